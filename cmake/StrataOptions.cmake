@@ -1,0 +1,56 @@
+# What can be switched on and off, and the flags that all targets share.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+endif()
+
+option(STRATA_BUILD_CLI "Build the strata command" ${PROJECT_IS_TOP_LEVEL})
+option(STRATA_BUILD_TESTS "Build the tests (needs GoogleTest and Eigen)" ${PROJECT_IS_TOP_LEVEL})
+option(STRATA_BUILD_BENCH "Build the benchmarks (needs Eigen)" ${PROJECT_IS_TOP_LEVEL})
+option(STRATA_BUILD_FUZZ "Build the fuzzers (needs clang with libFuzzer)" OFF)
+option(STRATA_NATIVE "Tune for the processor of this machine" ${PROJECT_IS_TOP_LEVEL})
+option(STRATA_WARNINGS_AS_ERRORS "Fail the build on any warning" OFF)
+set(STRATA_SANITIZE "" CACHE STRING "Sanitizers to compile with, for example address,undefined")
+option(STRATA_COVERAGE "Compile for coverage reports" OFF)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(fmt REQUIRED)
+find_package(ZLIB REQUIRED)
+
+# Flags for our own code only; nothing of this reaches a user of the library.
+add_library(strata_flags INTERFACE)
+target_compile_options(strata_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(STRATA_WARNINGS_AS_ERRORS)
+  target_compile_options(strata_flags INTERFACE -Werror)
+endif()
+if(STRATA_SANITIZE)
+  target_compile_options(strata_flags INTERFACE -fsanitize=${STRATA_SANITIZE}
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(strata_flags INTERFACE -fsanitize=${STRATA_SANITIZE})
+endif()
+if(STRATA_COVERAGE)
+  target_compile_options(strata_flags INTERFACE --coverage)
+  target_link_options(strata_flags INTERFACE --coverage)
+endif()
+
+# Instructions of this machine, for the code that is timed: the library and the benchmarks.
+add_library(strata_native INTERFACE)
+if(STRATA_NATIVE)
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-march=native STRATA_HAS_MARCH_NATIVE)
+  # clang's reading of some virtual processors is wrong and ends in illegal instructions.
+  if(STRATA_HAS_MARCH_NATIVE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(strata_native INTERFACE -march=native)
+  endif()
+endif()

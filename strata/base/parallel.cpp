@@ -1,0 +1,124 @@
+#include "strata/base/parallel.hpp"
+
+#include <omp.h>
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+
+#include "strata/base/error.hpp"
+
+namespace strata {
+
+namespace {
+
+std::atomic<int> chosen_thread_count{0};
+
+// Keeps the first exception of a team until the team has ended.
+class FirstException {
+ public:
+  void keep() {
+    const std::lock_guard lock(mutex_);
+    if (!first_) first_ = std::current_exception();
+    seen_.store(true, std::memory_order_relaxed);
+  }
+  bool seen() const { return seen_.load(std::memory_order_relaxed); }
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr first_;
+  std::atomic<bool> seen_{false};
+};
+
+}  // namespace
+
+int thread_count() {
+  const int chosen = chosen_thread_count.load(std::memory_order_relaxed);
+  return chosen > 0 ? chosen : omp_get_max_threads();
+}
+
+void set_thread_count(int count) {
+  if (count < 0) throw InvalidArgument("the number of threads cannot be negative");
+  chosen_thread_count.store(count, std::memory_order_relaxed);
+}
+
+void run_on_threads(int threads, const std::function<void(int, int)>& body) {
+  if (threads <= 1 || omp_in_parallel()) {
+    body(0, 1);
+    return;
+  }
+  FirstException failure;
+#pragma omp parallel num_threads(threads)
+  {
+    try {
+      body(omp_get_thread_num(), omp_get_num_threads());
+    } catch (...) {
+      failure.keep();
+    }
+  }
+  failure.rethrow();
+}
+
+namespace detail {
+
+void run_dynamic(Offset count, Offset grain, const std::function<void(Offset, Offset)>& body) {
+  grain = std::max<Offset>(grain, 1);
+  if (count <= grain) {
+    if (count > 0) body(0, count);
+    return;
+  }
+  std::atomic<Offset> next{0};
+  FirstException failure;
+  run_on_threads(thread_count(), [&](int, int) {
+    while (!failure.seen()) {
+      const Offset begin = next.fetch_add(grain, std::memory_order_relaxed);
+      if (begin >= count) break;
+      try {
+        body(begin, std::min(begin + grain, count));
+      } catch (...) {
+        failure.keep();
+      }
+    }
+  });
+  failure.rethrow();
+}
+
+}  // namespace detail
+
+Offset exclusive_scan(std::span<Offset> values) {
+  const auto count = static_cast<Offset>(values.size());
+  const auto scan_piece = [&](Offset begin, Offset end, Offset sum) {
+    for (Offset i = begin; i < end; ++i) {
+      const Offset value = values[i];
+      values[i] = sum;
+      sum += value;
+    }
+    return sum;
+  };
+  if (count < kSerialBelow) return scan_piece(0, count, 0);
+
+  // Two passes over fixed pieces: sums first, then the scan of each piece from its start.
+  const int pieces = thread_count();
+  std::vector<Offset> starts(static_cast<std::size_t>(pieces) + 1, 0);
+  const auto for_each_piece = [&](const std::function<void(int, Chunk)>& visit) {
+    run_on_threads(pieces, [&](int thread, int team) {
+      for (int piece = thread; piece < pieces; piece += team) {
+        visit(piece, chunk_of(count, piece, pieces));
+      }
+    });
+  };
+  for_each_piece([&](int piece, Chunk chunk) {
+    Offset sum = 0;
+    for (Offset i = chunk.begin; i < chunk.end; ++i) sum += values[i];
+    starts[piece + 1] = sum;
+  });
+  for (std::size_t piece = 1; piece < starts.size(); ++piece) starts[piece] += starts[piece - 1];
+  for_each_piece(
+      [&](int piece, Chunk chunk) { scan_piece(chunk.begin, chunk.end, starts[piece]); });
+  return starts.back();
+}
+
+}  // namespace strata
