@@ -11,6 +11,7 @@
 
 #include "strata/base/types.hpp"
 #include "strata/formats/coo.hpp"
+#include "strata/formats/csc.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/sell.hpp"
 
@@ -26,6 +27,9 @@ using Given = std::type_identity_t<T>;
 
 template <Value V, Index I>
 void spmv(const Coo<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
+          Given<RowRange<I>> rows);
+template <Value V, Index I>
+void spmv(const Csc<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
           Given<RowRange<I>> rows);
 template <Value V, Index I>
 void spmv(const Csr<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
