@@ -14,6 +14,7 @@
 #include "strata/formats/csc.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/ell.hpp"
+#include "strata/formats/hyb.hpp"
 #include "strata/formats/sell.hpp"
 
 namespace strata::reference {
@@ -37,6 +38,9 @@ void spmv(const Csr<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Ou
           Given<RowRange<I>> rows);
 template <Value V, Index I>
 void spmv(const Ell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
+          Given<RowRange<I>> rows);
+template <Value V, Index I>
+void spmv(const Hyb<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
           Given<RowRange<I>> rows);
 template <Value V, Index I>
 void spmv(const Sell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
