@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "strata/base/types.hpp"
+#include "strata/formats/bcsr.hpp"
 #include "strata/formats/coo.hpp"
 #include "strata/formats/csc.hpp"
 #include "strata/formats/csr.hpp"
@@ -27,6 +28,9 @@ using Output = std::type_identity_t<std::span<V>>;
 template <class T>
 using Given = std::type_identity_t<T>;
 
+template <Value V, Index I>
+void spmv(const Bcsr<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
+          Given<RowRange<I>> rows);
 template <Value V, Index I>
 void spmv(const Coo<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
           Given<RowRange<I>> rows);
