@@ -14,6 +14,7 @@
 #include "strata/formats/coo.hpp"
 #include "strata/formats/csc.hpp"
 #include "strata/formats/csr.hpp"
+#include "strata/formats/dia.hpp"
 #include "strata/formats/ell.hpp"
 #include "strata/formats/hyb.hpp"
 #include "strata/formats/sell.hpp"
@@ -39,6 +40,9 @@ void spmv(const Csc<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Ou
           Given<RowRange<I>> rows);
 template <Value V, Index I>
 void spmv(const Csr<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
+          Given<RowRange<I>> rows);
+template <Value V, Index I>
+void spmv(const Dia<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
           Given<RowRange<I>> rows);
 template <Value V, Index I>
 void spmv(const Ell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
