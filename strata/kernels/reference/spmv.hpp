@@ -18,6 +18,7 @@
 #include "strata/formats/ell.hpp"
 #include "strata/formats/hyb.hpp"
 #include "strata/formats/sell.hpp"
+#include "strata/formats/symmetric_csr.hpp"
 
 namespace strata::reference {
 
@@ -52,6 +53,9 @@ void spmv(const Hyb<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Ou
           Given<RowRange<I>> rows);
 template <Value V, Index I>
 void spmv(const Sell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
+          Given<RowRange<I>> rows);
+template <Value V, Index I>
+void spmv(const SymmetricCsr<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
           Given<RowRange<I>> rows);
 
 // The whole product.
