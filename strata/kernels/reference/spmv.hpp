@@ -17,6 +17,7 @@
 #include "strata/formats/dia.hpp"
 #include "strata/formats/ell.hpp"
 #include "strata/formats/hyb.hpp"
+#include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/formats/symmetric_csr.hpp"
 
@@ -50,6 +51,9 @@ void spmv(const Ell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Ou
           Given<RowRange<I>> rows);
 template <Value V, Index I>
 void spmv(const Hyb<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
+          Given<RowRange<I>> rows);
+template <Value V, Index I>
+void spmv(const PackedSell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
           Given<RowRange<I>> rows);
 template <Value V, Index I>
 void spmv(const Sell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
