@@ -65,6 +65,11 @@ void ResultDocument::write_interrupted() {
   write();
 }
 
+Offset stored_zeros(const MatrixSource& source, const MatrixStatistics& statistics) {
+  const bool half = source.header && source.header->symmetry != Symmetry::general;
+  return half ? (statistics.zeros + statistics.diagonal_zeros) / 2 : statistics.zeros;
+}
+
 Json describe(const MatrixSource& source) {
   Json facts{{"name", source.name}};
   if (source.header) {
@@ -103,7 +108,8 @@ Json describe(const MatrixSource& source, const MatrixStatistics& statistics) {
                   {"median", lengths.median},
                   {"upper_quartile", lengths.upper_quartile},
                   {"histogram", histogram}}},
-                {"zeros", statistics.zeros},
+                {"zeros", stored_zeros(source, statistics)},
+                {"expanded_zeros", statistics.zeros},
                 {"non_finite", statistics.non_finite},
                 {"empty_rows", statistics.empty_rows},
                 {"empty_cols", statistics.empty_cols},

@@ -37,6 +37,10 @@ class ResultDocument {
   Json document_;
 };
 
+// The zeros that a file stores: of those that mirror each other it has one. The zeros of a
+// generated matrix are all stored.
+Offset stored_zeros(const MatrixSource& source, const MatrixStatistics& statistics);
+
 // The keys of "matrix" that the source knows, and those that take a look at the entries.
 Json describe(const MatrixSource& source);
 Json describe(const MatrixSource& source, const MatrixStatistics& statistics);

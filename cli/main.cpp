@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/exit_status.hpp"
 #include "cli/interruption.hpp"
+#include "cli/memory_limit.hpp"
 #include "cli/terminal.hpp"
 #include "strata/base/version.hpp"
 
@@ -72,6 +73,9 @@ int main(int argc, char** argv) {
   using namespace strata::cli;
   // Writing to a closed pipe is an error like any other, not a reason to die.
   signal(SIGPIPE, SIG_IGN);
+#ifndef __SANITIZE_ADDRESS__  // which reserves far more than the machine has
+  limit_memory();
+#endif
   watch_for_interruption();
   CLI::App app("Sparse matrix-vector products and matrix powers that read the matrix once",
                "strata");

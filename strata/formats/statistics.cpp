@@ -140,6 +140,7 @@ struct MirrorCounts {
   Offset lower_bandwidth = 0;
   Offset upper_bandwidth = 0;
   Offset diagonal = 0;        // entries on the diagonal
+  Offset diagonal_zeros = 0;  // those of them whose value is 0
   Offset lower_mirrored = 0;  // entries below it that have a mirror image above
   bool symmetric = true;
   bool skew_symmetric = true;
@@ -149,6 +150,7 @@ struct MirrorCounts {
     lower_bandwidth = std::max(lower_bandwidth, other.lower_bandwidth);
     upper_bandwidth = std::max(upper_bandwidth, other.upper_bandwidth);
     diagonal += other.diagonal;
+    diagonal_zeros += other.diagonal_zeros;
     lower_mirrored += other.lower_mirrored;
     symmetric &= other.symmetric;
     skew_symmetric &= other.skew_symmetric;
@@ -178,6 +180,7 @@ MirrorCounts count_mirrors_of_row(const Csr<V, I>& matrix, I row) {
     const I column = columns[k];
     if (column == row) {
       counts.diagonal = 1;
+      counts.diagonal_zeros = values[k] == V{};
       counts.compare(values[k], values[k]);
       break;
     }
@@ -207,6 +210,7 @@ void find_symmetry(const Csr<V, I>& matrix, MatrixStatistics& statistics) {
   statistics.lower_bandwidth = counts.lower_bandwidth;
   statistics.upper_bandwidth = counts.upper_bandwidth;
   statistics.diagonal_entries = counts.diagonal;
+  statistics.diagonal_zeros = counts.diagonal_zeros;
   statistics.mirrored_entries = counts.diagonal + 2 * counts.lower_mirrored;
   statistics.pattern_symmetric =
       matrix.rows() == matrix.cols() && statistics.mirrored_entries == matrix.nnz();

@@ -49,6 +49,7 @@ struct MatrixStatistics {
   Offset lower_bandwidth = 0;   // the largest row − column of an entry, at least 0
   Offset upper_bandwidth = 0;   // the largest column − row of an entry, at least 0
   Offset diagonal_entries = 0;  // entries (i, i)
+  Offset diagonal_zeros = 0;    // those of them whose value is 0
   Offset mirrored_entries = 0;  // entries (i, j) for which (j, i) is an entry too
 
   bool pattern_symmetric = false;

@@ -39,6 +39,7 @@ void expect_obvious_numbers(const Csr<V, I>& matrix) {
     expected.lower_bandwidth = std::max(expected.lower_bandwidth, row - column);
     expected.upper_bandwidth = std::max(expected.upper_bandwidth, column - row);
     expected.diagonal_entries += row == column;
+    expected.diagonal_zeros += row == column && value == V{};
     const auto mirror = entries.find({column, row});
     expected.mirrored_entries += mirror != entries.end();
     symmetric &= mirror != entries.end() && mirror->second == value;
@@ -52,6 +53,7 @@ void expect_obvious_numbers(const Csr<V, I>& matrix) {
   EXPECT_EQ(found.lower_bandwidth, expected.lower_bandwidth);
   EXPECT_EQ(found.upper_bandwidth, expected.upper_bandwidth);
   EXPECT_EQ(found.diagonal_entries, expected.diagonal_entries);
+  EXPECT_EQ(found.diagonal_zeros, expected.diagonal_zeros);
   EXPECT_EQ(found.mirrored_entries, expected.mirrored_entries);
   EXPECT_EQ(found.pattern_symmetric, square && expected.mirrored_entries == matrix.nnz());
   EXPECT_EQ(found.value_symmetry == Symmetry::symmetric, symmetric);
