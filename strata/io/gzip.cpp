@@ -28,7 +28,7 @@ Bytef* zlib_pointer(const char* bytes) {
 class DecompressedSource final : public ByteSource {
  public:
   DecompressedSource(std::unique_ptr<ByteSource> bytes, std::string name)
-      : bytes_(std::move(bytes)), name_(std::move(name)), input_(kInputBytes) {
+      : bytes_(std::move(bytes)), name_(std::move(name)) {
     if (inflateInit2(&stream_, kGzipWindow) != Z_OK) throw std::bad_alloc();
   }
   DecompressedSource(const DecompressedSource&) = delete;
@@ -50,8 +50,8 @@ class DecompressedSource final : public ByteSource {
   }
 
   void refill() {
-    stream_.next_in = zlib_pointer(input_.data());
-    stream_.avail_in = zlib_size(bytes_->read(input_));
+    stream_.next_in = zlib_pointer(input_.get());
+    stream_.avail_in = zlib_size(bytes_->read({input_.get(), kInputBytes}));
   }
 
   std::size_t copy_into(std::span<char> buffer) {
@@ -97,7 +97,7 @@ class DecompressedSource final : public ByteSource {
 
   std::unique_ptr<ByteSource> bytes_;
   std::string name_;
-  Array<char> input_;
+  std::unique_ptr<char[]> input_ = std::make_unique_for_overwrite<char[]>(kInputBytes);
   z_stream stream_{};
   bool started_ = false;
   bool compressed_ = false;
