@@ -1,7 +1,5 @@
 #include "strata/formats/csr.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -11,6 +9,7 @@
 #include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/formats/validation.hpp"
 
 namespace strata {
 
@@ -20,26 +19,9 @@ namespace {
 template <Value V, Index I>
 void validate_layout(I rows, I cols, std::span<const Offset> row_offsets,
                      std::span<const I> columns, std::span<const V> values) {
-  if (rows < 0 || cols < 0) {
-    throw InvalidMatrix(fmt::format("a matrix cannot have {} rows and {} columns", rows, cols));
-  }
-  if (row_offsets.size() != static_cast<std::size_t>(rows) + 1) {
-    throw InvalidMatrix(fmt::format("{} rows need {} row offsets, not {}", rows,
-                                    static_cast<Offset>(rows) + 1, row_offsets.size()));
-  }
-  if (columns.size() != values.size()) {
-    throw InvalidMatrix(
-        fmt::format("there are {} column indices for {} values", columns.size(), values.size()));
-  }
-  if (row_offsets.front() != 0 || row_offsets.back() != static_cast<Offset>(values.size())) {
-    throw InvalidMatrix(fmt::format("row offsets run from {} to {} instead of 0 to {}",
-                                    row_offsets.front(), row_offsets.back(), values.size()));
-  }
-  parallel_for(rows, [&](Offset row) {
-    if (row_offsets[row] > row_offsets[row + 1] || row_offsets[row + 1] > row_offsets.back()) {
-      throw InvalidMatrix(fmt::format("row {}: row offsets decrease", row));
-    }
-  });
+  require_shape(rows, cols);
+  require_size("column indices", columns.size(), static_cast<Offset>(values.size()));
+  require_offsets(kRows, rows, row_offsets, columns.size());
 }
 
 // Sorts the entries of one row by column, keeping the order of equal columns, and adds those up.
@@ -85,21 +67,7 @@ Csr<V, I>::Csr(I rows, I cols, Array<Offset> row_offsets, Array<I> columns, Arra
 template <Value V, Index I>
 void Csr<V, I>::validate() const {
   validate_layout<V, I>(rows_, cols_, row_offsets_, columns_, values_);
-  parallel_for(rows_, [&](Offset row) {
-    I previous = -1;
-    for (Offset k = row_offsets_[row]; k < row_offsets_[row + 1]; ++k) {
-      const I column = columns_[k];
-      if (column < 0 || column >= cols_) {
-        throw InvalidMatrix(fmt::format("row {}: column {} is outside 0 … {}", row, column,
-                                        static_cast<Offset>(cols_) - 1));
-      }
-      if (column <= previous) {
-        throw InvalidMatrix(fmt::format("row {}: columns {} and {} are not in increasing order",
-                                        row, previous, column));
-      }
-      previous = column;
-    }
-  });
+  require_increasing<I>(kRows, cols_, row_offsets_, columns_);
 }
 
 template <Value V, Index I>

@@ -2,11 +2,12 @@
 // products run at memory speed, so these bytes are what plans compare.
 //
 // Counted are the arrays that a product has to read. Bookkeeping that only conversions and the
-// reference kernels use (row lengths of padded formats, presence bits of packed SELL) is not.
+// reference kernels use (row lengths and presence bits of padded formats) is not.
 #pragma once
 
 #include <string_view>
 
+#include "strata/base/checked.hpp"
 #include "strata/base/types.hpp"
 
 namespace strata {
@@ -28,6 +29,12 @@ struct Footprint {
 
   bool operator==(const Footprint&) const = default;
 };
+
+// The bytes of `count` elements; throws OverflowError where a hopeless format passes 2^63.
+template <class T>
+Offset bytes_of(Offset count) {
+  return checked_multiply<Offset>(count, sizeof(T), "the size of a matrix in bytes");
+}
 
 // Formats that pad can explode on matrices they do not fit (one full row makes ELLPACK dense).
 // Their options carry a largest fill; beyond it a conversion fails before it allocates anything.

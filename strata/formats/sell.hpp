@@ -24,6 +24,18 @@ struct SellOptions {
   double max_fill = kDefaultMaxFill;  // refuse to store more values than this per nonzero
 };
 
+// The arrays of a SELL-C-σ matrix, laid out as above.
+template <Value V, Index I>
+struct SellArrays {
+  I slice_height = 1;
+  I sort_window = 1;  // every row stays in its window of this many slots
+  Array<Offset> slice_offsets = Array<Offset>(1, 0);
+  Array<I> columns;
+  Array<V> values;
+  Array<I> row_lengths;  // by slot, without the slots after the last row
+  Array<I> row_of_slot;  // empty when the sort window is 1
+};
+
 template <Value V, Index I>
 class Sell {
  public:
@@ -31,6 +43,9 @@ class Sell {
   using index_type = I;
 
   Sell() = default;
+  // Takes the arrays as they are; throws InvalidMatrix, naming the first bad row or slice, unless
+  // they obey the invariants above. Padding may use any column inside the matrix.
+  Sell(I rows, I cols, SellArrays<V, I> arrays);
 
   static Sell from_csr(const Csr<V, I>& matrix, const SellOptions& options = {});
   static Footprint footprint_of(const Csr<V, I>& matrix, const SellOptions& options = {});
@@ -41,37 +56,34 @@ class Sell {
   Offset nnz() const { return nnz_; }
   RowRange<I> all_rows() const { return {0, rows_}; }
 
-  I slice_height() const { return slice_height_; }
-  I sort_window() const { return sort_window_; }
-  I slices() const { return static_cast<I>(slice_offsets_.size()) - 1; }
-  bool sorted() const { return !row_of_slot_.empty(); }
+  I slice_height() const { return arrays_.slice_height; }
+  I sort_window() const { return arrays_.sort_window; }
+  I slices() const { return static_cast<I>(arrays_.slice_offsets.size()) - 1; }
+  bool sorted() const { return !arrays_.row_of_slot.empty(); }
 
-  std::span<const Offset> slice_offsets() const { return slice_offsets_; }
-  std::span<const I> columns() const { return columns_; }
-  std::span<const V> values() const { return values_; }
-  std::span<const I> row_lengths() const { return row_lengths_; }  // by slot
-  std::span<const I> row_of_slot() const { return row_of_slot_; }  // empty when nothing is sorted
+  std::span<const Offset> slice_offsets() const { return arrays_.slice_offsets; }
+  std::span<const I> columns() const { return arrays_.columns; }
+  std::span<const V> values() const { return arrays_.values; }
+  std::span<const I> row_lengths() const { return arrays_.row_lengths; }  // by slot
+  std::span<const I> row_of_slot() const { return arrays_.row_of_slot; }  // empty if not sorted
 
-  I row_at(I slot) const { return sorted() ? row_of_slot_[slot] : slot; }
+  I row_at(I slot) const { return sorted() ? arrays_.row_of_slot[slot] : slot; }
   Offset position(I slot, I entry) const {
-    const I slice = slot / slice_height_;
-    return slice_offsets_[slice] + static_cast<Offset>(entry) * slice_height_ +
-           slot % slice_height_;
+    const I slice = slot / slice_height();
+    return arrays_.slice_offsets[slice] + static_cast<Offset>(entry) * slice_height() +
+           slot % slice_height();
   }
 
   Footprint footprint() const;
 
  private:
+  void validate() const;
+  void validate_slice(Offset slice) const;
+
   I rows_ = 0;
   I cols_ = 0;
   Offset nnz_ = 0;
-  I slice_height_ = 1;
-  I sort_window_ = 1;
-  Array<Offset> slice_offsets_ = Array<Offset>(1, 0);
-  Array<I> columns_;
-  Array<V> values_;
-  Array<I> row_lengths_;
-  Array<I> row_of_slot_;
+  SellArrays<V, I> arrays_;
 };
 
 }  // namespace strata

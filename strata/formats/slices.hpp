@@ -1,9 +1,11 @@
 // What the sliced formats (SELL-C-σ, packed SELL) share: which row sits in which slot, and how wide
-// each slice is.
+// each slice is. Slots are the rows after sorting, filled up with empty ones to whole slices.
 #pragma once
 
 #include <algorithm>
 #include <numeric>
+#include <span>
+#include <string>
 
 #include "strata/base/array.hpp"
 #include "strata/base/checked.hpp"
@@ -11,6 +13,23 @@
 #include "strata/formats/pattern.hpp"
 
 namespace strata {
+
+// The options in the matrix' index type. A window larger than the matrix sorts the whole of it.
+template <Index I>
+struct SliceShape {
+  I slice_height;
+  I sort_window;
+
+  SliceShape(Offset wanted_height, Offset wanted_window, I rows) {
+    if (wanted_height < 1 || wanted_window < 1) {
+      throw InvalidArgument("SELL-" + std::to_string(wanted_height) + "-" +
+                            std::to_string(wanted_window) +
+                            ": slice height and sort window start at 1");
+    }
+    slice_height = narrow<I>(wanted_height, "the slice height");
+    sort_window = static_cast<I>(std::min<Offset>(wanted_window, std::max<I>(rows, 1)));
+  }
+};
 
 // Rows in slot order: inside each window of `window` rows the longest first, equal lengths in their
 // old order. Empty when the window is 1, where slot s simply holds row s.
@@ -23,29 +42,56 @@ Array<I> sort_rows_by_length(const PatternView<I>& pattern, I window) {
     for (Offset w = begin; w < end; ++w) {
       const Offset first = w * window;
       const Offset last = std::min<Offset>(first + window, pattern.rows);
-      std::stable_sort(row_of_slot.begin() + first, row_of_slot.begin() + last,
-                       [&](I a, I b) { return pattern.row_length(a) > pattern.row_length(b); });
+      std::sort(row_of_slot.begin() + first, row_of_slot.begin() + last, [&](I a, I b) {
+        const I length_a = pattern.row_length(a);
+        const I length_b = pattern.row_length(b);
+        return length_a != length_b ? length_a > length_b : a < b;
+      });
     }
   });
   return row_of_slot;
 }
 
-// The longest row of each slice; `row_of_slot` as above.
+// A matrix' pattern by slot; slots after the last row have no entries.
 template <Index I>
-Array<I> slice_widths(const PatternView<I>& pattern, I slice_height,
-                      std::span<const I> row_of_slot) {
-  Array<I> widths(divide_up(pattern.rows, slice_height));
-  parallel_for(static_cast<Offset>(widths.size()), [&](Offset slice) {
-    const Offset first = slice * slice_height;
-    const Offset last = std::min<Offset>(first + slice_height, pattern.rows);
-    I widest = 0;
-    for (Offset slot = first; slot < last; ++slot) {
-      const I row = row_of_slot.empty() ? static_cast<I>(slot) : row_of_slot[slot];
-      widest = std::max(widest, pattern.row_length(row));
+struct SlottedPattern {
+  PatternView<I> pattern;
+  std::span<const I> row_of_slot;  // as above
+
+  bool holds_row(Offset slot) const { return slot < pattern.rows; }
+  I row_at(Offset slot) const {
+    return row_of_slot.empty() ? static_cast<I>(slot) : row_of_slot[slot];
+  }
+  // Where the slot's entries start in the CSR matrix.
+  Offset source(Offset slot) const {
+    return holds_row(slot) ? pattern.row_offsets[row_at(slot)] : 0;
+  }
+  std::span<const I> columns(Offset slot) const {
+    return holds_row(slot) ? pattern.columns_of(row_at(slot)) : std::span<const I>();
+  }
+  I length(Offset slot) const { return static_cast<I>(columns(slot).size()); }
+
+  // The longest row of the slots [first, first + slice_height).
+  I widest(Offset first, I slice_height) const {
+    I width = 0;
+    for (Offset slot = first; slot < first + slice_height && holds_row(slot); ++slot) {
+      width = std::max(width, length(slot));
     }
-    widths[slice] = widest;
-  });
-  return widths;
+    return width;
+  }
+};
+
+// visit(slot, row) for each slot of a sliced matrix that holds one of the rows. A row stays in its
+// sort window, so only the windows that the range touches are searched.
+template <class Sliced, Index I, class Visit>
+void for_each_slot(const Sliced& matrix, RowRange<I> rows, Visit&& visit) {
+  const Offset window = matrix.sort_window();
+  const Offset begin = rows.begin / window * window;
+  const Offset end = std::min<Offset>(divide_up<Offset>(rows.end, window) * window, matrix.rows());
+  for (I slot = static_cast<I>(begin); slot < end; ++slot) {
+    const I row = matrix.row_at(slot);
+    if (rows.contains(row)) visit(slot, row);
+  }
 }
 
 }  // namespace strata

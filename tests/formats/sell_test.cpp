@@ -18,13 +18,10 @@ TYPED_TEST(SellTyped, MatchesEigenForAnySliceHeightAndSortWindow) {
   for (const Offset slice_height : {1, 3, 4, 32, 200}) {
     for (const Offset sort_window : {1, 2, 5, 64, 100000}) {
       SCOPED_TRACE(testing::Message() << "SELL-" << slice_height << "-" << sort_window);
-      test::expect_format_works<V, I>([&](const Csr<V, I>& csr) {
-        const SellOptions options{
-            .slice_height = slice_height, .sort_window = sort_window, .max_fill = 1e9};
-        auto sell = Sell<V, I>::from_csr(csr, options);
-        EXPECT_EQ(sell.footprint(), (Sell<V, I>::footprint_of(csr, options)));
-        return sell;
-      });
+      const SellOptions options{
+          .slice_height = slice_height, .sort_window = sort_window, .max_fill = 1e9};
+      test::expect_format_works<V, I>(
+          [&](const Csr<V, I>& csr) { return test::build<Sell<V, I>>(csr, options); });
     }
   }
 }
@@ -38,6 +35,20 @@ Matrix staircase() {
     for (int column = 0; column <= row; ++column) entries.add(row, column);
   }
   return entries.coo().to_csr();
+}
+
+SellArrays<double, std::int32_t> arrays_of(const Sell<double, std::int32_t>& sell) {
+  const auto copy = [](auto span) {
+    return Array<std::remove_const_t<typename decltype(span)::element_type>>(span.begin(),
+                                                                             span.end());
+  };
+  return {.slice_height = sell.slice_height(),
+          .sort_window = sell.sort_window(),
+          .slice_offsets = copy(sell.slice_offsets()),
+          .columns = copy(sell.columns()),
+          .values = copy(sell.values()),
+          .row_lengths = copy(sell.row_lengths()),
+          .row_of_slot = copy(sell.row_of_slot())};
 }
 
 TEST(Sell, CountsItsBytesExactly) {
@@ -72,6 +83,45 @@ TEST(Sell, RefusesBadOptionsAndHopelessFill) {
   EXPECT_THROW(S::from_csr(staircase(), {.sort_window = 0}), InvalidArgument);
   EXPECT_THROW(S::from_csr(staircase(), {.slice_height = Offset{1} << 31}), OverflowError);
   EXPECT_THROW(S::from_csr(staircase(), {.slice_height = 4, .max_fill = 1.1}), InvalidArgument);
+}
+
+TEST(Sell, TakesArraysThatObeyItsInvariants) {
+  const auto sell =
+      Sell<double, std::int32_t>::from_csr(staircase(), {.slice_height = 3, .sort_window = 2});
+  const Sell<double, std::int32_t> copy(4, 4, arrays_of(sell));
+  EXPECT_EQ(copy.to_csr(), staircase());
+  EXPECT_EQ(copy.nnz(), 10);
+  EXPECT_EQ(copy.footprint(), sell.footprint());
+}
+
+TEST(Sell, RefusesBadArraysAndNamesTheRowOrSlice) {
+  // Slots hold the rows 1, 0, 3, 2; slices of 3 slots, 4 and 3 entries wide.
+  const auto sell =
+      Sell<double, std::int32_t>::from_csr(staircase(), {.slice_height = 3, .sort_window = 2});
+  const auto expect_refused = [&](auto&& spoil, const std::string& message) {
+    auto arrays = arrays_of(sell);
+    spoil(arrays);
+    test::expect_invalid([&] { Sell<double, std::int32_t>(4, 4, std::move(arrays)); }, message);
+  };
+  expect_refused([](auto& a) { a.slice_height = 0; }, "SELL-0-2 cannot hold 4 rows");
+  expect_refused([](auto& a) { a.sort_window = 5; }, "SELL-3-5 cannot hold 4 rows");
+  expect_refused([](auto& a) { a.slice_offsets[1] = 11; }, "slice 0: 11 values for 3 rows");
+  expect_refused([](auto& a) { a.slice_offsets[1] = 22; }, "slice 0: slice offsets decrease");
+  expect_refused([](auto& a) { a.columns.pop_back(); }, "there are 20 columns instead of 21");
+  expect_refused([](auto& a) { a.row_lengths.pop_back(); }, "there are 3 row lengths instead of 4");
+  expect_refused([](auto& a) { a.row_lengths[2] = 5; }, "row 3: length 5 is outside 0 … 4");
+  expect_refused([](auto& a) { a.columns[5] = 4; }, "row 3: column 4 is outside 0 … 3");
+  expect_refused([](auto& a) { a.columns[5] = 0; },
+                 "row 3: columns 0 and 0 are not in increasing order");
+  expect_refused([](auto& a) { a.columns[9] = -1; }, "row 1: column -1 is outside 0 … 3");
+  expect_refused([](auto& a) { a.values[9] = 1; },
+                 "row 1: padding after the last entry is not zero");
+  expect_refused([](auto& a) { a.values[20] = 1; },
+                 "row 5: padding after the last entry is not zero");
+  expect_refused([](auto& a) { a.row_of_slot[0] = 2; },
+                 "slot 0: row 2 is outside its window of 2 rows");
+  expect_refused([](auto& a) { a.row_of_slot[0] = 0; }, "slot 1: row 0 again");
+  expect_refused([](auto& a) { a.row_of_slot.clear(); }, "there are 0 rows by slot instead of 4");
 }
 
 }  // namespace

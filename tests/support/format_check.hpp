@@ -7,6 +7,7 @@
 
 #include <Eigen/SparseCore>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "strata/kernels/reference/spmv.hpp"
@@ -84,6 +85,14 @@ void expect_matches_csr(const Matrix& matrix, const Csr<V, I>& csr) {
   expect_product(matrix, csr, one, V{}, RowRange<I>{static_cast<I>(n / 2), static_cast<I>(n / 2)});
 }
 
+// Format::from_csr, which has to need the bytes that Format::footprint_of said beforehand.
+template <class Format, class Matrix, class... Options>
+Format build(const Matrix& csr, const Options&... options) {
+  Format matrix = Format::from_csr(csr, options...);
+  EXPECT_EQ(matrix.footprint(), Format::footprint_of(csr, options...));
+  return matrix;
+}
+
 // Runs `build(csr)`, which returns the format's matrix, over the whole table.
 template <Value V, Index I, class Build>
 void expect_format_works(Build&& build) {
@@ -93,6 +102,17 @@ void expect_format_works(Build&& build) {
     const auto matrix = build(csr);
     EXPECT_EQ(matrix.to_csr(), csr);
     expect_matches_csr(matrix, csr);
+  }
+}
+
+// make() throws InvalidMatrix with this message.
+template <class Make>
+void expect_invalid(Make&& make, const std::string& message) {
+  try {
+    make();
+    ADD_FAILURE() << "nothing thrown, expected: " << message;
+  } catch (const InvalidMatrix& error) {
+    EXPECT_EQ(error.what(), message);
   }
 }
 

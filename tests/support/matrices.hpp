@@ -56,6 +56,22 @@ class Entries {
   Array<V> values_;
 };
 
+// The lower triangle of a square matrix with its mirror image, and of the diagonal what the
+// symmetry allows.
+template <Value V, Index I>
+Csr<V, I> with_symmetry(const Csr<V, I>& matrix, Symmetry symmetry) {
+  Entries<V, I> lower(matrix.rows(), matrix.cols(), 0);
+  for (I row = 0; row < matrix.rows(); ++row) {
+    for (Offset k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
+      const I column = matrix.columns()[k];
+      const V value = matrix.values()[k];
+      if (column < row) lower.add(row, column, value);
+      if (column == row) lower.add(row, row, (value + mirrored(value, symmetry)) / V{2});
+    }
+  }
+  return lower.coo().to_csr(symmetry);
+}
+
 template <Value V, Index I>
 struct NamedCoo {
   std::string name;
@@ -138,6 +154,22 @@ std::vector<NamedCoo<V, I>> awkward_matrices() {
   add("random rows of all lengths", 129, 129, [](auto& e) {
     for (int i = 0; i < 129; ++i) {
       for (int j = 0; j < i % 23; ++j) e.add(i, (i * 31 + j * 17) % 129);
+    }
+  });
+  add("five-point grid", 120, 120, [](auto& e) {
+    for (int i = 0; i < 120; ++i) {
+      e.add(i, i);
+      if (i % 12 != 0) e.add(i, i - 1);
+      if (i % 12 != 11) e.add(i, i + 1);
+      if (i >= 12) e.add(i, i - 12);
+      if (i < 108) e.add(i, i + 12);
+    }
+  });
+  add("blocks of 3 x 3 with holes", 36, 39, [](auto& e) {
+    for (int node = 0; node < 12; ++node) {
+      for (int k = 0; k < 27; ++k) {
+        if ((node + k) % 8 != 0) e.add(3 * node + k / 9, 3 * ((node * 5) % 11) + k % 9 / 3);
+      }
     }
   });
   add("columns far apart", 40, 100000, [](auto& e) {

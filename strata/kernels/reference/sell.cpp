@@ -1,9 +1,7 @@
 #include "strata/formats/sell.hpp"
 
-#include <algorithm>
-
-#include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
+#include "strata/formats/slices.hpp"
 #include "strata/kernels/reference/common.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 
@@ -13,20 +11,14 @@ template <Value V, Index I>
 void spmv(const Sell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
           Given<RowRange<I>> rows) {
   require_shapes(matrix, x, y, rows);
-  // A row stays in its sort window, so the windows that the range touches hold all its rows.
-  const Offset window = matrix.sort_window();
-  const Offset begin = rows.begin / window * window;
-  const Offset end = std::min<Offset>(divide_up<Offset>(rows.end, window) * window, matrix.rows());
-  for (I slot = static_cast<I>(begin); slot < end; ++slot) {
-    const I row = matrix.row_at(slot);
-    if (!rows.contains(row)) continue;
+  for_each_slot(matrix, rows, [&](I slot, I row) {
     V sum{};
     for (I entry = 0; entry < matrix.row_lengths()[slot]; ++entry) {
       const Offset k = matrix.position(slot, entry);
       sum += matrix.values()[k] * x[matrix.columns()[k]];
     }
     y[row] = alpha * sum + scaled(beta, y[row]);
-  }
+  });
 }
 
 #define STRATA_INSTANTIATE(V, I) \

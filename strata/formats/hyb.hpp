@@ -1,0 +1,56 @@
+// HYB (Bell, Garland: Implementing Sparse Matrix-Vector Multiplication on Throughput-Oriented
+// Processors, SC 2009): the first `width` entries of every row in ELLPACK, the rest in COO, so that
+// a few long rows do not pad all others.
+//
+// The rest is in row order, and continues each row with increasing columns where ELLPACK stopped.
+#pragma once
+
+#include "strata/base/error.hpp"
+#include "strata/base/types.hpp"
+#include "strata/formats/coo.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/formats/ell.hpp"
+#include "strata/formats/footprint.hpp"
+
+namespace strata {
+
+inline constexpr Offset kAutomaticWidth = -1;
+
+struct HybOptions {
+  Offset width = kAutomaticWidth;     // of the ELLPACK part; automatic: the fewest bytes in all
+  double max_fill = kDefaultMaxFill;  // refuse to store more values than this per nonzero
+};
+
+template <Value V, Index I>
+class Hyb {
+ public:
+  using value_type = V;
+  using index_type = I;
+
+  Hyb() = default;
+  // Throws InvalidMatrix, naming the first bad row, unless both parts have one shape and the rest
+  // obeys the invariant above.
+  Hyb(Ell<V, I> ell, Coo<V, I> rest);
+
+  // A width above the longest row means the longest row.
+  static Hyb from_csr(const Csr<V, I>& matrix, const HybOptions& options = {});
+  static Footprint footprint_of(const Csr<V, I>& matrix, const HybOptions& options = {});
+  Csr<V, I> to_csr() const;
+
+  I rows() const { return ell_.rows(); }
+  I cols() const { return ell_.cols(); }
+  Offset nnz() const { return ell_.nnz() + rest_.nnz(); }
+  RowRange<I> all_rows() const { return {0, rows()}; }
+  I width() const { return ell_.width(); }
+
+  const Ell<V, I>& ell() const { return ell_; }
+  const Coo<V, I>& rest() const { return rest_; }
+
+  Footprint footprint() const;
+
+ private:
+  Ell<V, I> ell_;
+  Coo<V, I> rest_;
+};
+
+}  // namespace strata

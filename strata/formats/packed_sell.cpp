@@ -1,0 +1,367 @@
+#include "strata/formats/packed_sell.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/formats/collect.hpp"
+#include "strata/formats/slices.hpp"
+
+namespace strata {
+
+namespace {
+
+template <class T>
+T load(const std::byte* codes, Offset element) {
+  T value;
+  std::memcpy(&value, codes + element * Offset{sizeof(T)}, sizeof(T));
+  return value;
+}
+
+template <class T>
+void store(std::byte* codes, Offset element, Offset value) {
+  const auto narrowed = static_cast<T>(value);
+  std::memcpy(codes + element * Offset{sizeof(T)}, &narrowed, sizeof(T));
+}
+
+template <Index I>
+SliceShape<I> packed_shape(const PackedSellOptions& options, I rows, I cols) {
+  const Offset height = options.slice_height;
+  if (height != 4 && height != 8 && height != 16 && height != 32) {
+    throw InvalidArgument(
+        fmt::format("packed SELL has slices of 4, 8, 16 or 32 rows, not {}", height));
+  }
+  if (cols > Offset{1} << 31) {
+    throw OverflowError(fmt::format(
+        "packed SELL needs column indices below 2^31, the matrix has {} columns", cols));
+  }
+  return SliceShape<I>(height, options.sort_window, rows);
+}
+
+// Finds the best encoding of a slice. Keeps its scratch memory from slice to slice.
+template <Index I>
+class SliceAnalysis {
+ public:
+  SliceAnalysis(const SlottedPattern<I>& slots, I slice_height, std::size_t value_size,
+                const AllowedEncodings& allowed)
+      : slots_(slots),
+        slice_height_(slice_height),
+        value_size_(static_cast<Offset>(value_size)),
+        allowed_(allowed) {}
+
+  struct Choice {
+    SliceEncoding encoding = SliceEncoding::index32;
+    Offset width = 0;
+    Offset bytes = std::numeric_limits<Offset>::max();
+  };
+
+  Choice choose(Offset slice) {
+    const Offset first = slice * slice_height_;
+    const Offset width = slots_.widest(first, slice_height_);
+    Choice best;
+    const auto consider = [&](SliceEncoding encoding, Offset encoded_width) {
+      const Offset bytes = slice_bytes(encoding, encoded_width);
+      if (allowed_.contain(encoding) && bytes < best.bytes) best = {encoding, encoded_width, bytes};
+    };
+    if (allowed_.dia && find_offsets(first, width)) {
+      consider(SliceEncoding::dia, static_cast<Offset>(offsets_.size()));
+    }
+    const I spread = widest_spread(first, width);
+    if (spread <= 0xff) consider(SliceEncoding::delta8, width);
+    if (spread <= 0xffff) consider(SliceEncoding::delta16, width);
+    consider(SliceEncoding::index32, width);
+    if (best.bytes == std::numeric_limits<Offset>::max()) {
+      throw InvalidArgument(fmt::format("slice {}: no allowed encoding fits", slice));
+    }
+    return best;
+  }
+
+  // The distinct offsets of a slice that choose() made `dia`, increasing.
+  std::span<const std::int32_t> offsets_of(Offset first_slot) {
+    find_offsets(first_slot, slots_.widest(first_slot, slice_height_));
+    return offsets_;
+  }
+
+ private:
+  Offset slice_bytes(SliceEncoding encoding, Offset width) const {
+    return width * slice_height_ * value_size_ + code_bytes(encoding, slice_height_, width);
+  }
+
+  // False if the slice cannot be `dia`, or has so many distinct offsets that index32 is cheaper:
+  // stopping there keeps the work linear in the entries.
+  bool find_offsets(Offset first, Offset width) {
+    const Offset limit = allowed_.index32 ? slice_bytes(SliceEncoding::index32, width)
+                                          : std::numeric_limits<Offset>::max();
+    offsets_.clear();
+    for (Offset slot = first; slot < first + slice_height_; ++slot) {
+      const auto columns = slots_.columns(slot);
+      if (columns.empty()) continue;
+      const Offset lowest = columns.front() - slot;
+      const Offset highest = columns.back() - slot;
+      const bool inside =
+          first + lowest >= 0 && first + slice_height_ - 1 + highest < slots_.pattern.cols;
+      if (!inside || !std::in_range<std::int32_t>(lowest)) return false;
+      add_offsets(columns, slot);
+      if (slice_bytes(SliceEncoding::dia, static_cast<Offset>(offsets_.size())) > limit) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Neighbouring rows mostly have the same offsets, so that there is nothing to merge.
+  void add_offsets(std::span<const I> columns, Offset slot) {
+    row_.clear();
+    for (const I column : columns) row_.push_back(static_cast<std::int32_t>(column - slot));
+    if (std::ranges::includes(offsets_, row_)) return;
+    merged_.clear();
+    std::ranges::set_union(offsets_, row_, std::back_inserter(merged_));
+    offsets_.swap(merged_);
+  }
+
+  // The largest distance of two columns that share an entry number.
+  I widest_spread(Offset first, Offset width) {
+    lowest_.assign(width, std::numeric_limits<I>::max());
+    highest_.assign(width, 0);
+    for (Offset slot = first; slot < first + slice_height_; ++slot) {
+      const auto columns = slots_.columns(slot);
+      for (std::size_t entry = 0; entry < columns.size(); ++entry) {
+        lowest_[entry] = std::min(lowest_[entry], columns[entry]);
+        highest_[entry] = std::max(highest_[entry], columns[entry]);
+      }
+    }
+    I spread = 0;
+    for (Offset entry = 0; entry < width; ++entry) {
+      spread = std::max<I>(spread, highest_[entry] - lowest_[entry]);
+    }
+    return spread;
+  }
+
+  SlottedPattern<I> slots_;
+  I slice_height_;
+  Offset value_size_;
+  AllowedEncodings allowed_;
+  std::vector<std::int32_t> offsets_;
+  std::vector<std::int32_t> row_;
+  std::vector<std::int32_t> merged_;
+  std::vector<I> lowest_;
+  std::vector<I> highest_;
+};
+
+// The slices' descriptors, known before any value or code is stored.
+struct Layout {
+  Array<Offset> value_offsets;
+  Array<Offset> code_offsets;
+  Array<SliceEncoding> encodings;
+};
+
+template <Index I>
+Layout layout_of(const SlottedPattern<I>& slots, I slice_height, std::size_t value_size,
+                 const AllowedEncodings& allowed) {
+  const Offset slices = divide_up(slots.pattern.rows, slice_height);
+  Layout layout{Array<Offset>(slices + 1), Array<Offset>(slices + 1), Array<SliceEncoding>(slices)};
+  layout.value_offsets[slices] = 0;
+  layout.code_offsets[slices] = 0;
+  parallel_dynamic(slices, 256, [&](Offset begin, Offset end) {
+    SliceAnalysis<I> analysis(slots, slice_height, value_size, allowed);
+    for (Offset slice = begin; slice < end; ++slice) {
+      const auto choice = analysis.choose(slice);
+      layout.encodings[slice] = choice.encoding;
+      layout.value_offsets[slice] = choice.width * slice_height;
+      layout.code_offsets[slice] = code_bytes(choice.encoding, slice_height, choice.width);
+    }
+  });
+  exclusive_scan(layout.value_offsets);
+  exclusive_scan(layout.code_offsets);
+  return layout;
+}
+
+template <Value V, Index I>
+Footprint footprint_from(I rows, bool sorted, Offset slices, Offset stored, Offset codes,
+                         Offset entries) {
+  return {.value_bytes = bytes_of<V>(stored),
+          .index_bytes = codes + bytes_of<Offset>(2 * (slices + 1)) +
+                         bytes_of<SliceEncoding>(slices) + (sorted ? bytes_of<I>(rows) : 0),
+          .stored_entries = stored,
+          .entries = entries};
+}
+
+// Where one slice of the matrix goes.
+template <Value V, Index I>
+struct SliceTarget {
+  const Csr<V, I>& matrix;
+  const SlottedPattern<I>& slots;
+  Offset first_slot;
+  Offset height;
+  Offset width;
+  Offset first_value;
+  std::byte* codes;
+  Array<V>& values;
+  PresenceBits& presence;
+
+  void store_value(Offset entry, Offset lane, Offset source) const {
+    const Offset place = first_value + entry * height + lane;
+    values[place] = source < 0 ? V{} : matrix.values()[source];
+    if (source >= 0) presence.set(place);
+  }
+};
+
+template <Value V, Index I>
+void fill_dia(const SliceTarget<V, I>& target, std::span<const std::int32_t> offsets) {
+  for (Offset entry = 0; entry < target.width; ++entry) {
+    store<std::int32_t>(target.codes, entry, offsets[entry]);
+  }
+  for (Offset lane = 0; lane < target.height; ++lane) {
+    const Offset slot = target.first_slot + lane;
+    const auto columns = target.slots.columns(slot);
+    std::size_t next = 0;
+    for (Offset entry = 0; entry < target.width; ++entry) {
+      const bool hole = next == columns.size() || columns[next] - slot != offsets[entry];
+      target.store_value(entry, lane,
+                         hole ? -1 : target.slots.source(slot) + static_cast<Offset>(next++));
+    }
+  }
+}
+
+// The encodings whose rows start at the left. Padding gets the smallest column of its entry number,
+// which is a delta of 0.
+template <class Code, Value V, Index I>
+void fill_left_aligned(const SliceTarget<V, I>& target, bool delta) {
+  std::byte* codes = target.codes + (delta ? delta_begin(target.height, target.width) : 0);
+  for (Offset entry = 0; entry < target.width; ++entry) {
+    I base = std::numeric_limits<I>::max();
+    for (Offset lane = 0; lane < target.height; ++lane) {
+      const auto columns = target.slots.columns(target.first_slot + lane);
+      if (entry < std::ssize(columns)) base = std::min(base, columns[entry]);
+    }
+    if (delta) store<std::int32_t>(target.codes, entry, base);
+    for (Offset lane = 0; lane < target.height; ++lane) {
+      const Offset slot = target.first_slot + lane;
+      const auto columns = target.slots.columns(slot);
+      const bool real = entry < std::ssize(columns);
+      const I column = real ? columns[entry] : base;
+      store<Code>(codes, entry * target.height + lane, delta ? column - base : column);
+      target.store_value(entry, lane, real ? target.slots.source(slot) + entry : -1);
+    }
+  }
+}
+
+template <Value V, Index I>
+void fill_slice(const SliceTarget<V, I>& target, SliceEncoding encoding, Offset code_size,
+                SliceAnalysis<I>& analysis) {
+  std::memset(target.codes, 0, static_cast<std::size_t>(code_size));
+  switch (encoding) {
+    case SliceEncoding::dia: fill_dia(target, analysis.offsets_of(target.first_slot)); break;
+    case SliceEncoding::delta8: fill_left_aligned<std::uint8_t>(target, true); break;
+    case SliceEncoding::delta16: fill_left_aligned<std::uint16_t>(target, true); break;
+    case SliceEncoding::index32: fill_left_aligned<std::int32_t>(target, false); break;
+  }
+}
+
+}  // namespace
+
+template <Value V, Index I>
+Footprint PackedSell<V, I>::footprint_of(const Csr<V, I>& matrix,
+                                         const PackedSellOptions& options) {
+  const SliceShape<I> shape = packed_shape(options, matrix.rows(), matrix.cols());
+  const Array<I> row_of_slot = sort_rows_by_length(matrix.pattern(), shape.sort_window);
+  const Layout layout =
+      layout_of<I>({matrix.pattern(), row_of_slot}, shape.slice_height, sizeof(V), options.allowed);
+  return footprint_from<V>(matrix.rows(), !row_of_slot.empty(), std::ssize(layout.encodings),
+                           layout.value_offsets.back(), layout.code_offsets.back(), matrix.nnz());
+}
+
+template <Value V, Index I>
+PackedSell<V, I> PackedSell<V, I>::from_csr(const Csr<V, I>& matrix,
+                                            const PackedSellOptions& options) {
+  const SliceShape<I> shape = packed_shape(options, matrix.rows(), matrix.cols());
+  PackedSell packed;
+  packed.rows_ = matrix.rows();
+  packed.cols_ = matrix.cols();
+  packed.nnz_ = matrix.nnz();
+  packed.slice_height_ = shape.slice_height;
+  packed.sort_window_ = shape.sort_window;
+  packed.row_of_slot_ = sort_rows_by_length(matrix.pattern(), shape.sort_window);
+  const SlottedPattern<I> slots{matrix.pattern(), packed.row_of_slot_};
+  Layout layout = layout_of(slots, shape.slice_height, sizeof(V), options.allowed);
+  packed.value_offsets_ = std::move(layout.value_offsets);
+  packed.code_offsets_ = std::move(layout.code_offsets);
+  packed.encodings_ = std::move(layout.encodings);
+  require_fill(packed.footprint(), options.max_fill, "packed SELL");
+
+  const Offset stored = packed.value_offsets_.back();
+  packed.codes_.resize(packed.code_offsets_.back());
+  packed.values_.resize(stored);
+  packed.presence_ = PresenceBits(stored, matrix.nnz());
+  parallel_dynamic(packed.slices(), 256, [&](Offset begin, Offset end) {
+    SliceAnalysis<I> analysis(slots, shape.slice_height, sizeof(V), options.allowed);
+    for (Offset slice = begin; slice < end; ++slice) {
+      if (packed.width(static_cast<I>(slice)) == 0) continue;
+      const SliceTarget<V, I> target{matrix,
+                                     slots,
+                                     slice * shape.slice_height,
+                                     shape.slice_height,
+                                     packed.width(static_cast<I>(slice)),
+                                     packed.value_offsets_[slice],
+                                     packed.codes_.data() + packed.code_offsets_[slice],
+                                     packed.values_,
+                                     packed.presence_};
+      fill_slice(target, packed.encodings_[slice],
+                 packed.code_offsets_[slice + 1] - packed.code_offsets_[slice], analysis);
+    }
+  });
+  return packed;
+}
+
+template <Value V, Index I>
+Csr<V, I> PackedSell<V, I>::to_csr() const {
+  return collect_rows<V, I>(
+      rows_, cols_, [&](I slot) { return row_at(slot); },
+      [&](I slot, auto&& take) {
+        for (I entry = 0; entry < width(slot / slice_height_); ++entry) {
+          const Offset k = position(slot, entry);
+          if (presence_.has(k)) take(column(slot, entry), values_[k]);
+        }
+      });
+}
+
+template <Value V, Index I>
+I PackedSell<V, I>::column(Offset slot, Offset entry) const {
+  const auto slice = static_cast<I>(slot / slice_height_);
+  const std::byte* codes = codes_.data() + code_offsets_[slice];
+  const std::byte* deltas = codes + delta_begin(slice_height_, width(slice));
+  const Offset code = entry * slice_height_ + slot % slice_height_;
+  switch (encoding(slice)) {
+    case SliceEncoding::dia: return static_cast<I>(slot + load<std::int32_t>(codes, entry));
+    case SliceEncoding::delta8:
+      return load<std::int32_t>(codes, entry) + load<std::uint8_t>(deltas, code);
+    case SliceEncoding::delta16:
+      return load<std::int32_t>(codes, entry) + load<std::uint16_t>(deltas, code);
+    case SliceEncoding::index32: break;
+  }
+  return load<std::int32_t>(codes, code);
+}
+
+template <Value V, Index I>
+std::array<I, kSliceEncodings.size()> PackedSell<V, I>::encoding_counts() const {
+  std::array<I, kSliceEncodings.size()> counts{};
+  for (const SliceEncoding encoding : encodings_) ++counts[static_cast<std::size_t>(encoding)];
+  return counts;
+}
+
+template <Value V, Index I>
+Footprint PackedSell<V, I>::footprint() const {
+  return footprint_from<V>(rows_, sorted(), slices(), value_offsets_.back(), code_offsets_.back(),
+                           nnz_);
+}
+
+#define STRATA_INSTANTIATE(V, I) template class PackedSell<V, I>
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata

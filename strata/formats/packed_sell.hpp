@@ -1,0 +1,160 @@
+// Packed SELL: SELL-C-σ whose column indices are stored, slice by slice, in the cheapest of four
+// lossless encodings. Sparse products run at memory speed, so fewer bytes are all that can make
+// them faster.
+//
+// Slots and slices are those of SELL-C-σ (sell.hpp) with C = 4, 8, 16 or 32, and so is the place of
+// a value: entry j of slot s in slice k is at value_offsets[k] + j·C + (s − kC). The width of slice
+// k, its number of entries per slot, is (value_offsets[k+1] − value_offsets[k]) / C. The columns of
+// slice k are encoded in its code block, the bytes codes[code_offsets[k] … code_offsets[k+1]):
+//
+//   dia      int32 offset[width]; the column of entry j is slot + offset[j]. Offsets increase; a
+//            row without an entry on one of them has a hole there, not only at its end.
+//   delta8   int32 base[width], then uint8 delta[width][C]; the column is base[j] + delta[j][lane].
+//   delta16  int32 base[width], then uint16 delta[width][C], likewise.
+//   index32  int32 column[width][C].
+//
+// Numbers are in the machine's byte order. Every code block, and the deltas inside one, starts at a
+// multiple of max(16, C) bytes from the beginning of `codes`, which is aligned to a cache line. So
+// the C deltas of one entry are aligned to their own size up to 16 bytes, those of delta8 always.
+//
+// Holes and padding, the slots after the last row included, have value 0 and decode to columns
+// inside the matrix: a kernel may load and multiply them without a branch. A slice whose offsets
+// lead outside the matrix for any of its C slots is therefore never `dia`. Presence bits tell holes
+// from explicit zeros.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "strata/base/array.hpp"
+#include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
+#include "strata/base/types.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/formats/footprint.hpp"
+#include "strata/formats/presence.hpp"
+
+namespace strata {
+
+// In the order of preference between encodings of equal size.
+enum class SliceEncoding : std::uint8_t { dia, delta8, delta16, index32 };
+inline constexpr std::array kSliceEncodings{SliceEncoding::dia, SliceEncoding::delta8,
+                                            SliceEncoding::delta16, SliceEncoding::index32};
+
+constexpr std::string_view name_of(SliceEncoding encoding) {
+  constexpr std::array<std::string_view, kSliceEncodings.size()> names{"dia", "delta8", "delta16",
+                                                                       "index32"};
+  return names[static_cast<std::size_t>(encoding)];
+}
+
+// The layout of a code block, for kernels and for counting bytes.
+constexpr Offset code_alignment(Offset slice_height) {
+  return std::max<Offset>(16, slice_height);
+}
+// Where the deltas start in the code block of a delta slice.
+constexpr Offset delta_begin(Offset slice_height, Offset width) {
+  const Offset alignment = code_alignment(slice_height);
+  return divide_up<Offset>(width * 4, alignment) * alignment;
+}
+constexpr Offset code_bytes(SliceEncoding encoding, Offset slice_height, Offset width) {
+  const Offset alignment = code_alignment(slice_height);
+  Offset bytes = 0;
+  switch (encoding) {
+    case SliceEncoding::dia: bytes = width * 4; break;
+    case SliceEncoding::delta8:
+      bytes = delta_begin(slice_height, width) + width * slice_height;
+      break;
+    case SliceEncoding::delta16:
+      bytes = delta_begin(slice_height, width) + width * slice_height * 2;
+      break;
+    case SliceEncoding::index32: bytes = width * slice_height * 4; break;
+  }
+  return divide_up<Offset>(bytes, alignment) * alignment;
+}
+
+// Which encodings a conversion may use.
+struct AllowedEncodings {
+  bool dia = true;
+  bool delta8 = true;
+  bool delta16 = true;
+  bool index32 = true;  // fits every slice: without it a conversion may fail
+
+  constexpr bool contain(SliceEncoding encoding) const {
+    return std::array{dia, delta8, delta16, index32}[static_cast<std::size_t>(encoding)];
+  }
+};
+
+struct PackedSellOptions {
+  Offset slice_height = 32;           // C, the rows of a slice: 4, 8, 16 or 32
+  Offset sort_window = 1;             // σ: rows are sorted by length inside windows of this many
+  double max_fill = kDefaultMaxFill;  // refuse to store more values than this per nonzero
+  AllowedEncodings allowed{};         // to compare encodings; all of them by default
+};
+
+template <Value V, Index I>
+class PackedSell {
+ public:
+  using value_type = V;
+  using index_type = I;
+
+  PackedSell() = default;
+
+  // Throws OverflowError if the matrix has more than 2^31 columns, and InvalidArgument, naming the
+  // slice, where no allowed encoding fits.
+  static PackedSell from_csr(const Csr<V, I>& matrix, const PackedSellOptions& options = {});
+  static Footprint footprint_of(const Csr<V, I>& matrix, const PackedSellOptions& options = {});
+  Csr<V, I> to_csr() const;
+
+  I rows() const { return rows_; }
+  I cols() const { return cols_; }
+  Offset nnz() const { return nnz_; }
+  RowRange<I> all_rows() const { return {0, rows_}; }
+
+  I slice_height() const { return slice_height_; }
+  I sort_window() const { return sort_window_; }
+  I slices() const { return static_cast<I>(encodings_.size()); }
+  bool sorted() const { return !row_of_slot_.empty(); }
+  I width(I slice) const {
+    return static_cast<I>((value_offsets_[slice + 1] - value_offsets_[slice]) / slice_height_);
+  }
+  SliceEncoding encoding(I slice) const { return encodings_[slice]; }
+  // How many slices have each encoding.
+  std::array<I, kSliceEncodings.size()> encoding_counts() const;
+
+  std::span<const Offset> value_offsets() const { return value_offsets_; }  // in values
+  std::span<const Offset> code_offsets() const { return code_offsets_; }    // in bytes
+  std::span<const SliceEncoding> encodings() const { return encodings_; }
+  std::span<const std::byte> codes() const { return codes_; }
+  std::span<const V> values() const { return values_; }
+  std::span<const I> row_of_slot() const { return row_of_slot_; }  // empty when nothing is sorted
+  const PresenceBits& presence() const { return presence_; }
+
+  I row_at(I slot) const { return sorted() ? row_of_slot_[slot] : slot; }
+  Offset position(Offset slot, Offset entry) const {
+    return value_offsets_[slot / slice_height_] + entry * slice_height_ + slot % slice_height_;
+  }
+  // Decodes one column, also of holes and padding.
+  I column(Offset slot, Offset entry) const;
+
+  Footprint footprint() const;
+
+ private:
+  I rows_ = 0;
+  I cols_ = 0;
+  Offset nnz_ = 0;
+  I slice_height_ = 4;
+  I sort_window_ = 1;
+  Array<Offset> value_offsets_ = Array<Offset>(1, 0);
+  Array<Offset> code_offsets_ = Array<Offset>(1, 0);
+  Array<SliceEncoding> encodings_;
+  Array<std::byte> codes_;
+  Array<V> values_;
+  Array<I> row_of_slot_;
+  PresenceBits presence_;
+};
+
+}  // namespace strata

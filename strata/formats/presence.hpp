@@ -1,0 +1,66 @@
+// PresenceBits: which stored values of a padded format are entries of the matrix. A hole and an
+// explicit zero both hold the value 0; only these bits tell them apart. Bookkeeping for conversions
+// and the reference kernels: a product may multiply holes like any other value.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "strata/base/array.hpp"
+#include "strata/base/checked.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/base/types.hpp"
+
+namespace strata {
+
+class PresenceBits {
+ public:
+  // Every stored value is an entry; needs no memory.
+  PresenceBits() = default;
+  // For `stored` values of which `entries` will be set. No bits are kept if that is all of them.
+  PresenceBits(Offset stored, Offset entries)
+      : words_(stored == entries ? 0 : divide_up<Offset>(stored, 64), 0) {}
+
+  bool has(Offset position) const {
+    return words_.empty() || (words_[position / 64] >> (position % 64) & 1) != 0;
+  }
+  // Safe from several threads at once.
+  void set(Offset position) {
+    if (words_.empty()) return;
+    std::atomic_ref(words_[position / 64])
+        .fetch_or(std::uint64_t{1} << (position % 64), std::memory_order_relaxed);
+  }
+
+  // Bit p % 64 of word p / 64 stands for position p; empty if every value is an entry.
+  std::span<const std::uint64_t> words() const { return words_; }
+
+ private:
+  Array<std::uint64_t> words_;
+};
+
+// For arrays that a caller brings, where nothing but the values can tell: what is not zero is an
+// entry.
+template <Value V>
+Offset count_nonzeros(std::span<const V> values) {
+  return parallel_reduce(
+      static_cast<Offset>(values.size()), Offset{0},
+      [&](Offset begin, Offset end) {
+        return static_cast<Offset>(end - begin -
+                                   std::count(values.begin() + begin, values.begin() + end, V{}));
+      },
+      std::plus<>{});
+}
+
+template <Value V>
+PresenceBits presence_of_nonzeros(std::span<const V> values, Offset nonzeros) {
+  PresenceBits presence(static_cast<Offset>(values.size()), nonzeros);
+  parallel_for(static_cast<Offset>(values.size()), [&](Offset position) {
+    if (values[position] != V{}) presence.set(position);
+  });
+  return presence;
+}
+
+}  // namespace strata
