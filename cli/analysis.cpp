@@ -123,18 +123,35 @@ Footprint footprint_in(const Csr<V, I>& csr, const FormatFacts& format) {
     return Sell<V, I>::footprint_of(csr, {.slice_height = parameter(format, "slice_height"),
                                           .sort_window = parameter(format, "sort_window")});
   }
-  PackedSellOptions options;
-  options.slice_height = parameter(format, "slice_height");
-  options.sort_window = parameter(format, "sort_window");
-  return PackedSell<V, I>::footprint_of(csr, options);
+  throw Error(fmt::format("{} is no format", format.format));
+}
+
+template <Value V, Index I>
+void measure_packed(const Csr<V, I>& csr, FormatFacts& format) {
+  const auto forecast =
+      PackedSell<V, I>::forecast(csr, {.slice_height = parameter(format, "slice_height"),
+                                       .sort_window = parameter(format, "sort_window")});
+  format.footprint = forecast.footprint;
+  for (const SliceEncoding encoding : kSliceEncodings) {
+    format.encodings.push_back({std::string(name_of(encoding)),
+                                forecast.encoding_counts[static_cast<std::size_t>(encoding)]});
+  }
+}
+
+template <Value V, Index I>
+void measure(const Csr<V, I>& csr, FormatFacts& format) {
+  if (format.format == "packed-sell") {
+    measure_packed(csr, format);
+  } else {
+    format.footprint = footprint_in(csr, format);
+  }
 }
 
 }  // namespace
 
 void measure_format(const AnyMatrix& matrix, FormatFacts& format) {
   try {
-    format.footprint =
-        std::visit([&](const auto& csr) { return footprint_in(csr, format); }, matrix);
+    std::visit([&](const auto& csr) { measure(csr, format); }, matrix);
   } catch (const Error& error) {
     format.refusal = error.what();
   }

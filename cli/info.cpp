@@ -80,6 +80,15 @@ std::string counted(Offset count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count == 0 ? "no" : grouped(count), count == 1 ? one : many);
 }
 
+std::string value_text(const InfoFacts& facts) {
+  const MatrixStatistics& s = facts.statistics;
+  const Offset stored = stored_zeros(facts.source, s);
+  std::string text = counted(stored, "stored zero", "stored zeros");
+  if (stored != s.zeros) text += fmt::format(", {} with their mirror images", grouped(s.zeros));
+  if (s.non_finite != 0) text += fmt::format(", {} not finite", grouped(s.non_finite));
+  return text;
+}
+
 // The lines of facts above the picture: a name and what there is to say about it.
 std::string fact_lines(const InfoFacts& facts) {
   const MatrixStatistics& s = facts.statistics;
@@ -107,9 +116,7 @@ std::string fact_lines(const InfoFacts& facts) {
                                 grouped(s.upper_bandwidth)));
   line("diagonal", fmt::format("{} of {} present", grouped(s.diagonal_entries),
                                grouped(std::min(s.rows, s.cols))));
-  line("values",
-       counted(s.zeros, "stored zero", "stored zeros") +
-           (s.non_finite == 0 ? "" : fmt::format(", {} not finite", grouped(s.non_finite))));
+  line("values", value_text(facts));
   if (facts.levels) {
     line("levels",
          fmt::format("{} of at most {}, three in a row of at most {}; {}",

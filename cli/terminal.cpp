@@ -117,7 +117,7 @@ std::string Table::text(int indent) const {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string gap(static_cast<std::size_t>(widths[i] - display_width(row[i])), ' ');
       if (i > 0) line += "  ";
-      line += i == 0 ? row[i] + gap : gap + row[i];
+      line += i == 0 || rows_.front()[i].empty() ? row[i] + gap : gap + row[i];
     }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }

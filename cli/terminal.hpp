@@ -50,8 +50,9 @@ std::string bytes_text(Offset bytes);
 // A bar of block characters, `width` cells long at fraction 1, in eighths of a cell.
 std::string bar(double fraction, int width);
 
-// Rows of cells in aligned columns, two spaces apart. The first column is text and the others are
-// numbers, aligned at the right.
+// Rows of cells in aligned columns, two spaces apart. The first column and those without a header
+// are text, the others are numbers, aligned at the right. All rows have as many cells as the
+// header.
 class Table {
  public:
   explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}

@@ -44,6 +44,8 @@ pid_t CommandTest::start(const Words& words, const std::string& out) {
       const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
       if (file < 0 || dup2(file, descriptor) < 0) _exit(127);
     };
+    // Tests run side by side: threads that spin while they wait would slow down all of them.
+    setenv("OMP_WAIT_POLICY", "passive", 0);
     redirect(STDOUT_FILENO, out_path);
     redirect(STDERR_FILENO, err_path);
     execv(STRATA_COMMAND, arguments.data());

@@ -52,6 +52,7 @@ TEST_F(Info, EveryFormatHasItsBytesAndFill) {
     EXPECT_EQ(result["bytes"]["format"].get<int>(),
               result["bytes"]["values"].get<int>() + result["bytes"]["indices"].get<int>());
     EXPECT_GT(result["fill"], 0.5);
+    EXPECT_EQ(result.contains("slices_by_encoding"), result["format"] == "packed-sell");
   }
   EXPECT_EQ(document["results"][1]["format"], "csr");
   EXPECT_EQ(document["results"][1]["bytes"]["format"], 12 * 2900 + 8 * 601);
