@@ -62,6 +62,15 @@ void run_on_threads(int threads, const std::function<void(int, int)>& body) {
   failure.rethrow();
 }
 
+Chunk balanced_chunk_of(std::span<const Offset> offsets, int part, int parts) {
+  const auto first_line = [&](int of_part) {
+    const Offset target = chunk_of(offsets.back(), of_part, parts).begin;
+    return std::ranges::lower_bound(offsets, target) - offsets.begin();
+  };
+  const auto lines = static_cast<Offset>(offsets.size()) - 1;
+  return {part == 0 ? 0 : first_line(part), part + 1 == parts ? lines : first_line(part + 1)};
+}
+
 namespace detail {
 
 void run_dynamic(Offset count, Offset grain, const std::function<void(Offset, Offset)>& body) {

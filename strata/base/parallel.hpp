@@ -34,6 +34,10 @@ constexpr Chunk chunk_of(Offset count, int part, int parts) {
   return {begin, begin + each + (part < longer ? 1 : 0)};
 }
 
+// Part `part` of `parts` contiguous ranges of lines with about the same number of entries each,
+// where line i has its entries at offsets[i] … offsets[i+1]−1.
+Chunk balanced_chunk_of(std::span<const Offset> offsets, int part, int parts);
+
 // Below this many items the loops stay on the calling thread: waking the others costs more.
 inline constexpr Offset kSerialBelow = 4096;
 

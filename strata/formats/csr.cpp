@@ -128,12 +128,7 @@ Csr<V, I> transposed(const Csr<V, I>& matrix) {
   Array<I> rows_of(columns.size());
   Array<V> moved(values.size());
   run_on_threads(matrix.nnz() < kSerialBelow ? 1 : thread_count(), [&](int thread, int team) {
-    const auto first_column = [&](int part) {
-      const Offset target = chunk_of(matrix.nnz(), part, team).begin;
-      return static_cast<I>(std::ranges::lower_bound(starts, target) - starts.begin());
-    };
-    const I begin = thread == 0 ? 0 : first_column(thread);
-    const I end = thread + 1 == team ? matrix.cols() : first_column(thread + 1);
+    const auto [begin, end] = balanced_chunk_of(starts, thread, team);
     for (I row = 0; row < matrix.rows(); ++row) {
       for (Offset k = offsets[row]; k < offsets[row + 1]; ++k) {
         const I column = columns[k];

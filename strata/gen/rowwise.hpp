@@ -4,7 +4,6 @@
 // thread works on a copy of its own, so it may keep scratch memory.
 #pragma once
 
-#include <algorithm>
 #include <utility>
 
 #include "strata/base/array.hpp"
@@ -54,12 +53,7 @@ Csr<V, I> build_rows(I rows, I cols, const Length& length, const Row& row) {
   Array<I> columns(entries);
   Array<V> values(entries);
   run_on_threads(entries < kSerialBelow ? 1 : thread_count(), [&](int thread, int team) {
-    const auto first_row = [&](int part) {
-      const Offset target = chunk_of(entries, part, team).begin;
-      return std::ranges::lower_bound(offsets, target) - offsets.begin();
-    };
-    const Offset begin = thread == 0 ? 0 : first_row(thread);
-    const Offset end = thread + 1 == team ? rows : first_row(thread + 1);
+    const auto [begin, end] = balanced_chunk_of(offsets, thread, team);
     Row own_row = row;
     for (Offset i = begin; i < end; ++i) {
       Offset place = offsets[i];

@@ -80,5 +80,19 @@ TEST(Chunks, CoverTheRangeInOrder) {
   }
 }
 
+TEST(Chunks, CanBeBalancedByEntries) {
+  // Line 2 has 100 of 104 entries: it is a part of its own.
+  const std::vector<Offset> offsets{0, 1, 2, 102, 103, 104};
+  const Chunk first = balanced_chunk_of(offsets, 0, 2);
+  const Chunk second = balanced_chunk_of(offsets, 1, 2);
+  EXPECT_EQ(first.begin, 0);
+  EXPECT_EQ(first.end, second.begin);
+  EXPECT_EQ(second.begin, 3);
+  EXPECT_EQ(second.end, 5);
+  const std::vector<Offset> no_lines{0};
+  EXPECT_EQ(balanced_chunk_of(no_lines, 0, 3).end, 0);
+  EXPECT_EQ(balanced_chunk_of(no_lines, 2, 3).end, 0);
+}
+
 }  // namespace
 }  // namespace strata

@@ -56,12 +56,8 @@ UnsortedRows<V, I> scatter_to_rows(I rows, const Lists& lists, Symmetry stored) 
   result.columns.resize(total);
   result.values.resize(total);
   run_on_threads(threads, [&](int thread, int team) {
-    const auto first_row = [&](int part) {
-      const Offset target = chunk_of(total, part, team).begin;
-      return static_cast<I>(std::ranges::lower_bound(offsets, target) - offsets.begin());
-    };
-    const RowRange<I> own{thread == 0 ? 0 : first_row(thread),
-                          thread + 1 == team ? rows : first_row(thread + 1)};
+    const auto [begin, end] = balanced_chunk_of(offsets, thread, team);
+    const RowRange<I> own{static_cast<I>(begin), static_cast<I>(end)};
     const auto place = [&](I row, I column, V value) {
       if (!own.contains(row)) return;
       const Offset position = next[row]++;
