@@ -4,19 +4,14 @@
 
 #include "strata/base/parallel.hpp"
 #include "tests/gen/gen_check.hpp"
-#include "tests/support/types.hpp"
 
 namespace strata {
 namespace {
 
-template <class T>
-class ExtrudeTyped : public testing::Test {};
-TYPED_TEST_SUITE(ExtrudeTyped, test::AllTypes);
-
-TYPED_TEST(ExtrudeTyped, IsTheKroneckerSumWithAPath) {
-  using V = typename TypeParam::Value;
-  using I = typename TypeParam::Index;
-  using Dense = Eigen::Matrix<V, Eigen::Dynamic, Eigen::Dynamic>;
+TEST(Extrude, IsTheKroneckerSumWithAPath) {
+  using V = std::complex<double>;
+  using I = std::int64_t;
+  using Dense = Eigen::MatrixXcd;
   for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
     SCOPED_TRACE(name);
     const auto matrix = entries.to_csr();

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "strata/gen/generate.hpp"
-#include "tests/support/format_check.hpp"
+#include "tests/support/eigen.hpp"
+#include "tests/support/matrices.hpp"
 
 namespace strata::test {
 

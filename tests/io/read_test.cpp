@@ -7,7 +7,8 @@
 
 #include "strata/io/matrix_market.hpp"
 #include "tests/io/support.hpp"
-#include "tests/support/format_check.hpp"
+#include "strata/base/random.hpp"
+#include "tests/support/eigen.hpp"
 
 namespace strata {
 namespace {

@@ -5,28 +5,15 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/SparseCore>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "strata/kernels/reference/spmv.hpp"
+#include "tests/support/by_eigen.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace strata::test {
-
-template <Value V, Index I>
-Eigen::SparseMatrix<V, Eigen::RowMajor, std::int64_t> to_eigen(const Csr<V, I>& matrix) {
-  Eigen::SparseMatrix<V, Eigen::RowMajor, std::int64_t> result(matrix.rows(), matrix.cols());
-  std::vector<Eigen::Triplet<V, std::int64_t>> triplets;
-  for (I row = 0; row < matrix.rows(); ++row) {
-    for (Offset k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
-      triplets.emplace_back(row, matrix.columns()[k], matrix.values()[k]);
-    }
-  }
-  result.setFromTriplets(triplets.begin(), triplets.end());
-  return result;
-}
 
 // An upper bound of the rounding error of one row with `terms` products of numbers of size ≤ 2.
 template <Value V>
@@ -35,24 +22,12 @@ double tolerance(Offset terms) {
   return 32.0 * static_cast<double>(terms + 2) * std::numeric_limits<Real>::epsilon();
 }
 
-// αAx + βy by Eigen.
-template <Value V, Index I>
-std::vector<V> product_by_eigen(const Csr<V, I>& matrix, V alpha, const std::vector<V>& x, V beta,
-                                const std::vector<V>& y) {
-  using Vector = Eigen::Matrix<V, Eigen::Dynamic, 1>;
-  const Eigen::Map<const Vector> x_map(x.data(), static_cast<Eigen::Index>(x.size()));
-  const Eigen::Map<const Vector> y_map(y.data(), static_cast<Eigen::Index>(y.size()));
-  const Vector ax = to_eigen(matrix) * x_map;
-  const Vector result = alpha * ax + beta * y_map;
-  return std::vector<V>(result.data(), result.data() + result.size());
-}
-
 // Compares matrix·x on rows [begin, end) with Eigen's product of `csr`.
 template <class Matrix, Value V, Index I>
 void expect_product(const Matrix& matrix, const Csr<V, I>& csr, V alpha, V beta, RowRange<I> rows) {
   const std::vector<V> x = random_vector<V>(csr.cols(), 1);
   const std::vector<V> old_y = random_vector<V>(csr.rows(), 2);
-  const std::vector<V> expected = product_by_eigen(csr, alpha, x, beta, old_y);
+  const std::vector<V> expected = product_by_eigen<V, I>(csr, alpha, x, beta, old_y);
   std::vector<V> y = old_y;
   if (beta == V{}) {
     // With β = 0 the old y must not be read.
