@@ -17,8 +17,7 @@ Csr<V, I> with_dense_blocks(const Csr<V, I>& matrix, Offset dof, std::uint64_t s
       narrow<I>(checked_multiply(dof, matrix.rows(), "the number of rows"), "the number of rows");
   const I cols = narrow<I>(checked_multiply(dof, matrix.cols(), "the number of columns"),
                            "the number of columns");
-  const Offset entries_per_row = checked_multiply(dof, matrix.nnz(), "the number of entries");
-  checked_order<V, std::int64_t>(dof, entries_per_row);
+  require_countable<V, I>(dof, checked_multiply(dof, matrix.nnz(), "the number of entries"));
 
   const Random random(seed);
   const auto row = [&matrix, random, dof, cols](Offset i, auto&& emit) {

@@ -16,8 +16,8 @@ Csr<V, I> extruded(const Csr<V, I>& matrix, Offset layers) {
   if (layers < 1) throw InvalidArgument(fmt::format("a matrix cannot have {} layers", layers));
   const Offset size = matrix.rows();
   const Offset rows = checked_multiply(layers, size, "the number of rows");
-  const I order = checked_order<V, I>(rows, 0);
-  checked_order<V, std::int64_t>(layers, matrix.nnz() + 3 * size);
+  const I order = narrow<I>(rows, "the number of rows");
+  require_countable<V, I>(layers, matrix.nnz() + 3 * size);
 
   const auto row = [&matrix, layers, size](Offset i, auto&& emit) {
     const Offset layer = i / size;

@@ -126,17 +126,17 @@ Line line_of(const Element& element, Offset elements, Offset inner_node) {
 
 template <Value V, Index I>
 Recipe<V, I> fem_recipe(Spec& spec) {
-  const auto [nx, ny] = spec.sizes<2>();
+  const std::array<Offset, 2> elements = spec.sizes<2>();
   const Offset degree = spec.integer("degree", 1, kMaxDegree);
-  const Offset width = checked_multiply(nx, degree, "the number of nodes") - 1;
-  const Offset height = checked_multiply(ny, degree, "the number of nodes") - 1;
+  const Offset width = checked_multiply(elements[0], degree, "the number of nodes") - 1;
+  const Offset height = checked_multiply(elements[1], degree, "the number of nodes") - 1;
   if (width == 0 || height == 0) throw InvalidArgument("there is no node inside the boundary");
   const I order = checked_order<V, I>(checked_multiply(width, height, "the number of rows"),
                                       (2 * degree + 1) * (2 * degree + 1));
   const Element element = element_of(static_cast<int>(degree));
-  const auto row = [nx = nx, ny = ny, width, element](Offset node, auto&& emit) {
-    const Line across = line_of(element, nx, node % width);
-    const Line along = line_of(element, ny, node / width);
+  const auto row = [elements, width, element](Offset node, auto&& emit) {
+    const Line across = line_of(element, elements[0], node % width);
+    const Line along = line_of(element, elements[1], node / width);
     for (int j = 0; j < along.count; ++j) {
       const Offset first = (along.first + j) * width + across.first;
       for (int i = 0; i < across.count; ++i) {

@@ -1,6 +1,7 @@
 // The generators that start from a matrix file.
 
 #include <filesystem>
+#include <limits>
 
 #include "strata/base/instantiate.hpp"
 #include "strata/gen/blocks.hpp"

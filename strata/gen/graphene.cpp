@@ -33,22 +33,22 @@ Recipe<V, I> graphene_recipe(Spec& spec) {
   const Grid grid(spec.sizes<2>());
   const I order = checked_order<V, I>(grid.points(), 13);
   const Random random(seed_of(spec));
-  const auto row = [=](Offset site, auto&& emit) {
-    const auto [x, y, plane] = grid.site(site);
-    const auto line = [&, x = x](Offset other_y, int reach, const std::array<double, 5>& weights) {
-      if (other_y < 0 || other_y >= grid.ny) return;
+  const auto row = [=](Offset i, auto&& emit) {
+    const Grid::Site site = grid.site(i);
+    const auto line = [&](Offset y, int reach, const std::array<double, 5>& weights) {
+      if (y < 0 || y >= grid.ny) return;
       for (int dx = -reach; dx <= reach; ++dx) {
-        if (x + dx < 0 || x + dx >= grid.nx) continue;
-        emit(other_y * grid.nx + x + dx, weights[dx + 2]);
+        const Offset x = site.x + dx;
+        if (x >= 0 && x < grid.nx) emit(y * grid.nx + x, weights[dx + 2]);
       }
     };
     const std::array<double, 5> bonded{kThird, kSecond, kFirst, kSecond, kThird};
     const std::array<double, 5> opposite{0, kSecond, kThird, kSecond, 0};
-    const double potential = kDisorder * (random.uniform(static_cast<std::uint64_t>(site)) - 0.5);
-    const bool up = (x + y) % 2 == 0;
-    line(y - 1, up ? 1 : 2, up ? opposite : bonded);
-    line(y, 2, {kSecond, kFirst, potential, kFirst, kSecond});
-    line(y + 1, up ? 2 : 1, up ? bonded : opposite);
+    const double potential = kDisorder * (random.uniform(static_cast<std::uint64_t>(i)) - 0.5);
+    const bool up = (site.x + site.y) % 2 == 0;
+    line(site.y - 1, up ? 1 : 2, up ? opposite : bonded);
+    line(site.y, 2, {kSecond, kFirst, potential, kFirst, kSecond});
+    line(site.y + 1, up ? 2 : 1, up ? bonded : opposite);
   };
   return [=] { return build_rows<V, I>(order, order, row); };
 }

@@ -14,14 +14,19 @@
 
 namespace strata {
 
-// The order of a square matrix with about `entries_per_row` entries per row. Throws OverflowError,
-// before anything is allocated, unless it fits I and the bytes of all entries fit an Offset.
+// Throws OverflowError, before anything is allocated, unless an Offset counts the bytes of `pieces`
+// times `entries_of_each` entries.
+template <Value V, Index I>
+void require_countable(Offset pieces, Offset entries_of_each) {
+  const Offset entries = checked_multiply(pieces, entries_of_each, "the number of entries");
+  checked_multiply(entries, Offset{sizeof(V) + sizeof(I)}, "the number of bytes");
+}
+
+// The order of a square matrix with about `entries_per_row` entries per row, known to fit I.
 template <Value V, Index I>
 I checked_order(Offset rows, Offset entries_per_row) {
-  const I order = narrow<I>(rows, "the number of rows");
-  const Offset entries = checked_multiply(rows, entries_per_row, "the number of entries");
-  checked_multiply(entries, Offset{sizeof(V) + sizeof(I)}, "the number of bytes");
-  return order;
+  require_countable<V, I>(rows, entries_per_row);
+  return narrow<I>(rows, "the number of rows");
 }
 
 template <Value V>
