@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/formats/internal/scatter.hpp"
 
 namespace strata {
 
@@ -47,48 +48,19 @@ Coo<V, I> Coo<V, I>::from_csr(const Csr<V, I>& matrix) {
 
 template <Value V, Index I>
 Csr<V, I> Coo<V, I>::to_csr(Symmetry stored) const {
-  const bool mirror = stored != Symmetry::general;
-  if (mirror && rows_ != cols_) {
+  if (stored != Symmetry::general && rows_ != cols_) {
     throw InvalidMatrix(
         fmt::format("a {} x {} matrix cannot be {}", rows_, cols_, name_of(stored)));
   }
-  Array<Offset> offsets(static_cast<std::size_t>(rows_) + 1, 0);
-  const auto count = [&](I row) {
-    std::atomic_ref(offsets[row]).fetch_add(1, std::memory_order_relaxed);
+  struct List {
+    std::span<const I> rows;
+    std::span<const I> columns;
+    std::span<const V> values;
   };
-  parallel_for(nnz(), [&](Offset k) {
-    count(row_indices_[k]);
-    if (mirror && row_indices_[k] != column_indices_[k]) count(column_indices_[k]);
-  });
-  const Offset total = exclusive_scan(offsets);
-
-  // Each thread owns a range of rows with about the same number of entries and walks the whole
-  // list: entries arrive in list order without locks, whatever the number of threads.
-  Array<Offset> next(offsets);
-  Array<I> columns(total);
-  Array<V> values(total);
-  run_on_threads(nnz() < kSerialBelow ? 1 : thread_count(), [&](int thread, int team) {
-    const auto first_row = [&](int part) {
-      const Offset target = chunk_of(total, part, team).begin;
-      return static_cast<I>(std::ranges::lower_bound(offsets, target) - offsets.begin());
-    };
-    const RowRange<I> own{thread == 0 ? 0 : first_row(thread),
-                          thread + 1 == team ? rows_ : first_row(thread + 1)};
-    const auto place = [&](I row, I column, V value) {
-      if (!own.contains(row)) return;
-      const Offset position = next[row]++;
-      columns[position] = column;
-      values[position] = value;
-    };
-    for (Offset k = 0; k < nnz(); ++k) {
-      const I row = row_indices_[k];
-      const I column = column_indices_[k];
-      place(row, column, values_[k]);
-      if (mirror && row != column) place(column, row, mirrored(values_[k], stored));
-    }
-  });
-  return Csr<V, I>::from_unsorted(rows_, cols_, std::move(offsets), std::move(columns),
-                                  std::move(values));
+  const std::array lists{List{row_indices_, column_indices_, values_}};
+  auto unsorted = detail::scatter_to_rows<V, I>(rows_, lists, stored);
+  return Csr<V, I>::from_unsorted(rows_, cols_, std::move(unsorted.row_offsets),
+                                  std::move(unsorted.columns), std::move(unsorted.values));
 }
 
 template <Value V, Index I>

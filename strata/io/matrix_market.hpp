@@ -34,15 +34,20 @@ std::string_view name_of(MatrixMarketHeader::Field field);
 using ProgressCallback = std::function<void(double fraction)>;
 
 struct ReadOptions {
-  ProgressCallback progress;  // none when empty
+  ProgressCallback progress = {};  // none when empty
 };
 
 struct WriteOptions {
   Symmetry symmetry = Symmetry::general;  // other than general: checked, and the lower half written
   bool pattern = false;                   // leave the values out
-  std::string_view comment;               // written behind the banner, a '%' before each line
-  ProgressCallback progress;              // none when empty
+  std::string_view comment = {};          // written behind the banner, a '%' before each line
+  ProgressCallback progress = {};         // none when empty
 };
+
+// A file of a few bytes may claim any number of rows, and each costs 8 bytes of memory. More rows
+// than kRowsAlwaysRead are therefore read only when there is an entry for every kRowsPerEntry rows.
+inline constexpr std::int64_t kRowsAlwaysRead = std::int64_t{1} << 24;
+inline constexpr std::int64_t kRowsPerEntry = 256;
 
 // Reads only the beginning of the file. Throws like read_matrix_market.
 MatrixMarketHeader read_matrix_market_header(const std::filesystem::path& path);

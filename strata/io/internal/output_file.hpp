@@ -1,0 +1,33 @@
+// OutputFile: a file that appears under its name only once it is complete.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+namespace strata::detail {
+
+class OutputFile {
+ public:
+  // Opens a temporary file beside `path`. What exists already and is not a plain file (a device, a
+  // pipe) is written to directly. Throws FileError, like all that follows.
+  explicit OutputFile(const std::filesystem::path& path);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  // Removes the temporary file unless it was committed.
+  ~OutputFile();
+
+  void write(std::span<const char> bytes);
+  // Closes the file and moves it into place.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(int error) const;
+
+  std::string name_;                 // as the caller says it, for errors
+  std::filesystem::path target_;     // behind symbolic links
+  std::filesystem::path temporary_;  // empty when the target is written directly
+  int descriptor_ = -1;
+};
+
+}  // namespace strata::detail
