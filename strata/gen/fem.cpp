@@ -1,0 +1,153 @@
+// −Δu on NX × NY square elements with Lagrange polynomials of degree d in each direction (Qd), zero
+// on the boundary: its nodes are left out, and (NX·d − 1)(NY·d − 1) unknowns remain, x fastest. The
+// matrix is symmetric and positive definite, and does not depend on the size of the squares.
+//
+// The nodes of an element are the Gauss–Lobatto points. Its matrix is k⊗m + m⊗k, with k and m the
+// stiffness and mass matrix of one direction, integrated exactly by Gauss quadrature. Summing over
+// the elements a node belongs to factorises in the same way, so that a row of the assembled matrix
+// comes from one row of the assembled k and m in each direction. All entries of the element
+// matrices are kept, whatever their values.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "strata/base/instantiate.hpp"
+#include "strata/gen/recipe.hpp"
+#include "strata/gen/rowwise.hpp"
+
+namespace strata {
+
+namespace {
+
+constexpr int kMaxDegree = 4;
+constexpr int kMaxNodes = kMaxDegree + 1;
+
+// Gauss–Lobatto points of [−1, 1], in increasing order.
+std::vector<double> nodes_of(int degree) {
+  switch (degree) {
+    case 1: return {-1, 1};
+    case 2: return {-1, 0, 1};
+    case 3: return {-1, -1 / std::sqrt(5.0), 1 / std::sqrt(5.0), 1};
+    default: return {-1, -std::sqrt(3.0 / 7), 0, std::sqrt(3.0 / 7), 1};
+  }
+}
+
+struct QuadraturePoint {
+  double position;
+  double weight;
+};
+
+// Gauss–Legendre with 5 points: exact up to degree 9, and two polynomials of degree 4 make 8.
+std::array<QuadraturePoint, 5> gauss_points() {
+  const double spread = 2 * std::sqrt(10.0 / 7);
+  const double inner = std::sqrt(5 - spread) / 3;
+  const double outer = std::sqrt(5 + spread) / 3;
+  const double inner_weight = (322 + 13 * std::sqrt(70.0)) / 900;
+  const double outer_weight = (322 - 13 * std::sqrt(70.0)) / 900;
+  return {{{-outer, outer_weight},
+           {-inner, inner_weight},
+           {0, 128.0 / 225},
+           {inner, inner_weight},
+           {outer, outer_weight}}};
+}
+
+using Square = std::array<std::array<double, kMaxNodes>, kMaxNodes>;
+
+// The matrices of one element in one direction.
+struct Element {
+  int degree = 1;
+  Square mass{};
+  Square stiffness{};
+};
+
+// The Lagrange polynomial that is 1 at node a, and its derivative, by the product rule.
+void evaluate(const std::vector<double>& nodes, int a, double position, double& basis,
+              double& slope) {
+  basis = 1;
+  slope = 0;
+  for (int b = 0; b < static_cast<int>(nodes.size()); ++b) {
+    if (b == a) continue;
+    const double scale = 1 / (nodes[a] - nodes[b]);
+    slope = slope * ((position - nodes[b]) * scale) + basis * scale;
+    basis *= (position - nodes[b]) * scale;
+  }
+}
+
+Element element_of(int degree) {
+  Element element{.degree = degree};
+  const std::vector<double> nodes = nodes_of(degree);
+  for (const auto& [position, weight] : gauss_points()) {
+    std::array<double, kMaxNodes> basis{};
+    std::array<double, kMaxNodes> slope{};
+    for (int a = 0; a <= degree; ++a) evaluate(nodes, a, position, basis[a], slope[a]);
+    for (int a = 0; a <= degree; ++a) {
+      for (int b = 0; b <= degree; ++b) {
+        element.mass[a][b] += weight * (basis[a] * basis[b]);
+        element.stiffness[a][b] += weight * (slope[a] * slope[b]);
+      }
+    }
+  }
+  return element;
+}
+
+// One row of the assembled matrices of one direction, without the nodes on the boundary.
+struct Line {
+  Offset first = 0;  // number of the first column, counted from the first inner node
+  int count = 0;
+  std::array<double, 2 * kMaxDegree + 1> mass{};
+  std::array<double, 2 * kMaxDegree + 1> stiffness{};
+};
+
+Line line_of(const Element& element, Offset elements, Offset inner_node) {
+  const Offset degree = element.degree;
+  const Offset node = inner_node + 1;  // counted from the boundary
+  // An inner node on the seam of two elements belongs to both.
+  const Offset last_element = node / degree;
+  const Offset first_element = node % degree == 0 ? last_element - 1 : last_element;
+  Line line;
+  const Offset first = std::max<Offset>(first_element * degree, 1);
+  const Offset last = std::min((last_element + 1) * degree, elements * degree - 1);
+  line.first = first - 1;
+  line.count = static_cast<int>(last - first + 1);
+  for (Offset e = first_element; e <= last_element; ++e) {
+    const Offset begin = std::max(e * degree, first);
+    const Offset end = std::min((e + 1) * degree, last);
+    for (Offset other = begin; other <= end; ++other) {
+      line.mass[other - first] += element.mass[node - e * degree][other - e * degree];
+      line.stiffness[other - first] += element.stiffness[node - e * degree][other - e * degree];
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
+template <Value V, Index I>
+Recipe<V, I> fem_recipe(Spec& spec) {
+  const std::array<Offset, 2> elements = spec.sizes<2>();
+  const Offset degree = spec.integer("degree", 1, kMaxDegree);
+  const Offset width = checked_multiply(elements[0], degree, "the number of nodes") - 1;
+  const Offset height = checked_multiply(elements[1], degree, "the number of nodes") - 1;
+  if (width == 0 || height == 0) throw InvalidArgument("there is no node inside the boundary");
+  const I order = checked_order<V, I>(checked_multiply(width, height, "the number of rows"),
+                                      (2 * degree + 1) * (2 * degree + 1));
+  const Element element = element_of(static_cast<int>(degree));
+  const auto row = [elements, width, element](Offset node, auto&& emit) {
+    const Line across = line_of(element, elements[0], node % width);
+    const Line along = line_of(element, elements[1], node / width);
+    for (int j = 0; j < along.count; ++j) {
+      const Offset first = (along.first + j) * width + across.first;
+      for (int i = 0; i < across.count; ++i) {
+        emit(first + i, across.stiffness[i] * along.mass[j] + across.mass[i] * along.stiffness[j]);
+      }
+    }
+  };
+  return [=] { return build_rows<V, I>(order, order, row); };
+}
+
+#define STRATA_INSTANTIATE(V, I) template Recipe<V, I> fem_recipe<V, I>(Spec&)
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata

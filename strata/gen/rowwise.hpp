@@ -1,0 +1,107 @@
+// How nearly every generator makes its matrix: row by row, in parallel, straight into the arrays of
+// a CSR. A generator is one function object, row(i, emit), that calls emit(column, value) for the
+// entries of row i in increasing order of columns. It runs twice, to count and to fill, and each
+// thread works on a copy of its own, so it may keep scratch memory.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "strata/base/array.hpp"
+#include "strata/base/checked.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/base/types.hpp"
+#include "strata/formats/csr.hpp"
+
+namespace strata {
+
+// Throws OverflowError, before anything is allocated, unless an Offset counts the bytes of `pieces`
+// times `entries_of_each` entries.
+template <Value V, Index I>
+void require_countable(Offset pieces, Offset entries_of_each) {
+  const Offset entries = checked_multiply(pieces, entries_of_each, "the number of entries");
+  checked_multiply(entries, Offset{sizeof(V) + sizeof(I)}, "the number of bytes");
+}
+
+// The order of a square matrix with about `entries_per_row` entries per row, known to fit I.
+template <Value V, Index I>
+I checked_order(Offset rows, Offset entries_per_row) {
+  require_countable<V, I>(rows, entries_per_row);
+  return narrow<I>(rows, "the number of rows");
+}
+
+template <Value V>
+V to_value(double number) {
+  if constexpr (is_complex<V>) {
+    return V(static_cast<typename V::value_type>(number));
+  } else {
+    return static_cast<V>(number);
+  }
+}
+template <Value V>
+  requires is_complex<V>
+V to_value(V number) {
+  return number;
+}
+
+// `length(i)` is the number of entries that row(i, emit) emits.
+template <Value V, Index I, class Length, class Row>
+Csr<V, I> build_rows(I rows, I cols, const Length& length, const Row& row) {
+  Array<Offset> offsets(static_cast<std::size_t>(rows) + 1);
+  offsets[rows] = 0;
+  parallel_chunks(rows, [&](Offset begin, Offset end) {
+    Length own_length = length;
+    for (Offset i = begin; i < end; ++i) offsets[i] = own_length(i);
+  });
+  const Offset entries = exclusive_scan(offsets);
+
+  // Each thread fills rows with about the same number of entries.
+  Array<I> columns(entries);
+  Array<V> values(entries);
+  run_on_threads(entries < kSerialBelow ? 1 : thread_count(), [&](int thread, int team) {
+    const auto first_row = [&](int part) {
+      const Offset target = chunk_of(entries, part, team).begin;
+      return std::ranges::lower_bound(offsets, target) - offsets.begin();
+    };
+    const Offset begin = thread == 0 ? 0 : first_row(thread);
+    const Offset end = thread + 1 == team ? rows : first_row(thread + 1);
+    Row own_row = row;
+    for (Offset i = begin; i < end; ++i) {
+      Offset place = offsets[i];
+      own_row(i, [&](Offset column, auto value) {
+        columns[place] = static_cast<I>(column);
+        values[place] = to_value<V>(value);
+        ++place;
+      });
+    }
+  });
+  return Csr<V, I>(rows, cols, std::move(offsets), std::move(columns), std::move(values));
+}
+
+template <Value V, Index I, class Row>
+Csr<V, I> build_rows(I rows, I cols, const Row& row) {
+  const auto length = [row = row](Offset i) mutable {
+    Offset count = 0;
+    row(i, [&](Offset, auto) { ++count; });
+    return count;
+  };
+  return build_rows<V, I>(rows, cols, length, row);
+}
+
+// A ⊗ M, where `row` emits the rows of A and M is the dof × dof matrix 1 / (1 + |a − b|): dense
+// blocks, unknowns of a point side by side. M is positive definite, being a Toeplitz matrix of a
+// convex sequence that decreases to 0 (Pólya's criterion), so A ⊗ M is whenever A is.
+template <class Row>
+auto with_blocks(const Row& row, Offset dof) {
+  return [row = row, dof](Offset i, auto&& emit) mutable {
+    const Offset own = i % dof;
+    row(i / dof, [&](Offset column, double value) {
+      for (Offset other = 0; other < dof; ++other) {
+        const Offset distance = own < other ? other - own : own - other;
+        emit(column * dof + other, value / static_cast<double>(1 + distance));
+      }
+    });
+  };
+}
+
+}  // namespace strata

@@ -1,0 +1,54 @@
+// The suite of benchmark matrices, where it is present: a list of size classes and specifications
+// beside the folder of real matrices, '@' standing for that folder.
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "strata/gen/recipe.hpp"
+#include "tests/gen/gen_check.hpp"
+
+namespace strata {
+namespace {
+
+struct Line {
+  std::string size_class;
+  std::string spec;
+};
+
+std::vector<Line> read_suite() {
+  std::vector<Line> lines;
+  std::ifstream file(std::filesystem::path(STRATA_MATRICES).parent_path() / "suite.txt");
+  for (std::string text; std::getline(file, text);) {
+    std::istringstream words(text);
+    Line line;
+    if (!(words >> line.size_class >> line.spec) || line.size_class == "#") continue;
+    const std::size_t at = line.spec.find('@');
+    if (at != std::string::npos) line.spec.replace(at, 1, STRATA_MATRICES);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(Suite, EverySpecificationIsValid) {
+  const std::vector<Line> lines = read_suite();
+  if (lines.empty()) GTEST_SKIP() << "there is no suite.txt beside " << STRATA_MATRICES;
+  for (const Line& line : lines) {
+    EXPECT_TRUE(is_generator_spec(line.spec)) << line.spec;
+    EXPECT_NO_THROW((prepare<double, std::int32_t>(line.spec))) << line.spec;
+  }
+}
+
+TEST(Suite, EveryMatrixOfTheSmallClassCanBeMade) {
+  const std::vector<Line> lines = read_suite();
+  if (lines.empty()) GTEST_SKIP() << "there is no suite.txt beside " << STRATA_MATRICES;
+  for (const Line& line : lines) {
+    if (line.size_class != "cpu") continue;
+    const auto matrix = generate<float, std::int32_t>(line.spec);
+    EXPECT_GT(matrix.nnz(), 1000000) << line.spec;
+    EXPECT_LT(matrix.nnz(), 30000000) << line.spec;
+  }
+}
+
+}  // namespace
+}  // namespace strata
