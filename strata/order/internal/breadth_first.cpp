@@ -1,0 +1,168 @@
+#include "strata/order/internal/breadth_first.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "strata/base/instantiate.hpp"
+
+namespace strata::detail {
+
+namespace {
+
+// Vertices of a level that one thread expands at a time.
+constexpr Offset kPiece = 1024;
+
+// Pieces that one thread takes at a time where the work is per vertex found and not per entry.
+constexpr Offset kCheapPieces = 32;
+
+}  // namespace
+
+template <Index I>
+BreadthFirst<I>::BreadthFirst(const PatternView<I>& graph, Children children)
+    : graph_(graph), children_(children), parents_(graph.rows) {
+  parallel_for(graph.rows, [&](Offset vertex) { parents_[vertex] = kClosed; });
+}
+
+template <Index I>
+bool BreadthFirst<I>::search(RowRange<I> within, std::span<const I> roots, Layers<I>& found,
+                             const GoOn& go_on) {
+  const auto mark = [&](I state) {
+    parallel_for(within.end - within.begin, [&](Offset i) { parents_[within.begin + i] = state; });
+  };
+  mark(kOpen);
+  found.order.reserve(within.end - within.begin);
+  const bool complete = search_open(roots, found, go_on);
+  mark(kClosed);
+  return complete;
+}
+
+template <Index I>
+bool BreadthFirst<I>::search(std::span<const I> within, std::span<const I> roots, Layers<I>& found,
+                             const GoOn& go_on) {
+  const auto mark = [&](I state) {
+    parallel_for(static_cast<Offset>(within.size()),
+                 [&](Offset i) { parents_[within[i]] = state; });
+  };
+  mark(kOpen);
+  found.order.reserve(within.size());
+  const bool complete = search_open(roots, found, go_on);
+  mark(kClosed);
+  return complete;
+}
+
+template <Index I>
+bool BreadthFirst<I>::search_open(std::span<const I> roots, Layers<I>& found, const GoOn& go_on) {
+  for (const I root : roots) parents_[root] = kClosed;
+  found.order.assign(roots.begin(), roots.end());
+  found.offsets.assign(1, 0);
+  while (found.offsets.back() < static_cast<I>(found.order.size())) {
+    const I begin = found.offsets.back();
+    const I end = static_cast<I>(found.order.size());
+    found.offsets.push_back(end);
+    if (go_on && !go_on(found.last())) return false;
+    expand(found.order, begin, end);
+  }
+  return true;
+}
+
+template <Index I>
+Layers<I> BreadthFirst<I>::components(std::span<const I> vertices) {
+  parallel_for(static_cast<Offset>(vertices.size()),
+               [&](Offset i) { parents_[vertices[i]] = kOpen; });
+  Layers<I> found;
+  found.order.reserve(vertices.size());
+  for (const I vertex : vertices) {
+    if (parents_[vertex] != kOpen) continue;
+    parents_[vertex] = kClosed;
+    found.order.push_back(vertex);
+    I begin = found.offsets.back();
+    while (begin < static_cast<I>(found.order.size())) {
+      const I end = static_cast<I>(found.order.size());
+      expand(found.order, begin, end);
+      begin = end;
+    }
+    found.offsets.push_back(begin);
+  }
+  return found;
+}
+
+template <Index I>
+void BreadthFirst<I>::expand(Array<I>& order, I begin, I end) {
+  if (end - begin < kSerialBelow || thread_count() == 1) {
+    expand_on_this_thread(order, begin, end);
+  } else {
+    expand_in_parallel(order, begin, end);
+  }
+}
+
+template <Index I>
+void BreadthFirst<I>::expand_on_this_thread(Array<I>& order, I begin, I end) {
+  for (I position = begin; position < end; ++position) {
+    const auto first_child = order.size();
+    for (const I vertex : graph_.columns_of(order[position])) {
+      if (parents_[vertex] != kOpen) continue;
+      parents_[vertex] = position;
+      order.push_back(vertex);
+    }
+    arrange_children(std::span(order).subspan(first_child));
+  }
+}
+
+template <Index I>
+void BreadthFirst<I>::expand_in_parallel(Array<I>& order, I begin, I end) {
+  const Offset pieces = divide_up<Offset>(end - begin, kPiece);
+  if (static_cast<Offset>(claims_.size()) < pieces) claims_.resize(pieces);
+  parallel_dynamic(pieces, 1, [&](Offset piece, Offset) {
+    std::vector<Claim>& claims = claims_[piece];
+    claims.clear();
+    const I first = static_cast<I>(begin + piece * kPiece);
+    const I last = static_cast<I>(std::min<Offset>(first + kPiece, end));
+    for (I position = first; position < last; ++position) {
+      for (const I vertex : graph_.columns_of(order[position])) {
+        const std::atomic_ref parent(parents_[vertex]);
+        I seen = parent.load(std::memory_order_relaxed);
+        while (seen > position &&
+               !parent.compare_exchange_weak(seen, position, std::memory_order_relaxed)) {
+        }
+        if (seen > position) claims.push_back({position, vertex});
+      }
+    }
+  });
+
+  std::vector<Offset> starts(pieces + 1, 0);
+  parallel_dynamic(pieces, kCheapPieces, [&](Offset first, Offset last) {
+    for (Offset piece = first; piece < last; ++piece) {
+      std::erase_if(claims_[piece],
+                    [&](const Claim& claim) { return parents_[claim.vertex] != claim.parent; });
+      starts[piece] = static_cast<Offset>(claims_[piece].size());
+    }
+  });
+  order.resize(end + exclusive_scan(starts));
+  parallel_dynamic(pieces, kCheapPieces, [&](Offset first, Offset last) {
+    I* place = order.data() + end + starts[first];
+    for (Offset piece = first; piece < last; ++piece) {
+      const std::vector<Claim>& claims = claims_[piece];
+      for (auto claim = claims.begin(); claim != claims.end();) {
+        I* const first_child = place;
+        const I parent = claim->parent;
+        for (; claim != claims.end() && claim->parent == parent; ++claim) *place++ = claim->vertex;
+        arrange_children(std::span(first_child, place));
+      }
+    }
+  });
+}
+
+template <Index I>
+void BreadthFirst<I>::arrange_children(std::span<I> children) const {
+  if (children_ == Children::as_in_row) return;
+  std::ranges::sort(children, [&](I a, I b) {
+    const I degree_a = graph_.row_length(a);
+    const I degree_b = graph_.row_length(b);
+    return degree_a != degree_b ? degree_a < degree_b : a < b;
+  });
+}
+
+#define STRATA_INSTANTIATE(I) template class BreadthFirst<I>
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata::detail

@@ -1,0 +1,55 @@
+// Where level structures may start. Distances from any set of roots make a level structure, but a
+// good one has flat levels: that of a cube is n planes of n² rows, while the distances from a
+// corner make shells of up to 3n² rows (27-point) or 1.6n² (an unstructured mesh). So there are
+// several ways to guess a flat set of roots, and whoever asks keeps what turns out best.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "strata/base/array.hpp"
+#include "strata/base/types.hpp"
+#include "strata/order/internal/breadth_first.hpp"
+
+namespace strata::detail {
+
+// Searches from the two ends of a connected set of vertices.
+template <Index I>
+struct Ends {
+  Layers<I> from_first;   // from a pseudo-peripheral vertex
+  Layers<I> from_second;  // from a vertex of the last level of that one, and not deeper
+};
+
+// A. George, J. W. H. Liu: An implementation of a pseudoperipheral node finder, ACM Transactions on
+// Mathematical Software 5 (1979). `start` is any of the vertices `within`.
+template <Index I, class Vertices>
+Ends<I> find_ends(BreadthFirst<I>& search, const Vertices& within, I start);
+
+template <Index I>
+struct RootSet {
+  Array<I> roots;
+  // Empty, or a flag for each vertex of the component: where it is set the vertex is behind the
+  // roots, which separate it from all others, and its level is minus its distance from them.
+  Array<unsigned char> behind;
+};
+
+// One connected component and what is known about it.
+template <Index I>
+struct Scene {
+  BreadthFirst<I>& search;
+  RowRange<I> component;
+  Ends<I> ends;
+  Layers<I> from_third = {};  // from the vertex farthest from both ends, once somebody needs it
+};
+
+template <Index I>
+struct RootSetCandidate {
+  std::string name;
+  RootSet<I> (*find)(Scene<I>&);
+};
+
+// All that are known, the most promising ones first.
+template <Index I>
+const std::vector<RootSetCandidate<I>>& root_set_candidates();
+
+}  // namespace strata::detail
