@@ -264,17 +264,25 @@ void fill_slice(const SliceTarget<V, I>& target, SliceEncoding encoding, Offset 
   }
 }
 
+template <Index I>
+std::array<I, kSliceEncodings.size()> count_encodings(std::span<const SliceEncoding> encodings) {
+  std::array<I, kSliceEncodings.size()> counts{};
+  for (const SliceEncoding encoding : encodings) ++counts[static_cast<std::size_t>(encoding)];
+  return counts;
+}
+
 }  // namespace
 
 template <Value V, Index I>
-Footprint PackedSell<V, I>::footprint_of(const Csr<V, I>& matrix,
-                                         const PackedSellOptions& options) {
+typename PackedSell<V, I>::Forecast PackedSell<V, I>::forecast(const Csr<V, I>& matrix,
+                                                               const PackedSellOptions& options) {
   const SliceShape<I> shape = packed_shape(options, matrix.rows(), matrix.cols());
   const Array<I> row_of_slot = sort_rows_by_length(matrix.pattern(), shape.sort_window);
   const Layout layout =
       layout_of<I>({matrix.pattern(), row_of_slot}, shape.slice_height, sizeof(V), options.allowed);
-  return footprint_from<V>(matrix.rows(), !row_of_slot.empty(), std::ssize(layout.encodings),
-                           layout.value_offsets.back(), layout.code_offsets.back(), matrix.nnz());
+  return {footprint_from<V>(matrix.rows(), !row_of_slot.empty(), std::ssize(layout.encodings),
+                            layout.value_offsets.back(), layout.code_offsets.back(), matrix.nnz()),
+          count_encodings<I>(layout.encodings)};
 }
 
 template <Value V, Index I>
@@ -350,9 +358,7 @@ I PackedSell<V, I>::column(Offset slot, Offset entry) const {
 
 template <Value V, Index I>
 std::array<I, kSliceEncodings.size()> PackedSell<V, I>::encoding_counts() const {
-  std::array<I, kSliceEncodings.size()> counts{};
-  for (const SliceEncoding encoding : encodings_) ++counts[static_cast<std::size_t>(encoding)];
-  return counts;
+  return count_encodings<I>(encodings_);
 }
 
 template <Value V, Index I>

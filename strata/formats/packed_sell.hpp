@@ -106,7 +106,15 @@ class PackedSell {
   // Throws OverflowError if the matrix has more than 2^31 columns, and InvalidArgument, naming the
   // slice, where no allowed encoding fits.
   static PackedSell from_csr(const Csr<V, I>& matrix, const PackedSellOptions& options = {});
-  static Footprint footprint_of(const Csr<V, I>& matrix, const PackedSellOptions& options = {});
+  static Footprint footprint_of(const Csr<V, I>& matrix, const PackedSellOptions& options = {}) {
+    return forecast(matrix, options).footprint;
+  }
+  // What from_csr would build, without building it.
+  struct Forecast {
+    Footprint footprint;
+    std::array<I, kSliceEncodings.size()> encoding_counts;
+  };
+  static Forecast forecast(const Csr<V, I>& matrix, const PackedSellOptions& options = {});
   Csr<V, I> to_csr() const;
 
   I rows() const { return rows_; }

@@ -214,6 +214,9 @@ TEST(PackedSell, DeltasReachAsFarAsTheirBits) {
 TEST(PackedSell, CountsItsBytesAndEncodings) {
   const Packed packed = Packed::from_csr(band(12, 12, {0}), {.slice_height = 4, .sort_window = 2});
   EXPECT_EQ(packed.encoding_counts(), (std::array{3, 0, 0, 0}));
+  EXPECT_EQ(
+      Packed::forecast(band(12, 12, {0}), {.slice_height = 4, .sort_window = 2}).encoding_counts,
+      packed.encoding_counts());
   EXPECT_EQ(packed.footprint().value_bytes, 12 * 8);
   EXPECT_EQ(packed.footprint().index_bytes, 3 * 16 + 2 * 4 * 8 + 3 + 12 * 4);
   EXPECT_TRUE(packed.presence().words().empty());
