@@ -1,0 +1,179 @@
+#include "cli/analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "strata/base/error.hpp"
+#include "strata/formats/bcsr.hpp"
+#include "strata/formats/coo.hpp"
+#include "strata/formats/csc.hpp"
+#include "strata/formats/dia.hpp"
+#include "strata/formats/ell.hpp"
+#include "strata/formats/hyb.hpp"
+#include "strata/formats/packed_sell.hpp"
+#include "strata/formats/sell.hpp"
+#include "strata/formats/symmetric_csr.hpp"
+#include "strata/io/picture.hpp"
+#include "strata/order/levels.hpp"
+
+namespace strata::cli {
+
+TypeSizes sizes_of(const AnyMatrix& matrix) {
+  return std::visit(
+      []<Value V, Index I>(const Csr<V, I>&) {
+        return TypeSizes{sizeof(V), sizeof(I), is_complex<V> ? 8.0 : 2.0};
+      },
+      matrix);
+}
+
+MatrixStatistics find_statistics(const AnyMatrix& matrix) {
+  return std::visit([](const auto& csr) { return statistics_of(csr); }, matrix);
+}
+
+namespace {
+
+// A row touches its own level and the two next to it: three levels are the least that a sweep over
+// powers keeps on chip.
+constexpr int kWindow = 3;
+
+}  // namespace
+
+std::optional<LevelFacts> find_level_facts(const AnyMatrix& matrix) {
+  return std::visit(
+      []<Value V, Index I>(const Csr<V, I>& csr) -> std::optional<LevelFacts> {
+        if (csr.rows() != csr.cols()) return std::nullopt;
+        const LevelStructure<I> structure = find_levels(csr.pattern());
+        LevelFacts facts{.count = structure.levels(),
+                         .max_rows = structure.max_rows(),
+                         .components = structure.components,
+                         .root = structure.root};
+        for (I level = 0; level < structure.levels(); ++level) {
+          const I end = std::min<I>(level + kWindow, structure.levels());
+          const Offset rows = structure.level_offsets[end] - structure.level_offsets[level];
+          facts.max_window_rows = std::max(facts.max_window_rows, rows);
+        }
+        return facts;
+      },
+      matrix);
+}
+
+std::vector<std::string> draw(const AnyMatrix& matrix) {
+  return std::visit([](const auto& csr) { return text_picture(csr.pattern()); }, matrix);
+}
+
+void draw_to_file(const AnyMatrix& matrix, const std::string& path) {
+  std::visit([&](const auto& csr) { write_picture(path, csr.pattern()); }, matrix);
+}
+
+std::vector<FormatFacts> formats_to_try(const MatrixStatistics& statistics) {
+  std::vector<FormatFacts> formats;
+  const auto add = [&](std::string format, std::string label,
+                       std::vector<NamedNumber> parameters = {}) {
+    FormatFacts facts;
+    facts.format = std::move(format);
+    facts.label = std::move(label);
+    facts.parameters = std::move(parameters);
+    formats.push_back(std::move(facts));
+  };
+  add("coo", "COO");
+  add("csr", "CSR");
+  add("csc", "CSC");
+  if (statistics.value_symmetry != Symmetry::general) add("symmetric-csr", "symmetric CSR");
+  add("ell", "ELL");
+  add("hyb", "HYB");
+  add("dia", "DIA");
+  for (const Offset side : {2, 3}) {
+    add("bcsr", fmt::format("BCSR {}x{}", side, side),
+        {{"block_rows", side}, {"block_cols", side}});
+  }
+  for (const Offset window : {1, 256}) {
+    add("sell", fmt::format("SELL-32-{}", window), {{"slice_height", 32}, {"sort_window", window}});
+  }
+  for (const Offset height : {4, 8, 16, 32}) {
+    add("packed-sell", fmt::format("packed SELL-{}", height),
+        {{"slice_height", height}, {"sort_window", 1}});
+  }
+  return formats;
+}
+
+namespace {
+
+Offset parameter(const FormatFacts& format, std::string_view name) {
+  const auto found = std::ranges::find(format.parameters, name, &NamedNumber::name);
+  if (found == format.parameters.end())
+    throw Error(fmt::format("{} has no {}", format.label, name));
+  return found->value;
+}
+
+template <Value V, Index I>
+Footprint footprint_in(const Csr<V, I>& csr, const FormatFacts& format) {
+  if (format.format == "coo") return Coo<V, I>::footprint_of(csr);
+  if (format.format == "csr") return csr.footprint();
+  if (format.format == "csc") return Csc<V, I>::footprint_of(csr);
+  if (format.format == "symmetric-csr") return SymmetricCsr<V, I>::footprint_of(csr);
+  if (format.format == "ell") return Ell<V, I>::footprint_of(csr);
+  if (format.format == "hyb") return Hyb<V, I>::footprint_of(csr);
+  if (format.format == "dia") return Dia<V, I>::footprint_of(csr);
+  if (format.format == "bcsr") {
+    return Bcsr<V, I>::footprint_of(csr, {.block_rows = parameter(format, "block_rows"),
+                                          .block_cols = parameter(format, "block_cols")});
+  }
+  if (format.format == "sell") {
+    return Sell<V, I>::footprint_of(csr, {.slice_height = parameter(format, "slice_height"),
+                                          .sort_window = parameter(format, "sort_window")});
+  }
+  throw Error(fmt::format("{} is no format", format.format));
+}
+
+template <Value V, Index I>
+void measure_packed(const Csr<V, I>& csr, FormatFacts& format) {
+  const auto forecast =
+      PackedSell<V, I>::forecast(csr, {.slice_height = parameter(format, "slice_height"),
+                                       .sort_window = parameter(format, "sort_window")});
+  format.footprint = forecast.footprint;
+  for (const SliceEncoding encoding : kSliceEncodings) {
+    format.encodings.push_back({std::string(name_of(encoding)),
+                                forecast.encoding_counts[static_cast<std::size_t>(encoding)]});
+  }
+}
+
+template <Value V, Index I>
+void measure(const Csr<V, I>& csr, FormatFacts& format) {
+  if (format.format == "packed-sell") {
+    measure_packed(csr, format);
+  } else {
+    format.footprint = footprint_in(csr, format);
+  }
+}
+
+}  // namespace
+
+void measure_format(const AnyMatrix& matrix, FormatFacts& format) {
+  try {
+    std::visit([&](const auto& csr) { measure(csr, format); }, matrix);
+  } catch (const Error& error) {
+    format.refusal = error.what();
+  }
+}
+
+Offset vector_bytes(const MatrixStatistics& statistics, const TypeSizes& sizes) {
+  return sizes.value_bytes * (statistics.rows + statistics.cols);
+}
+
+Offset minimum_bytes(const MatrixStatistics& statistics, const TypeSizes& sizes) {
+  return sizes.value_bytes * statistics.entries + vector_bytes(statistics, sizes);
+}
+
+double csr_code_balance(const MatrixStatistics& statistics, const TypeSizes& sizes) {
+  const auto per_entry = [&](Offset count) {
+    return static_cast<double>(count) / static_cast<double>(statistics.entries);
+  };
+  const auto value = static_cast<double>(sizes.value_bytes);
+  const auto index = static_cast<double>(sizes.index_bytes);
+  return (value + index + value * per_entry(statistics.cols) +
+          (2 * value + index) * per_entry(statistics.rows)) /
+         sizes.flops_per_entry;
+}
+
+}  // namespace strata::cli

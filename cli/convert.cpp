@@ -1,0 +1,40 @@
+// strata convert: a matrix file as another one, plain or compressed, whole or half.
+
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/writing.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+struct ConvertOptions {
+  CommonOptions common;
+  WritingOptions writing;
+  std::string input;
+};
+
+}  // namespace
+
+void add_convert(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<ConvertOptions>();
+  CLI::App* command = app.add_subcommand(
+      "convert", "Write a matrix as a Matrix Market file; OUT may be the same file as IN");
+  add_matrix_argument(*command, options->input, "IN");
+  command
+      ->add_option("OUT", options->writing.output,
+                   "The file to write; compressed when its name ends in .gz")
+      ->required();
+  add_writing_options(*command, options->writing);
+  add_common_options(*command, options->common);
+  add_type_options(*command, options->common);
+  set_example(*command, "strata convert matrix.mtx.gz half.mtx --symmetry symmetric");
+  command->callback([options, &chosen] {
+    chosen = [options](const std::vector<std::string>& words) {
+      run_writing(options->input, options->writing, options->common, words);
+    };
+  });
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,251 @@
+// strata info: what kind of matrix this is, at a glance.
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "cli/analysis.hpp"
+#include "cli/commands.hpp"
+#include "cli/json.hpp"
+#include "cli/run_command.hpp"
+#include "strata/io/picture.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+struct InfoOptions {
+  CommonOptions common;
+  std::string matrix;
+  std::string picture;
+};
+
+struct InfoFacts {
+  MatrixSource source;
+  TypeSizes sizes;
+  MatrixStatistics statistics;
+  std::optional<LevelFacts> levels;
+  std::vector<std::string> picture;
+  std::vector<FormatFacts> formats;
+};
+
+double per_entry(const InfoFacts& facts, Offset bytes) {
+  return facts.statistics.entries == 0
+             ? 0.0
+             : static_cast<double>(bytes) / static_cast<double>(facts.statistics.entries);
+}
+
+Json level_json(const LevelFacts& levels) {
+  return {{"components", levels.components},
+          {"levels",
+           {{"count", levels.count},
+            {"max_rows", levels.max_rows},
+            {"max_window_rows", levels.max_window_rows},
+            {"root", levels.root}}}};
+}
+
+Json format_json(const InfoFacts& facts, const FormatFacts& format) {
+  Json result{{"kernel", "info"}, {"format", format.format}, {"parameters", Json::object()}};
+  for (const NamedNumber& parameter : format.parameters) {
+    result["parameters"][parameter.name] = parameter.value;
+  }
+  if (!format.footprint) {
+    result["refused"] = format.refusal;
+    return result;
+  }
+  result["bytes"] = {{"minimum", minimum_bytes(facts.statistics, facts.sizes)},
+                     {"format", format.footprint->bytes()},
+                     {"values", format.footprint->value_bytes},
+                     {"indices", format.footprint->index_bytes},
+                     {"vectors", vector_bytes(facts.statistics, facts.sizes)}};
+  result["bytes_per_nonzero"] = format.footprint->bytes_per_entry();
+  result["fill"] = format.footprint->fill();
+  for (const NamedNumber& encoding : format.encodings) {
+    result["slices_by_encoding"][encoding.name] = encoding.value;
+  }
+  return result;
+}
+
+std::string symmetry_text(const MatrixStatistics& statistics) {
+  if (statistics.rows != statistics.cols) return "rectangular";
+  if (statistics.value_symmetry != Symmetry::general) {
+    return fmt::format("{} values", name_of(statistics.value_symmetry));
+  }
+  if (statistics.pattern_symmetric) return "symmetric pattern, general values";
+  return fmt::format("general, {:.1f} % of the entries have a mirror image",
+                     100 * statistics.mirrored_share());
+}
+
+std::string counted(Offset count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count == 0 ? "no" : grouped(count), count == 1 ? one : many);
+}
+
+std::string value_text(const InfoFacts& facts) {
+  const MatrixStatistics& s = facts.statistics;
+  const Offset stored = stored_zeros(facts.source, s);
+  std::string text = counted(stored, "stored zero", "stored zeros");
+  if (stored != s.zeros) text += fmt::format(", {} with their mirror images", grouped(s.zeros));
+  if (s.non_finite != 0) text += fmt::format(", {} not finite", grouped(s.non_finite));
+  return text;
+}
+
+// The lines of facts above the picture: a name and what there is to say about it.
+std::string fact_lines(const InfoFacts& facts) {
+  const MatrixStatistics& s = facts.statistics;
+  const RowLengths& lengths = s.row_lengths;
+  std::string text;
+  const auto line = [&](std::string_view name, const std::string& what) {
+    text += fmt::format("  {:<10}{}\n", name, what);
+  };
+  line("size", fmt::format("{} x {}, {}", grouped(s.rows), grouped(s.cols),
+                           counted(s.entries, "entry", "entries")));
+  if (const auto& header = facts.source.header) {
+    const bool array = header->layout == MatrixMarketHeader::Layout::array;
+    line("file", fmt::format("{}{} {}, {} stored", array ? "array " : "", name_of(header->field),
+                             name_of(header->symmetry),
+                             counted(header->stored_entries, "entry", "entries")));
+  }
+  line("symmetry", symmetry_text(s));
+  line("rows", fmt::format("{:.2f} ± {:.2f} entries; from {} to {}, quartiles {}, {}, {}",
+                           lengths.mean, lengths.stddev, grouped(lengths.min), grouped(lengths.max),
+                           grouped(lengths.lower_quartile), grouped(lengths.median),
+                           grouped(lengths.upper_quartile)));
+  line("", fmt::format("{}, {}", counted(s.empty_rows, "empty row", "empty rows"),
+                       counted(s.empty_cols, "empty column", "empty columns")));
+  line("bandwidth", fmt::format("{} below and {} above the diagonal", grouped(s.lower_bandwidth),
+                                grouped(s.upper_bandwidth)));
+  line("diagonal", fmt::format("{} of {} present", grouped(s.diagonal_entries),
+                               grouped(std::min(s.rows, s.cols))));
+  line("values", value_text(facts));
+  if (facts.levels) {
+    line("levels",
+         fmt::format("{} of at most {}, three in a row of at most {}; {}",
+                     grouped(facts.levels->count), counted(facts.levels->max_rows, "row", "rows"),
+                     grouped(facts.levels->max_window_rows),
+                     counted(facts.levels->components, "component", "components")));
+    line("", "searched from " + facts.levels->root);
+  }
+  return text;
+}
+
+std::vector<std::string> histogram_lines(const MatrixStatistics& statistics) {
+  constexpr int kBarWidth = 14;
+  constexpr double kThinnestBar = 1.0 / (8 * kBarWidth);  // a single row is still seen
+  std::vector<std::string> lines{"rows by their number of entries"};
+  Offset most = 1;
+  for (const LengthBin& bin : statistics.row_lengths.histogram) most = std::max(most, bin.rows);
+  for (const LengthBin& bin : statistics.row_lengths.histogram) {
+    const std::string range = bin.first == bin.last ? std::to_string(bin.first)
+                                                    : fmt::format("{}-{}", bin.first, bin.last);
+    const double share = static_cast<double>(bin.rows) / static_cast<double>(most);
+    const std::string rows = bin.rows == 0 ? "" : bar(std::max(share, kThinnestBar), kBarWidth);
+    lines.push_back(fmt::format("{:>11} {}{:{}} {}", range, rows, "",
+                                kBarWidth - display_width(rows), grouped(bin.rows)));
+  }
+  return lines;
+}
+
+std::string format_table(const InfoFacts& facts) {
+  Table table({"format", "bytes", "per nonzero", "fill", ""});
+  for (const FormatFacts& format : facts.formats) {
+    if (!format.footprint) {
+      table.add({format.label, "-", "-", "-", format.refusal});
+      continue;
+    }
+    std::string encodings;
+    Offset slices = 0;
+    for (const NamedNumber& encoding : format.encodings) slices += encoding.value;
+    for (const NamedNumber& encoding : format.encodings) {
+      if (encoding.value == 0) continue;
+      encodings +=
+          fmt::format("{}{} {:.0f} %", encodings.empty() ? "" : ", ", encoding.name,
+                      100.0 * static_cast<double>(encoding.value) / static_cast<double>(slices));
+    }
+    table.add({format.label, bytes_text(format.footprint->bytes()),
+               fmt::format("{:.2f} B", format.footprint->bytes_per_entry()),
+               fmt::format("{:.2f}", format.footprint->fill()), encodings});
+  }
+  return table.text(2);
+}
+
+std::string bound_lines(const InfoFacts& facts) {
+  const MatrixStatistics& s = facts.statistics;
+  if (s.entries == 0) return "";
+  const Offset minimum = minimum_bytes(s, facts.sizes);
+  std::string text = fmt::format(
+      "  lower bound   {:.2f} B per nonzero: {} for its value, {:.2f} to read x and write y once\n",
+      per_entry(facts, minimum), facts.sizes.value_bytes,
+      per_entry(facts, vector_bytes(s, facts.sizes)));
+  if (s.value_symmetry != Symmetry::general) {
+    const Offset half = (s.entries + s.diagonal_entries) / 2;
+    text += fmt::format(
+        "                {:.2f} B when only one half is stored\n",
+        per_entry(facts, half * facts.sizes.value_bytes + vector_bytes(s, facts.sizes)));
+  }
+  text += fmt::format(
+      "  code balance  {:.2f} B/flop for CSR when x is loaded once (Hager/Wellein, α = 1/nnzr)\n",
+      csr_code_balance(s, facts.sizes));
+  return text;
+}
+
+std::string report(const InfoFacts& facts) {
+  std::string text = facts.source.name + "\n" + fact_lines(facts) + "\n";
+  if (!facts.picture.empty()) {
+    text += side_by_side(facts.picture, histogram_lines(facts.statistics), 2, 2) + "\n";
+  }
+  return text + format_table(facts) + "\n" + bound_lines(facts);
+}
+
+// Each step tells the document what it found, so that an interruption loses one step at most.
+std::string run_info(const InfoOptions& options, ResultDocument& document, Progress& progress) {
+  if (!options.picture.empty()) require_picture_name(options.picture);
+  InfoFacts facts;
+  facts.source = find_matrix(options.matrix);
+  document.describe_matrix(describe(facts.source));
+  const AnyMatrix matrix = load_matrix(facts.source, options.common, progress);
+  facts.sizes = sizes_of(matrix);
+
+  progress.start("counting");
+  facts.statistics = find_statistics(matrix);
+  document.describe_matrix(describe(facts.source, facts.statistics));
+
+  progress.start("drawing");
+  facts.picture = draw(matrix);
+  if (!options.picture.empty()) draw_to_file(matrix, options.picture);
+
+  progress.start("looking for levels");
+  facts.levels = find_level_facts(matrix);
+  if (facts.levels) document.describe_matrix(level_json(*facts.levels));
+
+  facts.formats = formats_to_try(facts.statistics);
+  for (FormatFacts& format : facts.formats) {
+    progress.start("sizing " + format.label);
+    measure_format(matrix, format);
+    document.add_result(format_json(facts, format));
+  }
+  return report(facts);
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<InfoOptions>();
+  CLI::App* command = app.add_subcommand(
+      "info", "What a matrix looks like, and how many bytes it takes in every format");
+  add_matrix_argument(*command, options->matrix);
+  command
+      ->add_option("--picture", options->picture, "Also draw the pattern to FILE.png or FILE.svg")
+      ->type_name("FILE");
+  add_common_options(*command, options->common);
+  add_type_options(*command, options->common);
+  set_example(*command, "strata info stencil27:32x32x32 --picture pattern.png");
+  command->callback([options, &chosen] {
+    chosen = [options](const std::vector<std::string>& words) {
+      run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
+        return run_info(*options, document, progress);
+      });
+    };
+  });
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,98 @@
+#include "cli/interruption.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <mutex>
+#include <thread>
+
+namespace strata::cli {
+
+namespace {
+
+constexpr const char* kMessage = "interrupted: stopped before the end";
+constexpr auto kPatience = std::chrono::milliseconds(300);
+
+// Never destroyed: the waiting thread uses it until the process is gone.
+struct State {
+  std::atomic<bool> interrupted{false};
+  std::atomic<bool> ending{false};
+  std::atomic<int> cleaning{0};
+  std::mutex mutex;
+  std::function<void()> save;
+};
+
+State& state() {
+  static State& instance = *new State;
+  return instance;
+}
+
+sigset_t watched_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  return signals;
+}
+
+[[noreturn]] void end_from_outside() {
+  {
+    const std::lock_guard lock(state().mutex);
+    try {
+      if (state().save) state().save();
+    } catch (const std::exception&) {
+      // There is nobody left to tell; the message below is the error.
+    }
+  }
+  std::fprintf(stderr, "strata: %s\n", kMessage);
+  _exit(static_cast<int>(ExitStatus::failure));
+}
+
+void wait_for_signal() {
+  const sigset_t signals = watched_signals();
+  int signal = 0;
+  while (sigwait(&signals, &signal) != 0) {
+  }
+  state().interrupted = true;
+  do {
+    std::this_thread::sleep_for(kPatience);
+  } while (state().cleaning > 0);
+  if (!state().ending.exchange(true)) end_from_outside();
+}
+
+}  // namespace
+
+void watch_for_interruption() {
+  const sigset_t signals = watched_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread(wait_for_signal).detach();
+}
+
+Interrupted::Interrupted() : Failure(ExitStatus::failure, kMessage) {}
+
+void check_interruption() {
+  if (state().interrupted) throw Interrupted();
+}
+
+void on_interruption(std::function<void()> save) {
+  const std::lock_guard lock(state().mutex);
+  state().save = std::move(save);
+}
+
+CleanUpFirst::CleanUpFirst() {
+  ++state().cleaning;
+}
+
+CleanUpFirst::~CleanUpFirst() {
+  --state().cleaning;
+}
+
+void claim_the_end() {
+  while (state().ending.exchange(true)) pause();
+}
+
+}  // namespace strata::cli

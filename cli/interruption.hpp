@@ -1,0 +1,43 @@
+// Ctrl-C. SIGINT and SIGTERM end the command with status 5, no partial file and valid JSON of what
+// is done.
+//
+// A thread of its own waits for the signal. Work that asks now and then (`check`) is ended by an
+// exception and cleans up behind itself; work that does not ask, as a generator in the middle of
+// its loops, is ended by that thread after a moment.
+#pragma once
+
+#include <functional>
+
+#include "cli/exit_status.hpp"
+
+namespace strata::cli {
+
+// Call before any other thread exists: all of them must inherit the blocked signals.
+void watch_for_interruption();
+
+class Interrupted : public Failure {
+ public:
+  Interrupted();
+};
+
+// Throws Interrupted if the signal has come.
+void check_interruption();
+
+// What the waiting thread does before it ends the process: save the results so far.
+void on_interruption(std::function<void()> save);
+
+// While one exists, the waiting thread leaves the end to check_interruption: for work that leaves
+// temporary files behind when it is cut off, and asks often.
+class CleanUpFirst {
+ public:
+  CleanUpFirst();
+  ~CleanUpFirst();
+  CleanUpFirst(const CleanUpFirst&) = delete;
+  CleanUpFirst& operator=(const CleanUpFirst&) = delete;
+};
+
+// Either the command or the waiting thread writes the last words. The command calls this before it
+// does, and does not come back when the other one was faster.
+void claim_the_end();
+
+}  // namespace strata::cli

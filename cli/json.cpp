@@ -1,0 +1,123 @@
+#include "cli/json.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+
+#include "cli/interruption.hpp"
+#include "cli/machine_facts.hpp"
+#include "strata/base/version.hpp"
+#include "strata/io/replace_file.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+}  // namespace
+
+ResultDocument::ResultDocument(std::string destination, const std::vector<std::string>& command)
+    : destination_(std::move(destination)) {
+  document_ = {{"strata", kVersion},
+               {"command", command},
+               {"time", utc_now()},
+               {"machine", destination_.empty() ? Json::object() : machine_facts()},
+               {"matrix", Json::object()},
+               {"results", Json::array()}};
+  on_interruption([this] { write_interrupted(); });
+}
+
+ResultDocument::~ResultDocument() {
+  on_interruption({});
+}
+
+void ResultDocument::describe_matrix(const Json& facts) {
+  const std::lock_guard lock(mutex_);
+  document_["matrix"].update(facts);
+}
+
+void ResultDocument::add_result(Json result) {
+  const std::lock_guard lock(mutex_);
+  document_["results"].push_back(std::move(result));
+}
+
+void ResultDocument::write() {
+  if (destination_.empty()) return;
+  const std::lock_guard lock(mutex_);
+  // File names need not be UTF-8; JSON has to be.
+  const std::string text = document_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (destination_ == "-") {
+    write_to_stdout(text);
+  } else {
+    replace_file(destination_, text);
+  }
+}
+
+void ResultDocument::write_interrupted() {
+  {
+    const std::lock_guard lock(mutex_);
+    document_["interrupted"] = true;
+  }
+  write();
+}
+
+Offset stored_zeros(const MatrixSource& source, const MatrixStatistics& statistics) {
+  const bool half = source.header && source.header->symmetry != Symmetry::general;
+  return half ? (statistics.zeros + statistics.diagonal_zeros) / 2 : statistics.zeros;
+}
+
+Json describe(const MatrixSource& source) {
+  Json facts{{"name", source.name}};
+  if (source.header) {
+    facts["rows"] = source.header->rows;
+    facts["cols"] = source.header->cols;
+    facts["symmetry"] = name_of(source.header->symmetry);
+    facts["field"] = name_of(source.header->field);
+    facts["stored_entries"] = source.header->stored_entries;
+  } else {
+    facts["field"] = "real";
+  }
+  return facts;
+}
+
+Json describe(const MatrixSource& source, const MatrixStatistics& statistics) {
+  const RowLengths& lengths = statistics.row_lengths;
+  Json histogram = Json::array();
+  for (const LengthBin& bin : lengths.histogram) {
+    histogram.push_back({{"first", bin.first}, {"last", bin.last}, {"rows", bin.rows}});
+  }
+  Json facts = describe(source);
+  facts.update({{"rows", statistics.rows},
+                {"cols", statistics.cols},
+                {"nnz", statistics.entries},
+                {"symmetry", source.header ? name_of(source.header->symmetry)
+                                           : name_of(statistics.value_symmetry)},
+                {"bandwidth", statistics.bandwidth()},
+                {"lower_bandwidth", statistics.lower_bandwidth},
+                {"upper_bandwidth", statistics.upper_bandwidth},
+                {"nnz_per_row",
+                 {{"mean", lengths.mean},
+                  {"max", lengths.max},
+                  {"stddev", lengths.stddev},
+                  {"min", lengths.min},
+                  {"lower_quartile", lengths.lower_quartile},
+                  {"median", lengths.median},
+                  {"upper_quartile", lengths.upper_quartile},
+                  {"histogram", histogram}}},
+                {"zeros", stored_zeros(source, statistics)},
+                {"expanded_zeros", statistics.zeros},
+                {"non_finite", statistics.non_finite},
+                {"empty_rows", statistics.empty_rows},
+                {"empty_cols", statistics.empty_cols},
+                {"diagonal_entries", statistics.diagonal_entries},
+                {"pattern_symmetric", statistics.pattern_symmetric},
+                {"mirrored_share", statistics.mirrored_share()},
+                {"value_symmetry", name_of(statistics.value_symmetry)}});
+  return facts;
+}
+
+}  // namespace strata::cli

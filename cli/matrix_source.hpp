@@ -1,0 +1,40 @@
+// The MATRIX argument: a file or a generator, and the matrix it stands for in the types asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "cli/options.hpp"
+#include "cli/terminal.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/io/matrix_market.hpp"
+
+namespace strata::cli {
+
+struct MatrixSource {
+  std::string argument;                      // as given
+  std::string name;                          // the specification, or the file without its ending
+  std::optional<MatrixMarketHeader> header;  // of a file
+
+  bool generated() const { return !header; }
+};
+
+// Reads the header of a file. Throws a Failure when there is neither a file nor a generator.
+MatrixSource find_matrix(const std::string& argument);
+
+using AnyMatrix =
+    std::variant<Csr<double, std::int32_t>, Csr<double, std::int64_t>, Csr<float, std::int32_t>,
+                 Csr<float, std::int64_t>, Csr<std::complex<double>, std::int32_t>,
+                 Csr<std::complex<double>, std::int64_t>, Csr<std::complex<float>, std::int32_t>,
+                 Csr<std::complex<float>, std::int64_t>>;
+
+// The precision asked for, or the one that the source needs.
+Precision precision_for(const MatrixSource& source, const CommonOptions& options);
+
+// Reads or generates. Throws a Failure with status 3 when the file is not a valid matrix or does
+// not fit, with status 2 when the specification makes no sense.
+AnyMatrix load_matrix(const MatrixSource& source, const CommonOptions& options, Progress& progress);
+
+}  // namespace strata::cli

@@ -1,0 +1,63 @@
+#include "cli/options.hpp"
+
+#include <CLI/Validators.hpp>
+#include <map>
+
+namespace strata::cli {
+
+namespace {
+
+const std::map<std::string, Precision>& precisions() {
+  static const std::map<std::string, Precision> names{
+      {"double", Precision::double_real},
+      {"single", Precision::single_real},
+      {"complex-double", Precision::double_complex},
+      {"complex-single", Precision::single_complex}};
+  return names;
+}
+
+}  // namespace
+
+std::string_view name_of(Precision precision) {
+  for (const auto& [name, value] : precisions()) {
+    if (value == precision) return name;
+  }
+  return "double";
+}
+
+void add_common_options(CLI::App& command, CommonOptions& options) {
+  command.add_option("--threads", options.threads, "Threads to use; all cores when not given")
+      ->type_name("N")
+      ->check(CLI::Range(1, 65536));
+  command.add_option("--json", options.json, "Write the result as JSON; - is standard output")
+      ->type_name("FILE");
+  command.add_flag("--quiet", options.quiet, "Show no progress and no remarks");
+}
+
+void add_type_options(CLI::App& command, CommonOptions& options) {
+  command
+      .add_option_function<std::string>(
+          "--precision",
+          [&options](const std::string& name) { options.precision = precisions().at(name); },
+          "double, single, complex-double or complex-single; double when not given, and "
+          "complex-double for complex files")
+      ->type_name("TYPE")
+      ->check(CLI::IsMember(precisions()));
+  command.add_option("--index", options.index_bits, "Bits of row and column indices: 32 or 64")
+      ->type_name("BITS")
+      ->check(CLI::IsMember({32, 64}))
+      ->capture_default_str();
+}
+
+void add_matrix_argument(CLI::App& command, std::string& matrix, const std::string& name) {
+  command
+      .add_option(name, matrix,
+                  "A Matrix Market file (.mtx, .mtx.gz) or a generator such as stencil5:100x100")
+      ->required();
+}
+
+void set_example(CLI::App& command, const std::string& example) {
+  command.footer("Example:\n  " + example);
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,38 @@
+// The options that commands share, each declared once. A command adds the groups it understands.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <optional>
+#include <string>
+
+namespace strata::cli {
+
+enum class Precision { double_real, single_real, double_complex, single_complex };
+
+// By the names that --precision takes.
+std::string_view name_of(Precision precision);
+
+struct CommonOptions {
+  int threads = 0;                     // 0: all cores
+  std::optional<Precision> precision;  // not given: double, or complex-double for complex files
+  int index_bits = 32;                 // of row and column indices
+  std::string json;                    // "-" is standard output, empty is none
+  bool quiet = false;                  // no progress, no remarks
+
+  bool json_on_stdout() const { return json == "-"; }
+};
+
+// --threads, --json, --quiet
+void add_common_options(CLI::App& command, CommonOptions& options);
+// --precision, --index
+void add_type_options(CLI::App& command, CommonOptions& options);
+// MATRIX, as the contract of all commands has it
+void add_matrix_argument(CLI::App& command, std::string& matrix,
+                         const std::string& name = "MATRIX");
+
+// What `--help` shows after the options.
+void set_example(CLI::App& command, const std::string& example);
+
+}  // namespace strata::cli

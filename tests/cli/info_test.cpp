@@ -1,0 +1,171 @@
+#include <set>
+
+#include "tests/cli/command.hpp"
+
+namespace strata::test {
+namespace {
+
+using nlohmann::json;
+
+class Info : public CommandTest {
+ protected:
+  // A file with this header, size line and entries.
+  std::string matrix(const std::string& kind, const std::string& lines) {
+    write_file(file("matrix.mtx"), "%%MatrixMarket matrix " + kind + "\n" + lines);
+    return file("matrix.mtx");
+  }
+};
+
+TEST_F(Info, JsonHasTheKeysOfTheContract) {
+  const json document = json_of({"info", "stencil5:30x20"});
+  EXPECT_TRUE(document["strata"].is_string());
+  EXPECT_EQ(document["command"][1], "info");
+  EXPECT_EQ(document["command"][2], "stencil5:30x20");
+  EXPECT_EQ(document["time"].get<std::string>().size(), std::string("2000-01-01T00:00:00Z").size());
+  EXPECT_TRUE(document["machine"].is_object());
+  EXPECT_TRUE(document["machine"]["compiler"].is_string());
+  EXPECT_GE(document["machine"]["threads"], 1);
+
+  const json& matrix = document["matrix"];
+  EXPECT_EQ(matrix["name"], "stencil5:30x20");
+  EXPECT_EQ(matrix["rows"], 600);
+  EXPECT_EQ(matrix["cols"], 600);
+  EXPECT_EQ(matrix["nnz"], 5 * 600 - 2 * (30 + 20));
+  EXPECT_EQ(matrix["symmetry"], "symmetric");
+  EXPECT_EQ(matrix["field"], "real");
+  EXPECT_EQ(matrix["bandwidth"], 30);
+  EXPECT_DOUBLE_EQ(matrix["nnz_per_row"]["mean"], 2900.0 / 600);
+  EXPECT_EQ(matrix["nnz_per_row"]["max"], 5);
+  EXPECT_GT(matrix["nnz_per_row"]["stddev"], 0);
+  EXPECT_GE(matrix["levels"]["count"], 20);
+  EXPECT_LE(matrix["levels"]["max_rows"], 30);
+  EXPECT_EQ(matrix["components"], 1);
+}
+
+TEST_F(Info, EveryFormatHasItsBytesAndFill) {
+  const json document = json_of({"info", "stencil5:30x20"});
+  std::set<std::string> formats;
+  for (const json& result : document["results"]) {
+    formats.insert(result["format"]);
+    EXPECT_EQ(result["kernel"], "info");
+    EXPECT_EQ(result["bytes"]["minimum"], 8 * (2900 + 600 + 600));
+    EXPECT_EQ(result["bytes"]["format"].get<int>(),
+              result["bytes"]["values"].get<int>() + result["bytes"]["indices"].get<int>());
+    EXPECT_GT(result["fill"], 0.5);
+    EXPECT_EQ(result.contains("slices_by_encoding"), result["format"] == "packed-sell");
+  }
+  EXPECT_EQ(document["results"][1]["format"], "csr");
+  EXPECT_EQ(document["results"][1]["bytes"]["format"], 12 * 2900 + 8 * 601);
+  EXPECT_EQ(formats, (std::set<std::string>{"coo", "csr", "csc", "symmetric-csr", "ell", "hyb",
+                                            "dia", "bcsr", "sell", "packed-sell"}));
+}
+
+TEST_F(Info, TypesChangeTheBytes) {
+  const auto csr_bytes = [&](const Words& options) {
+    Words words{"info", "stencil5:30x20"};
+    words.insert(words.end(), options.begin(), options.end());
+    const json document = json_of(words);
+    return document["results"][1]["bytes"]["format"].get<int>();
+  };
+  EXPECT_EQ(csr_bytes({"--precision", "single"}), 8 * 2900 + 8 * 601);
+  EXPECT_EQ(csr_bytes({"--precision", "complex-double"}), 20 * 2900 + 8 * 601);
+  EXPECT_EQ(csr_bytes({"--precision", "complex-single", "--index", "64"}), 16 * 2900 + 8 * 601);
+}
+
+TEST_F(Info, TextShowsSizePictureHistogramFormatsAndBound) {
+  const Outcome outcome = run({"info", "stencil27:10x10x10", "--threads", "2"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.err, "") << "progress is for terminals";
+  for (const char* part : {"stencil27:10x10x10\n", "1 000 x 1 000, 21 952 entries", "┌", "⠻",
+                           "rows by their number of entries", "packed SELL-32", "lower bound",
+                           "code balance", "levels"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+TEST_F(Info, JsonInAFileLeavesTheTextOnStandardOutput) {
+  const Outcome outcome = run({"info", "stencil5:4x4", "--json", file("r.json")});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.out.find("16 x 16"), std::string::npos);
+  EXPECT_EQ(json::parse(contents_of(file("r.json")))["matrix"]["rows"], 16);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Info, MatricesWithoutRowsColumnsOrEntriesAreFine) {
+  for (const auto& [size, rows, cols] : {std::tuple{"0 0 0", 0, 0},
+                                         {"0 3 0", 0, 3},
+                                         {"3 0 0", 3, 0},
+                                         {"4 4 0", 4, 4},
+                                         {"1 9 0", 1, 9}}) {
+    SCOPED_TRACE(size);
+    const std::string path = matrix("coordinate real general", std::string(size) + "\n");
+    const json facts = json_of({"info", path})["matrix"];
+    EXPECT_EQ(facts["rows"], rows);
+    EXPECT_EQ(facts["cols"], cols);
+    EXPECT_EQ(facts["nnz"], 0);
+    EXPECT_EQ(facts["empty_rows"], rows);
+    EXPECT_EQ(facts["empty_cols"], cols);
+    EXPECT_EQ(facts.contains("levels"), rows == cols);
+    EXPECT_EQ(run({"info", path, "--picture", file("p.png")}).status, 0);
+  }
+}
+
+TEST_F(Info, OneRowAndOneColumn) {
+  const json row = json_of({"info", matrix("coordinate real general", "1 5 2\n1 2 1\n1 5 0\n")});
+  EXPECT_EQ(row["matrix"]["zeros"], 1);
+  EXPECT_EQ(row["matrix"]["empty_cols"], 3);
+  EXPECT_EQ(row["matrix"]["bandwidth"], 4);
+  EXPECT_FALSE(row["matrix"].contains("levels"));
+  const json column = json_of({"info", matrix("array real general", "3 1\n1\n2\n3\n")});
+  EXPECT_EQ(column["matrix"]["nnz"], 3);
+  EXPECT_EQ(column["matrix"]["lower_bandwidth"], 2);
+}
+
+TEST_F(Info, TheFileSaysItsSymmetryAndTheValuesTheirs) {
+  const json general =
+      json_of({"info", matrix("coordinate integer general", "2 2 2\n1 2 3\n2 1 3\n")})["matrix"];
+  EXPECT_EQ(general["name"], "matrix");
+  EXPECT_EQ(general["symmetry"], "general");
+  EXPECT_EQ(general["value_symmetry"], "symmetric");
+  EXPECT_EQ(general["field"], "integer");
+  const json skew =
+      json_of({"info", matrix("coordinate real skew-symmetric", "2 2 1\n2 1 3\n")})["matrix"];
+  EXPECT_EQ(skew["symmetry"], "skew-symmetric");
+  EXPECT_EQ(skew["value_symmetry"], "skew-symmetric");
+  EXPECT_EQ(skew["stored_entries"], 1);
+  EXPECT_EQ(skew["nnz"], 2);
+}
+
+TEST_F(Info, FillThatExplodesIsShownAndNotBuilt) {
+  const json document = json_of({"info", "arrow:200000"});
+  std::set<std::string> exploded;
+  for (const json& result : document["results"]) {
+    if (result["fill"] > 60000.0) exploded.insert(result["format"]);
+  }
+  EXPECT_EQ(exploded, (std::set<std::string>{"ell", "dia"}));
+}
+
+TEST_F(Info, ResultsDoNotDependOnTheNumberOfThreads) {
+  const auto facts = [&](const std::string& threads) {
+    const json document = json_of({"info", "random:5000,nnzr=9", "--threads", threads});
+    return std::pair(document["matrix"], document["results"]);
+  };
+  EXPECT_EQ(facts("1"), facts("4"));
+}
+
+TEST_F(Info, PicturesAreWrittenByTheirEnding) {
+  EXPECT_EQ(run({"info", "stencil5:30x20", "--picture", file("p.png")}).status, 0);
+  EXPECT_EQ(run({"info", "stencil5:30x20", "--picture", file("p.svg")}).status, 0);
+  EXPECT_TRUE(contents_of(file("p.png")).starts_with("\x89PNG\r\n\x1a\n"));
+  EXPECT_TRUE(contents_of(file("p.svg")).starts_with("<svg "));
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(Info, NamesThatAreNotUtf8StillMakeValidJson) {
+  const std::string path = file("caf\xe9.mtx");
+  write_file(path, "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n");
+  EXPECT_EQ(json_of({"info", path})["matrix"]["rows"], 1);
+}
+
+}  // namespace
+}  // namespace strata::test

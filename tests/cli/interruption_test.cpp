@@ -1,0 +1,36 @@
+// Ctrl-C: no partial files, valid JSON of what is done.
+
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
+#include "tests/cli/command.hpp"
+
+namespace strata::test {
+namespace {
+
+class Interruption : public CommandTest {};
+
+TEST_F(Interruption, WritingLeavesNoFileBehind) {
+  const pid_t process = start({"gen", "stencil27:60x60x60", "-o", file("a.mtx.gz")});
+  while (files() == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(process, SIGINT);
+  expect_one_line_error(wait_for(process), 5, "interrupted: ");
+  EXPECT_EQ(files(), 0);
+}
+
+TEST_F(Interruption, WorkThatDoesNotAskIsEndedAndLeavesValidJson) {
+  const pid_t process = start({"info", "mesh:4000000,dim=3,nnzr=15", "--json", file("r.json")});
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  kill(process, SIGTERM);
+  expect_one_line_error(wait_for(process), 5, "interrupted: ");
+  const auto document = nlohmann::json::parse(contents_of(file("r.json")));
+  EXPECT_EQ(document["interrupted"], true);
+  EXPECT_EQ(document["matrix"]["name"], "mesh:4000000,dim=3,nnzr=15");
+  EXPECT_TRUE(document["results"].is_array());
+  EXPECT_EQ(files(), 1);
+}
+
+}  // namespace
+}  // namespace strata::test

@@ -1,0 +1,99 @@
+// strata gen and strata convert.
+
+#include "tests/cli/command.hpp"
+
+namespace strata::test {
+namespace {
+
+using nlohmann::json;
+
+class Writing : public CommandTest {
+ protected:
+  // What two files of the same matrix have in common.
+  json facts_of(const std::string& matrix) {
+    json facts = json_of({"info", matrix})["matrix"];
+    for (const char* key : {"name", "symmetry", "field", "stored_entries"}) facts.erase(key);
+    return facts;
+  }
+};
+
+TEST_F(Writing, AGeneratedFileIsTheGeneratedMatrix) {
+  for (const std::string name : {"a.mtx", "a.mtx.gz"}) {
+    SCOPED_TRACE(name);
+    const Outcome outcome = run({"gen", "hpcg:6x5x4", "-o", file(name)});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_TRUE(outcome.out.starts_with(file(name) + ": 120 x 120, ")) << outcome.out;
+    EXPECT_EQ(facts_of(file(name)), facts_of("hpcg:6x5x4"));
+  }
+  EXPECT_TRUE(contents_of(file("a.mtx")).starts_with("%%MatrixMarket matrix coordinate real gen"));
+  EXPECT_TRUE(contents_of(file("a.mtx.gz")).starts_with("\x1f\x8b"));
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(Writing, QuietSaysNothing) {
+  const Outcome outcome = run({"gen", "stencil5:4x4", "-o", file("a.mtx"), "--quiet"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out + outcome.err, "");
+}
+
+TEST_F(Writing, JsonTellsWhatWasWritten) {
+  const json document = json_of({"gen", "stencil5:4x4", "-o", file("a.mtx")});
+  EXPECT_EQ(document["matrix"]["nnz"], 64);
+  EXPECT_EQ(document["results"][0]["output"], file("a.mtx"));
+  EXPECT_EQ(document["results"][0]["file_bytes"], contents_of(file("a.mtx")).size());
+}
+
+TEST_F(Writing, HalvesAreWrittenWhenAskedForAndKept) {
+  ASSERT_EQ(run({"gen", "stencil5:9x7", "-o", file("all.mtx")}).status, 0);
+  ASSERT_EQ(run({"convert", file("all.mtx"), file("half.mtx"), "--symmetry", "auto"}).status, 0);
+  ASSERT_EQ(run({"convert", file("half.mtx"), file("kept.mtx.gz")}).status, 0);
+  ASSERT_EQ(run({"convert", file("half.mtx"), file("whole.mtx"), "--symmetry", "general"}).status,
+            0);
+  const auto stored = [&](const std::string& name) {
+    return json_of({"info", file(name)})["matrix"]["stored_entries"].get<int>();
+  };
+  const int all = stored("all.mtx");
+  EXPECT_EQ(stored("half.mtx"), (all + 63) / 2);
+  EXPECT_EQ(stored("kept.mtx.gz"), (all + 63) / 2);
+  EXPECT_EQ(stored("whole.mtx"), all);
+  for (const char* name : {"half.mtx", "kept.mtx.gz", "whole.mtx"}) {
+    EXPECT_EQ(facts_of(file(name)), facts_of(file("all.mtx"))) << name;
+  }
+}
+
+TEST_F(Writing, ASymmetryThatTheMatrixLacksIsAnError) {
+  write_file(file("a.mtx"), "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 1\n");
+  const Outcome outcome = run({"convert", file("a.mtx"), file("b.mtx"), "--symmetry", "symmetric"});
+  expect_one_line_error(outcome, 2, "convert: ");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Writing, PatternsStayPatterns) {
+  write_file(file("a.mtx"), "%%MatrixMarket matrix coordinate pattern general\n2 3 2\n1 2\n2 3\n");
+  ASSERT_EQ(run({"convert", file("a.mtx"), file("b.mtx")}).status, 0);
+  EXPECT_EQ(json_of({"info", file("b.mtx")})["matrix"]["field"], "pattern");
+  ASSERT_EQ(run({"convert", "stencil5:4x4", file("c.mtx"), "--pattern"}).status, 0);
+  EXPECT_EQ(json_of({"info", file("c.mtx")})["matrix"]["field"], "pattern");
+}
+
+TEST_F(Writing, AFileCanBeConvertedOntoItself) {
+  ASSERT_EQ(run({"gen", "stencil9:20x20", "-o", file("a.mtx")}).status, 0);
+  const json before = facts_of(file("a.mtx"));
+  ASSERT_EQ(run({"convert", file("a.mtx"), file("a.mtx"), "--symmetry", "symmetric"}).status, 0);
+  EXPECT_EQ(facts_of(file("a.mtx")), before);
+  EXPECT_EQ(json_of({"info", file("a.mtx")})["matrix"]["symmetry"], "symmetric");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Writing, ComplexFilesStayComplex) {
+  write_file(file("a.mtx"),
+             "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1 0\n2 1 1 2\n");
+  ASSERT_EQ(run({"convert", file("a.mtx"), file("b.mtx")}).status, 0);
+  const json facts = json_of({"info", file("b.mtx")})["matrix"];
+  EXPECT_EQ(facts["field"], "complex");
+  EXPECT_EQ(facts["symmetry"], "hermitian");
+  EXPECT_EQ(facts["nnz"], 3);
+}
+
+}  // namespace
+}  // namespace strata::test
