@@ -30,7 +30,11 @@ find_package(ZLIB REQUIRED)
 
 # Flags for our own code only; nothing of this reaches a user of the library.
 add_library(strata_flags INTERFACE)
-target_compile_options(strata_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+target_compile_options(strata_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+                       # Arrays are indexed with signed integers throughout, on purpose.
+                       -Wno-sign-conversion
+                       # A note on the ABI of complex numbers in old versions of g++.
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>)
 if(STRATA_WARNINGS_AS_ERRORS)
   target_compile_options(strata_flags INTERFACE -Werror)
 endif()

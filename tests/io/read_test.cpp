@@ -5,9 +5,9 @@
 #include <limits>
 #include <unsupported/Eigen/SparseExtra>
 
+#include "strata/base/random.hpp"
 #include "strata/io/matrix_market.hpp"
 #include "tests/io/support.hpp"
-#include "strata/base/random.hpp"
 #include "tests/support/eigen.hpp"
 
 namespace strata {
