@@ -15,10 +15,10 @@
 
 namespace strata {
 
-template <Value V, Index I>
-Recipe<V, I> anderson_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> anderson_recipe(Spec& spec) {
   const Grid grid(spec.sizes<3>());
-  const I order = checked_order<V, I>(grid.points(), 7);
+  const I order = checked_order<double, I>(grid.points(), 7);
   const double disorder = spec.real_or("disorder", 16.5);
   const Random random(seed_of(spec));
   const auto row = [=](Offset point, auto&& emit) {
@@ -28,10 +28,10 @@ Recipe<V, I> anderson_recipe(Spec& spec) {
     emit(point, disorder * (random.uniform(static_cast<std::uint64_t>(point)) - 0.5));
     grid.visit_above(point, site, hop);
   };
-  return [=] { return build_rows<V, I>(order, order, row); };
+  return [=] { return build_rows<double, I>(order, order, row); };
 }
 
-#define STRATA_INSTANTIATE(V, I) template Recipe<V, I> anderson_recipe<V, I>(Spec&)
-STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+#define STRATA_INSTANTIATE(I) template Recipe<double, I> anderson_recipe<I>(Spec&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

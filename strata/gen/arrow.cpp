@@ -9,10 +9,10 @@
 
 namespace strata {
 
-template <Value V, Index I>
-Recipe<V, I> arrow_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> arrow_recipe(Spec& spec) {
   const Offset size = spec.size();
-  const I order = checked_order<V, I>(size, 3);
+  const I order = checked_order<double, I>(size, 3);
   const Random random(seed_of(spec));
   const auto row = [=](Offset i, auto&& emit) {
     const auto arm = [&](Offset j) { return -random.uniform(static_cast<std::uint64_t>(j)); };
@@ -24,10 +24,10 @@ Recipe<V, I> arrow_recipe(Spec& spec) {
     emit(0, static_cast<double>(size));
     for (Offset j = 1; j < size; ++j) emit(j, arm(j));
   };
-  return [=] { return build_rows<V, I>(order, order, row); };
+  return [=] { return build_rows<double, I>(order, order, row); };
 }
 
-#define STRATA_INSTANTIATE(V, I) template Recipe<V, I> arrow_recipe<V, I>(Spec&)
-STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+#define STRATA_INSTANTIATE(I) template Recipe<double, I> arrow_recipe<I>(Spec&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

@@ -12,12 +12,12 @@
 
 namespace strata {
 
-template <Value V, Index I>
-Recipe<V, I> band_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> band_recipe(Spec& spec) {
   const Offset size = spec.size();
   const Offset width = spec.integer("width", 1, 2 * std::min(size, Offset{1} << 40) - 1);
   if (width % 2 == 0) throw InvalidArgument(fmt::format("width is {}, but must be odd", width));
-  const I order = checked_order<V, I>(size, width);
+  const I order = checked_order<double, I>(size, width);
   const Random random(seed_of(spec));
   const auto row = [=](Offset i, auto&& emit) {
     const Offset reach = width / 2;
@@ -27,10 +27,10 @@ Recipe<V, I> band_recipe(Spec& spec) {
       emit(j, distance == 0 ? static_cast<double>(width) : -random.uniform(counter));
     }
   };
-  return [=] { return build_rows<V, I>(order, order, row); };
+  return [=] { return build_rows<double, I>(order, order, row); };
 }
 
-#define STRATA_INSTANTIATE(V, I) template Recipe<V, I> band_recipe<V, I>(Spec&)
-STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+#define STRATA_INSTANTIATE(I) template Recipe<double, I> band_recipe<I>(Spec&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

@@ -124,15 +124,15 @@ Line line_of(const Element& element, Offset elements, Offset inner_node) {
 
 }  // namespace
 
-template <Value V, Index I>
-Recipe<V, I> fem_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> fem_recipe(Spec& spec) {
   const std::array<Offset, 2> elements = spec.sizes<2>();
   const Offset degree = spec.integer("degree", 1, kMaxDegree);
   const Offset width = checked_multiply(elements[0], degree, "the number of nodes") - 1;
   const Offset height = checked_multiply(elements[1], degree, "the number of nodes") - 1;
   if (width == 0 || height == 0) throw InvalidArgument("there is no node inside the boundary");
-  const I order = checked_order<V, I>(checked_multiply(width, height, "the number of rows"),
-                                      (2 * degree + 1) * (2 * degree + 1));
+  const I order = checked_order<double, I>(checked_multiply(width, height, "the number of rows"),
+                                           (2 * degree + 1) * (2 * degree + 1));
   const Element element = element_of(static_cast<int>(degree));
   const auto row = [elements, width, element](Offset node, auto&& emit) {
     const Line across = line_of(element, elements[0], node % width);
@@ -144,10 +144,10 @@ Recipe<V, I> fem_recipe(Spec& spec) {
       }
     }
   };
-  return [=] { return build_rows<V, I>(order, order, row); };
+  return [=] { return build_rows<double, I>(order, order, row); };
 }
 
-#define STRATA_INSTANTIATE(V, I) template Recipe<V, I> fem_recipe<V, I>(Spec&)
-STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+#define STRATA_INSTANTIATE(I) template Recipe<double, I> fem_recipe<I>(Spec&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

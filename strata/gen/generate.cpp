@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
+#include <utility>
 
 #include "strata/base/instantiate.hpp"
 #include "strata/gen/recipe.hpp"
@@ -21,31 +23,46 @@ struct Generator {
   Recipe<V, I> (*recipe)(Spec&);
 };
 
+template <Value V, Index I, Recipe<double, I> (*recipe_of)(Spec&)>
+Recipe<V, I> in_doubles(Spec& spec) {
+  Recipe<double, I> recipe = recipe_of(spec);
+  if constexpr (std::same_as<V, double>) {
+    return recipe;
+  } else {
+    return [recipe = std::move(recipe)] { return converted<V, I>(recipe()); };
+  }
+}
+
 // All of them; a new one needs a line here, a line in recipe.hpp and a section in docs/matrices.md.
 template <Value V, Index I>
 constexpr auto kGenerators = std::to_array<Generator<V, I>>({
     {"stencil5", "stencil5:NXxNY[,dof=D]", "5-point Laplacian on a rectangle",
-     stencil5_recipe<V, I>},
-    {"stencil7", "stencil7:NXxNYxNZ[,dof=D]", "7-point Laplacian on a box", stencil7_recipe<V, I>},
+     in_doubles<V, I, stencil5_recipe<I>>},
+    {"stencil7", "stencil7:NXxNYxNZ[,dof=D]", "7-point Laplacian on a box",
+     in_doubles<V, I, stencil7_recipe<I>>},
     {"stencil9", "stencil9:NXxNY[,dof=D]", "9-point operator on a rectangle",
-     stencil9_recipe<V, I>},
+     in_doubles<V, I, stencil9_recipe<I>>},
     {"stencil27", "stencil27:NXxNYxNZ[,dof=D]", "27-point operator on a box",
-     stencil27_recipe<V, I>},
-    {"band", "band:N,width=W", "W diagonals around the main one", band_recipe<V, I>},
-    {"hpcg", "hpcg:NXxNYxNZ", "the 27-point operator of the HPCG benchmark", hpcg_recipe<V, I>},
+     in_doubles<V, I, stencil27_recipe<I>>},
+    {"band", "band:N,width=W", "W diagonals around the main one", in_doubles<V, I, band_recipe<I>>},
+    {"hpcg", "hpcg:NXxNYxNZ", "the 27-point operator of the HPCG benchmark",
+     in_doubles<V, I, hpcg_recipe<I>>},
     {"fem", "fem:NXxNY,degree=1..4", "Poisson's equation on NX x NY finite elements",
-     fem_recipe<V, I>},
+     in_doubles<V, I, fem_recipe<I>>},
     {"graphene", "graphene:NXxNY", "tight binding on a honeycomb, third neighbours",
-     graphene_recipe<V, I>},
-    {"topi", "topi:NXxNYxNZ", "topological insulator, four orbitals per site", topi_recipe<V, I>},
+     in_doubles<V, I, graphene_recipe<I>>},
+    {"topi", "topi:NXxNYxNZ", "topological insulator, four orbitals per site",
+     in_doubles<V, I, topi_recipe<I>>},
     {"anderson", "anderson:NXxNYxNZ[,disorder=W]", "Anderson's model of localisation",
-     anderson_recipe<V, I>},
-    {"random", "random:N,nnzr=K", "K random columns in each row", random_recipe<V, I>},
+     in_doubles<V, I, anderson_recipe<I>>},
+    {"random", "random:N,nnzr=K", "K random columns in each row",
+     in_doubles<V, I, random_recipe<I>>},
     {"rmat", "rmat:SCALE,edges=E", "R-MAT graph of 2^SCALE vertices, E edges each",
-     rmat_recipe<V, I>},
-    {"arrow", "arrow:N", "one dense row and column, and the diagonal", arrow_recipe<V, I>},
+     in_doubles<V, I, rmat_recipe<I>>},
+    {"arrow", "arrow:N", "one dense row and column, and the diagonal",
+     in_doubles<V, I, arrow_recipe<I>>},
     {"mesh", "mesh:N,dim=2|3,nnzr=K[,dof=D][,aspect=AxBxC]",
-     "unstructured mesh of N points, about K neighbours each", mesh_recipe<V, I>},
+     "unstructured mesh of N points, about K neighbours each", in_doubles<V, I, mesh_recipe<I>>},
     {"extrude", "extrude:PATH,layers=L", "L layers of a matrix file, coupled along a path",
      extrude_recipe<V, I>},
     {"blocks", "blocks:PATH,dof=D", "a matrix file with a dense D x D block per entry",

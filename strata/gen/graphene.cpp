@@ -28,10 +28,10 @@ constexpr double kDisorder = 1;  // width of the distribution of the potential, 
 
 }  // namespace
 
-template <Value V, Index I>
-Recipe<V, I> graphene_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> graphene_recipe(Spec& spec) {
   const Grid grid(spec.sizes<2>());
-  const I order = checked_order<V, I>(grid.points(), 13);
+  const I order = checked_order<double, I>(grid.points(), 13);
   const Random random(seed_of(spec));
   const auto row = [=](Offset i, auto&& emit) {
     const Grid::Site site = grid.site(i);
@@ -50,10 +50,10 @@ Recipe<V, I> graphene_recipe(Spec& spec) {
     line(site.y, 2, {kSecond, kFirst, potential, kFirst, kSecond});
     line(site.y + 1, up ? 2 : 1, up ? bonded : opposite);
   };
-  return [=] { return build_rows<V, I>(order, order, row); };
+  return [=] { return build_rows<double, I>(order, order, row); };
 }
 
-#define STRATA_INSTANTIATE(V, I) template Recipe<V, I> graphene_recipe<V, I>(Spec&)
-STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+#define STRATA_INSTANTIATE(I) template Recipe<double, I> graphene_recipe<I>(Spec&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

@@ -128,8 +128,8 @@ class Mesh {
 
 }  // namespace
 
-template <Value V, Index I>
-Recipe<V, I> mesh_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> mesh_recipe(Spec& spec) {
   const Offset points = spec.size();
   const auto dimension = static_cast<int>(spec.integer("dim", 2, 3));
   const Offset per_row = spec.integer("nnzr", 1, points);
@@ -141,8 +141,8 @@ Recipe<V, I> mesh_recipe(Spec& spec) {
     std::ranges::copy(spec.proportions<2>("aspect"), aspect.begin());
   }
   const std::uint64_t seed = seed_of(spec);
-  const I order = checked_order<V, I>(checked_multiply(points, dof, "the number of rows"),
-                                      checked_multiply(per_row, dof, "the number of entries"));
+  const I order = checked_order<double, I>(checked_multiply(points, dof, "the number of rows"),
+                                           checked_multiply(per_row, dof, "the number of entries"));
   return [=] {
     const Mesh mesh(points, dimension, aspect, seed);
     const double radius_squared = mesh.radius_squared_for(per_row);
@@ -157,11 +157,11 @@ Recipe<V, I> mesh_recipe(Spec& spec) {
       });
       for (const auto& [other, value] : others) emit(other, other == point ? diagonal : value);
     };
-    return build_rows<V, I>(order, order, with_blocks(row, dof));
+    return build_rows<double, I>(order, order, with_blocks(row, dof));
   };
 }
 
-#define STRATA_INSTANTIATE(V, I) template Recipe<V, I> mesh_recipe<V, I>(Spec&)
-STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+#define STRATA_INSTANTIATE(I) template Recipe<double, I> mesh_recipe<I>(Spec&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

@@ -29,11 +29,11 @@ void draw_distinct(const Random& random, Offset bound, Offset count, std::vector
 
 }  // namespace
 
-template <Value V, Index I>
-Recipe<V, I> random_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> random_recipe(Spec& spec) {
   const Offset size = spec.size();
   const Offset per_row = spec.integer("nnzr", 1, size);
-  const I order = checked_order<V, I>(size, per_row);
+  const I order = checked_order<double, I>(size, per_row);
   const std::uint64_t seed = seed_of(spec);
   // More than half of the columns are found by drawing those left out.
   const bool draw_absent = per_row > size / 2;
@@ -57,10 +57,10 @@ Recipe<V, I> random_recipe(Spec& spec) {
       }
     }
   };
-  return [=] { return build_rows<V, I>(order, order, [=](Offset) { return per_row; }, row); };
+  return [=] { return build_rows<double, I>(order, order, [=](Offset) { return per_row; }, row); };
 }
 
-#define STRATA_INSTANTIATE(V, I) template Recipe<V, I> random_recipe<V, I>(Spec&)
-STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+#define STRATA_INSTANTIATE(I) template Recipe<double, I> random_recipe<I>(Spec&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

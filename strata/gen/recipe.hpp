@@ -30,9 +30,10 @@ inline Offset dof_of(Spec& spec) {
   return spec.integer_or("dof", 1, 1, std::numeric_limits<Offset>::max());
 }
 
-#define STRATA_RECIPE(name)   \
-  template <Value V, Index I> \
-  Recipe<V, I> name(Spec& spec)
+// Most generators know numbers only: their recipes make doubles, and `generate` converts.
+#define STRATA_RECIPE(name) \
+  template <Index I>        \
+  Recipe<double, I> name(Spec& spec)
 STRATA_RECIPE(stencil5_recipe);
 STRATA_RECIPE(stencil7_recipe);
 STRATA_RECIPE(stencil9_recipe);
@@ -47,8 +48,12 @@ STRATA_RECIPE(random_recipe);
 STRATA_RECIPE(rmat_recipe);
 STRATA_RECIPE(arrow_recipe);
 STRATA_RECIPE(mesh_recipe);
-STRATA_RECIPE(extrude_recipe);
-STRATA_RECIPE(blocks_recipe);
 #undef STRATA_RECIPE
+
+// Those that start from a file keep its kind of values.
+template <Value V, Index I>
+Recipe<V, I> extrude_recipe(Spec& spec);
+template <Value V, Index I>
+Recipe<V, I> blocks_recipe(Spec& spec);
 
 }  // namespace strata

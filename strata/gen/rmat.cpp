@@ -98,18 +98,18 @@ struct Buckets {
 
 }  // namespace
 
-template <Value V, Index I>
-Recipe<V, I> rmat_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> rmat_recipe(Spec& spec) {
   const Offset scale = spec.size(62);
   const Offset rows = Offset{1} << scale;
   const Offset per_row = spec.integer("edges", 1, std::numeric_limits<Offset>::max());
-  const I order = checked_order<V, I>(rows, per_row);
+  const I order = checked_order<double, I>(rows, per_row);
   const std::uint64_t seed = seed_of(spec);
   const Edges edges{Random(seed), scale, rows * per_row};
   return [=] {
     const Buckets<I> buckets(edges, order);
     const Random weights(seed, 1);
-    return build_rows<V, I>(order, order, [&, weights](Offset row, auto&& emit) {
+    return build_rows<double, I>(order, order, [&, weights](Offset row, auto&& emit) {
       buckets.visit_row(row, [&](Offset column, Offset copies) {
         const auto counter =
             (static_cast<std::uint64_t>(row) << scale) + static_cast<std::uint64_t>(column);
@@ -120,7 +120,7 @@ Recipe<V, I> rmat_recipe(Spec& spec) {
   };
 }
 
-#define STRATA_INSTANTIATE(V, I) template Recipe<V, I> rmat_recipe<V, I>(Spec&)
-STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+#define STRATA_INSTANTIATE(I) template Recipe<double, I> rmat_recipe<I>(Spec&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

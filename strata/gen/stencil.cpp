@@ -40,51 +40,52 @@ auto full(const Grid& grid, double diagonal) {
   };
 }
 
-template <Value V, Index I, class Row>
-Recipe<V, I> box_recipe(const Grid& grid, Offset dof, Offset links, const Row& row) {
+template <Index I, class Row>
+Recipe<double, I> box_recipe(const Grid& grid, Offset dof, Offset links, const Row& row) {
   const Offset rows = checked_multiply(grid.points(), dof, "the number of rows");
-  const I order = checked_order<V, I>(rows, checked_multiply(links, dof, "the number of entries"));
-  return [=] { return build_rows<V, I>(order, order, with_blocks(row, dof)); };
+  const I order =
+      checked_order<double, I>(rows, checked_multiply(links, dof, "the number of entries"));
+  return [=] { return build_rows<double, I>(order, order, with_blocks(row, dof)); };
 }
 
 }  // namespace
 
-template <Value V, Index I>
-Recipe<V, I> stencil5_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> stencil5_recipe(Spec& spec) {
   const Grid grid(spec.sizes<2>());
-  return box_recipe<V, I>(grid, dof_of(spec), 5, star(grid, 4));
+  return box_recipe<I>(grid, dof_of(spec), 5, star(grid, 4));
 }
 
-template <Value V, Index I>
-Recipe<V, I> stencil7_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> stencil7_recipe(Spec& spec) {
   const Grid grid(spec.sizes<3>());
-  return box_recipe<V, I>(grid, dof_of(spec), 7, star(grid, 6));
+  return box_recipe<I>(grid, dof_of(spec), 7, star(grid, 6));
 }
 
-template <Value V, Index I>
-Recipe<V, I> stencil9_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> stencil9_recipe(Spec& spec) {
   const Grid grid(spec.sizes<2>());
-  return box_recipe<V, I>(grid, dof_of(spec), 9, full(grid, 8));
+  return box_recipe<I>(grid, dof_of(spec), 9, full(grid, 8));
 }
 
-template <Value V, Index I>
-Recipe<V, I> stencil27_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> stencil27_recipe(Spec& spec) {
   const Grid grid(spec.sizes<3>());
-  return box_recipe<V, I>(grid, dof_of(spec), 27, full(grid, 26));
+  return box_recipe<I>(grid, dof_of(spec), 27, full(grid, 26));
 }
 
-template <Value V, Index I>
-Recipe<V, I> hpcg_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> hpcg_recipe(Spec& spec) {
   const Grid grid(spec.sizes<3>());
-  return box_recipe<V, I>(grid, 1, 27, full(grid, 26));
+  return box_recipe<I>(grid, 1, 27, full(grid, 26));
 }
 
-#define STRATA_INSTANTIATE(V, I)                       \
-  template Recipe<V, I> stencil5_recipe<V, I>(Spec&);  \
-  template Recipe<V, I> stencil7_recipe<V, I>(Spec&);  \
-  template Recipe<V, I> stencil9_recipe<V, I>(Spec&);  \
-  template Recipe<V, I> stencil27_recipe<V, I>(Spec&); \
-  template Recipe<V, I> hpcg_recipe<V, I>(Spec&)
-STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+#define STRATA_INSTANTIATE(I)                            \
+  template Recipe<double, I> stencil5_recipe<I>(Spec&);  \
+  template Recipe<double, I> stencil7_recipe<I>(Spec&);  \
+  template Recipe<double, I> stencil9_recipe<I>(Spec&);  \
+  template Recipe<double, I> stencil27_recipe<I>(Spec&); \
+  template Recipe<double, I> hpcg_recipe<I>(Spec&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

@@ -46,11 +46,11 @@ constexpr std::array<Hop, 3> kHops{{
 
 }  // namespace
 
-template <Value V, Index I>
-Recipe<V, I> topi_recipe(Spec& spec) {
+template <Index I>
+Recipe<double, I> topi_recipe(Spec& spec) {
   const Grid grid(spec.sizes<3>());
-  const I order =
-      checked_order<V, I>(checked_multiply(grid.points(), kOrbitals, "the number of rows"), 12);
+  const I order = checked_order<double, I>(
+      checked_multiply(grid.points(), kOrbitals, "the number of rows"), 12);
   const auto row = [grid](Offset i, auto&& emit) {
     const Offset site = i / kOrbitals;
     const Offset own = i % kOrbitals;
@@ -65,10 +65,10 @@ Recipe<V, I> topi_recipe(Spec& spec) {
       for (Offset b = 0; b < kOrbitals; ++b) emit_entry(neighbour, b, kHops[axis][b][own]);
     });
   };
-  return [=] { return build_rows<V, I>(order, order, row); };
+  return [=] { return build_rows<double, I>(order, order, row); };
 }
 
-#define STRATA_INSTANTIATE(V, I) template Recipe<V, I> topi_recipe<V, I>(Spec&)
-STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+#define STRATA_INSTANTIATE(I) template Recipe<double, I> topi_recipe<I>(Spec&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata
