@@ -25,6 +25,7 @@ void add_convert(CLI::App& app, Command& chosen) {
   command
       ->add_option("OUT", options->writing.output,
                    "The file to write; compressed when its name ends in .gz")
+      ->type_name("")
       ->required();
   add_writing_options(*command, options->writing);
   add_common_options(*command, options->common);

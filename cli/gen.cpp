@@ -41,7 +41,9 @@ void run_gen(const GenOptions& options, const std::vector<std::string>& words) {
 void add_gen(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<GenOptions>();
   CLI::App* command = app.add_subcommand("gen", "Write a generated matrix as a Matrix Market file");
-  command->add_option("SPEC", options->spec, "The generator and its parameters")->required();
+  command->add_option("SPEC", options->spec, "The generator and its parameters")
+      ->type_name("")
+      ->required();
   command
       ->add_option("-o,--output", options->writing.output,
                    "The file to write; compressed when its name ends in .gz")

@@ -145,25 +145,31 @@ std::vector<std::string> histogram_lines(const MatrixStatistics& statistics) {
   return lines;
 }
 
+// "dia 98.4 %, delta8 1.6 %": the share of slices that have each encoding.
+std::string encodings_text(const FormatFacts& format) {
+  Offset slices = 0;
+  for (const NamedNumber& encoding : format.encodings) slices += encoding.value;
+  std::string text;
+  for (const auto& [name, count] : format.encodings) {
+    if (count == 0) continue;
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name,
+                        100.0 * static_cast<double>(count) / static_cast<double>(slices));
+  }
+  return text;
+}
+
 std::string format_table(const InfoFacts& facts) {
-  Table table({"format", "bytes", "per nonzero", "fill", ""});
+  Table table({"format", "bytes", "per nonzero", "with x and y", "fill", ""});
+  const double vectors = per_entry(facts, vector_bytes(facts.statistics, facts.sizes));
   for (const FormatFacts& format : facts.formats) {
     if (!format.footprint) {
-      table.add({format.label, "-", "-", "-", format.refusal});
+      table.add({format.label, "-", "-", "-", "-", format.refusal});
       continue;
-    }
-    std::string encodings;
-    Offset slices = 0;
-    for (const NamedNumber& encoding : format.encodings) slices += encoding.value;
-    for (const NamedNumber& encoding : format.encodings) {
-      if (encoding.value == 0) continue;
-      encodings +=
-          fmt::format("{}{} {:.0f} %", encodings.empty() ? "" : ", ", encoding.name,
-                      100.0 * static_cast<double>(encoding.value) / static_cast<double>(slices));
     }
     table.add({format.label, bytes_text(format.footprint->bytes()),
                fmt::format("{:.2f} B", format.footprint->bytes_per_entry()),
-               fmt::format("{:.2f}", format.footprint->fill()), encodings});
+               fmt::format("{:.2f} B", format.footprint->bytes_per_entry() + vectors),
+               fmt::format("{:.2f}", format.footprint->fill()), encodings_text(format)});
   }
   return table.text(2);
 }

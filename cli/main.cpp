@@ -50,8 +50,7 @@ void run(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto commands = app.get_subcommands();
-    return write_to_stdout(commands.empty() ? app.help() : commands.front()->help());
+    return write_to_stdout(app.help());
   } catch (const CLI::CallForVersion&) {
     return write_to_stdout(fmt::format("strata {}\n", kVersion));
   } catch (const CLI::ParseError& error) {

@@ -39,11 +39,10 @@ void add_type_options(CLI::App& command, CommonOptions& options) {
       .add_option_function<std::string>(
           "--precision",
           [&options](const std::string& name) { options.precision = precisions().at(name); },
-          "double, single, complex-double or complex-single; double when not given, and "
-          "complex-double for complex files")
+          "Type of the values; double when not given, complex-double for complex files")
       ->type_name("TYPE")
       ->check(CLI::IsMember(precisions()));
-  command.add_option("--index", options.index_bits, "Bits of row and column indices: 32 or 64")
+  command.add_option("--index", options.index_bits, "Bits of row and column indices")
       ->type_name("BITS")
       ->check(CLI::IsMember({32, 64}))
       ->capture_default_str();
@@ -53,6 +52,7 @@ void add_matrix_argument(CLI::App& command, std::string& matrix, const std::stri
   command
       .add_option(name, matrix,
                   "A Matrix Market file (.mtx, .mtx.gz) or a generator such as stencil5:100x100")
+      ->type_name("")
       ->required();
 }
 

@@ -80,8 +80,8 @@ void add_writing_options(CLI::App& command, WritingOptions& options) {
   command
       .add_option(
           "--symmetry", options.symmetry,
-          "Store one half: symmetric, skew-symmetric or hermitian; general stores all, auto "
-          "what the values allow. When not given, as the input is stored")
+          "Store one half, all (general), or what the values allow (auto); when not given, as "
+          "the input is stored, and all of a generated matrix")
       ->type_name("KIND")
       ->check(CLI::IsMember({"auto", "general", "symmetric", "skew-symmetric", "hermitian"}));
   command.add_flag("--pattern", options.pattern, "Leave the values out");
