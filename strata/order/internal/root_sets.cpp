@@ -44,18 +44,30 @@ Array<I> select(RowRange<I> component, const Chosen& chosen) {
   return result;
 }
 
-// The side opposite to the first end. In a box that is longer than wide it is a face.
+// What is opposite to the first end, provided that it is a side and not just another tip, as that
+// of a mesh is: with a quarter of the mean level or more.
+template <Index I>
+std::span<const I> opposite_side(const Scene<I>& scene) {
+  const Layers<I>& layers = scene.ends.from_first;
+  const auto last = layers.last();
+  const auto mean = layers.order.size() / static_cast<std::size_t>(layers.count());
+  return last.size() >= std::max<std::size_t>(mean / 4, 2) ? last : std::span<const I>();
+}
+
+// In a box that is longer than wide this is a face.
 template <Index I>
 RootSet<I> far_side(Scene<I>& scene) {
-  const auto last = scene.ends.from_first.last();
-  return {Array<I>(last.begin(), last.end()), {}};
+  const auto far = opposite_side(scene);
+  return {Array<I>(far.begin(), far.end()), {}};
 }
 
 // The side opposite to the far side.
 template <Index I>
 RootSet<I> near_side(Scene<I>& scene) {
+  const auto far = opposite_side(scene);
+  if (far.empty()) return {};
   Layers<I> layers;
-  scene.search.search(scene.component, scene.ends.from_first.last(), layers);
+  scene.search.search(scene.component, far, layers);
   return {Array<I>(layers.last().begin(), layers.last().end()), {}};
 }
 
@@ -63,7 +75,8 @@ RootSet<I> near_side(Scene<I>& scene) {
 // sides or three faces. A walk through them from one end comes through one at a time.
 template <Index I, int parts>
 RootSet<I> part_of_far_side(Scene<I>& scene) {
-  const auto far = scene.ends.from_first.last();
+  const auto far = opposite_side(scene);
+  if (far.empty()) return {};
   const Layers<I> walk = find_ends(scene.search, far, far.front()).from_first;
   const auto share = static_cast<I>(walk.order.size() / parts);
   const auto end = *std::ranges::lower_bound(walk.offsets, std::max<I>(share, 1));
@@ -141,9 +154,9 @@ template <Index I>
 const std::vector<RootSetCandidate<I>>& root_set_candidates() {
   static const std::vector<RootSetCandidate<I>> candidates = {
       {"far side", far_side<I>},
-      {"near side", near_side<I>},
       {"third of the far side", part_of_far_side<I, 3>},
       {"half of the far side", part_of_far_side<I, 2>},
+      {"near side", near_side<I>},
       {"between both ends", between_ends<I>},
       {"between first end and a third vertex", between_first_and_third<I>},
       {"between second end and a third vertex", between_second_and_third<I>},

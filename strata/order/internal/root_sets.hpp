@@ -27,7 +27,7 @@ Ends<I> find_ends(BreadthFirst<I>& search, const Vertices& within, I start);
 
 template <Index I>
 struct RootSet {
-  Array<I> roots;
+  Array<I> roots;  // none where a candidate does not apply
   // Empty, or a flag for each vertex of the component: where it is set the vertex is behind the
   // roots, which separate it from all others, and its level is minus its distance from them.
   Array<unsigned char> behind;
