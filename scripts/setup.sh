@@ -23,7 +23,6 @@ ninja                          ninja-build
 <zlib.h>                       zlib1g-dev
 <nlohmann/json.hpp>            nlohmann-json3-dev
 <CLI/CLI.hpp>                  libcli11-dev
-<hwloc.h>                      libhwloc-dev
 <eigen3/Eigen/SparseCore>      libeigen3-dev
 <gtest/gtest.h>                libgtest-dev
 LIST
