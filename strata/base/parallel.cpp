@@ -45,7 +45,7 @@ void set_thread_count(int count) {
   chosen_thread_count.store(count, std::memory_order_relaxed);
 }
 
-void run_on_threads(int threads, const std::function<void(int, int)>& body) {
+void run_on_threads(int threads, FunctionRef<void(int, int)> body) {
   if (threads <= 1 || omp_in_parallel()) {
     body(0, 1);
     return;
@@ -73,7 +73,7 @@ Chunk balanced_chunk_of(std::span<const Offset> offsets, int part, int parts) {
 
 namespace detail {
 
-void run_dynamic(Offset count, Offset grain, const std::function<void(Offset, Offset)>& body) {
+void run_dynamic(Offset count, Offset grain, FunctionRef<void(Offset, Offset)> body) {
   grain = std::max<Offset>(grain, 1);
   if (count <= grain) {
     if (count > 0) body(0, count);
@@ -112,7 +112,7 @@ Offset exclusive_scan(std::span<Offset> values) {
   // Two passes over fixed pieces: sums first, then the scan of each piece from its start.
   const int pieces = thread_count();
   std::vector<Offset> starts(static_cast<std::size_t>(pieces) + 1, 0);
-  const auto for_each_piece = [&](const std::function<void(int, Chunk)>& visit) {
+  const auto for_each_piece = [&](FunctionRef<void(int, Chunk)> visit) {
     run_on_threads(pieces, [&](int thread, int team) {
       for (int piece = thread; piece < pieces; piece += team) {
         visit(piece, chunk_of(count, piece, pieces));

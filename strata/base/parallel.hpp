@@ -4,10 +4,10 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
 #include <span>
 #include <vector>
 
+#include "strata/base/function_ref.hpp"
 #include "strata/base/types.hpp"
 
 namespace strata {
@@ -20,7 +20,7 @@ void set_thread_count(int count);
 
 // Runs body(thread, team) once on each of `team` threads, and returns when all are done. The team
 // may be smaller than asked for; inside another parallel region it is 1.
-void run_on_threads(int threads, const std::function<void(int thread, int team)>& body);
+void run_on_threads(int threads, FunctionRef<void(int thread, int team)> body);
 
 // Part `part` of `parts` nearly equal contiguous pieces of [0, count).
 struct Chunk {
@@ -64,7 +64,7 @@ void parallel_for(Offset count, Body&& body) {
 }
 
 namespace detail {
-void run_dynamic(Offset count, Offset grain, const std::function<void(Offset, Offset)>& body);
+void run_dynamic(Offset count, Offset grain, FunctionRef<void(Offset, Offset)> body);
 }
 
 // body(begin, end) on pieces of at most `grain` items, taken by whichever thread is free: for work
