@@ -1,0 +1,159 @@
+// Lanes: the numbers of the rows of a slice, side by side in vector registers.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdint>
+#include <cstring>
+
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+
+#include "strata/base/types.hpp"
+#include "strata/kernels/cpu/arithmetic.hpp"
+
+namespace strata::cpu {
+
+#if defined(__AVX512F__)
+inline constexpr int kRegisterBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int kRegisterBytes = 32;
+#else
+inline constexpr int kRegisterBytes = 16;
+#endif
+
+// Real numbers use the vector types of g++ and clang, which become whatever instructions the target
+// has. Only gathering has none, and gets intrinsics where there are any (masked ones, for g++ takes
+// the others' undefined source for a mistake).
+template <Value V, int size>
+class Lanes {
+ public:
+  void load(const V* from) {
+    for (int r = 0; r < kRegisters; ++r) registers_[r] = loaded(from + r * kPerRegister);
+  }
+  void store(V* to) const { std::memcpy(to, registers_, sizeof registers_); }
+
+  // Lane i becomes from[indices[i]].
+  template <class IndexType>
+  void gather(const V* from, const IndexType* indices) {
+    for (int r = 0; r < kRegisters; ++r) {
+      registers_[r] = gathered(from, indices + r * kPerRegister);
+    }
+  }
+
+  void multiply_add(const V* values, const Lanes& x) {
+    for (int r = 0; r < kRegisters; ++r) {
+      registers_[r] += loaded(values + r * kPerRegister) * x.registers_[r];
+    }
+  }
+  void add_scaled(V factor, const V* from) {
+    for (int r = 0; r < kRegisters; ++r) {
+      registers_[r] += factor * loaded(from + r * kPerRegister);
+    }
+  }
+  void scale(V factor) {
+    for (int r = 0; r < kRegisters; ++r) registers_[r] *= factor;
+  }
+
+  bool all_finite() const {
+    Register zeros{};
+    for (int r = 0; r < kRegisters; ++r) zeros += V{} * registers_[r];
+    const Mask nan = zeros != zeros;
+    MaskElement any = 0;
+    for (int lane = 0; lane < kPerRegister; ++lane) any |= nan[lane];
+    return any == 0;
+  }
+
+ private:
+  static constexpr int kBytes = std::min<int>(kRegisterBytes, size* static_cast<int>(sizeof(V)));
+  static constexpr int kPerRegister = kBytes / static_cast<int>(sizeof(V));
+  static constexpr int kRegisters = size / kPerRegister;
+  using MaskElement = std::conditional_t<sizeof(V) == 8, std::int64_t, std::int32_t>;
+  typedef V Register __attribute__((vector_size(kBytes)));
+  typedef MaskElement Mask __attribute__((vector_size(kBytes)));
+
+  static Register loaded(const V* from) {
+    Register numbers;
+    std::memcpy(&numbers, from, sizeof numbers);
+    return numbers;
+  }
+
+#ifdef __AVX2__
+  typedef std::int32_t Indices __attribute__((vector_size(kPerRegister * 4)));
+
+  template <class IndexType>
+  static Indices widened(const IndexType* indices) {
+    typedef IndexType Narrow __attribute__((vector_size(kPerRegister * sizeof(IndexType))));
+    Narrow narrow;
+    std::memcpy(&narrow, indices, sizeof narrow);
+    return __builtin_convertvector(narrow, Indices);
+  }
+#endif
+
+  template <class IndexType>
+  static Register gathered(const V* from, const IndexType* indices) {
+#ifdef __AVX2__
+    if constexpr (sizeof(IndexType) <= 4 && kBytes == 32) {
+      if constexpr (sizeof(V) == 8) {
+        return (Register)_mm256_mask_i32gather_pd(__m256d{}, from, (__m128i)widened(indices),
+                                                  (__m256d)_mm256_set1_epi64x(-1), 8);
+      } else {
+        return (Register)_mm256_mask_i32gather_ps(__m256{}, from, (__m256i)widened(indices),
+                                                  (__m256)_mm256_set1_epi64x(-1), 4);
+      }
+    }
+#endif
+#ifdef __AVX512F__
+    if constexpr (sizeof(IndexType) <= 4 && kBytes == 64) {
+      if constexpr (sizeof(V) == 8) {
+        return (Register)_mm512_mask_i32gather_pd(__m512d{}, 0xff, (__m256i)widened(indices), from,
+                                                  8);
+      } else {
+        return (Register)_mm512_mask_i32gather_ps(__m512{}, 0xffff, (__m512i)widened(indices), from,
+                                                  4);
+      }
+    }
+#endif
+    Register numbers;
+    for (int lane = 0; lane < kPerRegister; ++lane) numbers[lane] = from[indices[lane]];
+    return numbers;
+  }
+
+  Register registers_[kRegisters] = {};
+};
+
+template <class R, int size>
+class Lanes<std::complex<R>, size> {
+ public:
+  using V = std::complex<R>;
+
+  void load(const V* from) { std::copy_n(from, size, numbers_); }
+  void store(V* to) const { std::copy_n(numbers_, size, to); }
+  template <class IndexType>
+  void gather(const V* from, const IndexType* indices) {
+    for (int lane = 0; lane < size; ++lane) numbers_[lane] = from[indices[lane]];
+  }
+  void multiply_add(const V* values, const Lanes& x) {
+    for (int lane = 0; lane < size; ++lane) {
+      numbers_[lane] = cpu::multiply_add(values[lane], x.numbers_[lane], numbers_[lane]);
+    }
+  }
+  void add_scaled(V factor, const V* from) {
+    for (int lane = 0; lane < size; ++lane) {
+      numbers_[lane] = cpu::multiply_add(factor, from[lane], numbers_[lane]);
+    }
+  }
+  void scale(V factor) {
+    for (V& number : numbers_) number = cpu::multiply_add(factor, number, V{});
+  }
+  bool all_finite() const {
+    return std::all_of(numbers_, numbers_ + size, [](V number) { return is_finite(number); });
+  }
+
+ private:
+  V numbers_[size] = {};
+};
+
+}  // namespace strata::cpu

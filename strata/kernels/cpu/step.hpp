@@ -1,0 +1,67 @@
+// The CPU kernels: one step of a recurrence on a range of rows,
+//
+//   out = α (A − θI) x + β previous
+//
+// which is a product y = αAx + βy for θ = 0 and previous = out, and a step of the monomial, Newton
+// or Chebyshev basis for other coefficients. A row's sum is formed in the same order whatever the
+// range, so results do not depend on how rows are split among threads.
+//
+// Kernels run on the calling thread. They are called many times per sweep and trust their
+// arguments: vectors as long as the matrix says, and for the sliced formats ranges that begin and
+// end on a multiple of `row_alignment(matrix)` or at the last row.
+#pragma once
+
+#include <numeric>
+#include <type_traits>
+
+#include "strata/base/types.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/formats/packed_sell.hpp"
+#include "strata/formats/sell.hpp"
+
+namespace strata::cpu {
+
+inline constexpr int kMaxVectors = 8;
+
+template <Value V>
+struct StepCoefficients {
+  V alpha{1};
+  V shift{};  // θ; 0 does not read the diagonal's x
+  V beta{};   // 0 does not read `previous`, which may then be anything
+};
+
+// Vectors side by side: element v of row r is at r·count + v.
+template <Value V>
+struct StepVectors {
+  const V* x = nullptr;
+  const V* previous = nullptr;  // may be the same as out
+  V* out = nullptr;             // shares nothing with x
+  int count = 1;                // 1 … kMaxVectors
+};
+
+template <class T>
+using Given = std::type_identity_t<T>;
+
+template <Value V, Index I>
+void step(const Csr<V, I>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows);
+template <Value V, Index I>
+void step(const Sell<V, I>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows);
+template <Value V, Index I>
+void step(const PackedSell<V, I>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows);
+
+// Ranges of rows begin and end on multiples of this.
+template <Value V, Index I>
+I row_alignment(const Csr<V, I>&) {
+  return 1;
+}
+// A sorted row may be in any slot of its window, so windows stay whole as well.
+template <class Sliced>
+auto row_alignment(const Sliced& matrix) -> decltype(matrix.slice_height()) {
+  return matrix.sorted() ? std::lcm(matrix.slice_height(), matrix.sort_window())
+                         : matrix.slice_height();
+}
+
+}  // namespace strata::cpu
