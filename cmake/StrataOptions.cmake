@@ -32,6 +32,8 @@ endif()
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(fmt REQUIRED)
 find_package(ZLIB REQUIRED)
+# Headers only, and in no header of ours: a user of the library does not need it.
+find_package(nlohmann_json REQUIRED)
 
 # Flags for our own code only; nothing of this reaches a user of the library.
 add_library(strata_flags INTERFACE)

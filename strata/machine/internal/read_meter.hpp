@@ -1,0 +1,39 @@
+// ReadMeter: how fast a team of threads reads its memory.
+#pragma once
+
+#include <vector>
+
+#include "strata/machine/internal/team_memory.hpp"
+
+namespace strata::detail {
+
+class ReadMeter {
+ public:
+  explicit ReadMeter(TeamMemory& memory);
+
+  // Bytes per second of reading a working set of `bytes` of all threads again and again; the
+  // median of samples that take about `seconds` together. The threads start at the same time.
+  double bandwidth(Offset bytes, double seconds);
+
+  // Seconds of a parallel read of the next `bytes` of the memory, waking and joining the threads
+  // included; the median over about `seconds`. From memory, if that is larger than the caches.
+  double time_of_read(Offset bytes, double seconds);
+
+ private:
+  struct alignas(kCacheLine) Reader {
+    std::span<const double> data;
+    Offset position = 0;  // where the next read begins
+    double sum = 0;       // keeps the reads alive
+  };
+
+  int team() const { return static_cast<int>(readers_.size()); }
+  // What each thread reads of `bytes`: whole blocks of the kernel, at most its share.
+  Offset elements_per_thread(Offset bytes) const;
+  // Reads `length` elements from where the last read ended, going round within the first
+  // `working_set` of the share.
+  static void read(Reader& reader, Offset working_set, Offset length);
+
+  std::vector<Reader> readers_;  // of each thread
+};
+
+}  // namespace strata::detail

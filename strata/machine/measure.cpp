@@ -1,0 +1,205 @@
+#include "strata/machine/measure.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "strata/base/error.hpp"
+#include "strata/machine/fit.hpp"
+#include "strata/machine/internal/read_meter.hpp"
+#include "strata/machine/internal/team_costs.hpp"
+#include "strata/machine/system.hpp"
+
+namespace strata {
+
+namespace {
+
+using detail::ReadMeter;
+using detail::TeamMemory;
+
+constexpr Offset kKiB = 1 << 10;
+constexpr Offset kMiB = 1 << 20;
+constexpr Offset kSmallestShare = 16 * kKiB;  // of a thread
+
+// Shares of the time: the curves get most of it.
+constexpr double kCurves = 0.65;
+constexpr double kRampUp = 0.15;
+constexpr double kStream = 0.15;
+constexpr double kForkJoin = 0.05;
+
+// What a measurement does in its time.
+struct Effort {
+  std::vector<int> thread_counts;
+  Offset growth = 2;            // from one working set to the next
+  int rounds = 3;               // through each curve; the best of a point's medians counts
+  Offset times_last_level = 4;  // the largest working set
+};
+
+Effort effort_for(double seconds, int cores) {
+  if (seconds < 3) {
+    return {.thread_counts = cores > 1 ? std::vector{1, cores} : std::vector{1},
+            .growth = 4,
+            .rounds = 1,
+            .times_last_level = 3};
+  }
+  Effort effort;
+  for (int threads = 1; threads < cores; threads *= 2) effort.thread_counts.push_back(threads);
+  effort.thread_counts.push_back(cores);
+  return effort;
+}
+
+// Far enough beyond the caches that nothing of one sweep is left for the next.
+Offset largest_working_set(const MachineFacts& facts, Offset asked_for, Offset times_last_level) {
+  const Offset smallest = 4 * kSmallestShare * facts.cores;
+  if (asked_for > 0) return std::max(asked_for, smallest);
+  const Offset beyond = std::max(times_last_level * facts.last_level_bytes(), 256 * kMiB);
+  return std::max(smallest, std::min({beyond, available_memory() / 4, 2048 * kMiB}));
+}
+
+// From the smallest share of each thread to the largest working set, with more points where a
+// cache should end: at one half and three quarters of it.
+std::vector<Offset> working_sets(const MachineFacts& facts, int threads, Offset largest,
+                                 Offset growth) {
+  std::vector<Offset> sizes{largest};
+  for (Offset bytes = kSmallestShare * threads; bytes < largest; bytes *= growth) {
+    sizes.push_back(bytes);
+  }
+  for (const CacheFacts& cache : facts.caches) {
+    const Offset all = facts.all_instances(cache, threads);
+    sizes.insert(sizes.end(), {all / 2, all / 4 * 3});
+  }
+  sizes.push_back(largest / 2);
+  std::erase_if(sizes,
+                [&](Offset bytes) { return bytes > largest || bytes < kSmallestShare * threads; });
+  std::ranges::sort(sizes);
+  const auto [first, last] =
+      std::ranges::unique(sizes, [](Offset a, Offset b) { return 10 * b < 11 * a; });
+  sizes.erase(first, last);
+  sizes.back() = largest;
+  return sizes;
+}
+
+using Points = std::vector<BandwidthPoint>;
+
+void keep_best(BandwidthPoint& point, double bytes_per_second) {
+  point.bytes_per_second = std::max(point.bytes_per_second, bytes_per_second);
+}
+
+// Neighbours on the machine come and go within seconds: several rounds through the whole curve see
+// more of that time than long looks at one point. `report` is told the share of the curve done.
+Points measure_curve(ReadMeter& meter, int threads, const std::vector<Offset>& sizes, int rounds,
+                     double seconds, const std::function<void(double)>& report) {
+  Points points;
+  for (const Offset bytes : sizes) points.push_back({threads, bytes, 0});
+  const double looks = static_cast<double>(points.size()) * rounds;
+  double looked = 0;
+  for (int round = 0; round < rounds; ++round) {
+    for (BandwidthPoint& point : points) {
+      report(looked++ / looks);
+      keep_best(point, meter.bandwidth(point.bytes, seconds / looks));
+    }
+  }
+  // A smaller working set that is slower than a larger one was disturbed: another try.
+  double best = 0;
+  for (std::size_t i = points.size(); i-- > 0;) {
+    BandwidthPoint& point = points[i];
+    if (point.bytes_per_second < 0.95 * best) {
+      keep_best(point, meter.bandwidth(point.bytes, seconds / looks));
+    }
+    best = std::max(best, point.bytes_per_second);
+  }
+  return points;
+}
+
+// Every read goes on where the last one ended, so that all come from memory.
+RampUp measure_ramp_up(ReadMeter& meter, Offset largest, double seconds) {
+  constexpr int kSizes = 12;
+  std::vector<TimedRead> reads;
+  Offset bytes = std::min(64 * kMiB, largest / 2);
+  for (int i = 0; i < kSizes && bytes >= kSmallestShare; ++i, bytes /= 2) {
+    reads.push_back({bytes, meter.time_of_read(bytes, seconds / kSizes)});
+  }
+  return fit_ramp_up(reads);
+}
+
+// Inside another parallel region there is one thread, whatever is asked for.
+int real_team(int threads) {
+  int real = 1;
+  run_on_threads(threads, [&](int thread, int team) {
+    if (thread == 0) real = team;
+  });
+  return real;
+}
+
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+}  // namespace
+
+MachineFacts reported_facts(int threads) {
+  MachineFacts facts;
+  facts.processor = processor_name();
+  facts.cores = threads > 0 ? threads : usable_processors();
+  for (const ReportedCache& cache : reported_caches()) {
+    if (cache.type == "Instruction" || cache.bytes <= 0) continue;
+    facts.caches.push_back({.level = cache.level,
+                            .bytes = cache.bytes,
+                            .shared_by = std::max(1, count_of_list(cache.shared_by_cpus))});
+  }
+  std::ranges::sort(facts.caches, {}, &CacheFacts::level);
+  return facts;
+}
+
+MachineFacts measure_machine(const MeasureOptions& options) {
+  if (!(options.seconds > 0) || options.threads < 0) {
+    throw InvalidArgument("a measurement needs a positive time and number of threads");
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const auto report = [&](std::string_view what, double share_done) {
+    if (options.progress) options.progress(what, share_done);
+  };
+  MachineFacts facts = reported_facts(options.threads);
+  facts.cores = real_team(facts.cores);
+  const Effort effort = effort_for(options.seconds, facts.cores);
+  const Offset largest = largest_working_set(facts, options.largest_bytes, effort.times_last_level);
+  const double share_of_curve = kCurves / static_cast<double>(effort.thread_counts.size());
+
+  double done = 0;
+  for (const int threads : effort.thread_counts) {
+    const std::string what = fmt::format("reading with {} of {} threads", threads, facts.cores);
+    report(what, done);
+    TeamMemory memory(threads, largest);
+    ReadMeter meter(memory);
+    const Points curve =
+        measure_curve(meter, threads, working_sets(facts, threads, largest, effort.growth),
+                      effort.rounds, options.seconds * share_of_curve,
+                      [&](double share) { report(what, done + share * share_of_curve); });
+    append(facts.read, curve);
+    append(facts.plateaus, find_plateaus(curve));
+    done += share_of_curve;
+    if (threads == facts.cores) {
+      report("ramp-up of parallel reads", kCurves);
+      facts.ramp_up = measure_ramp_up(meter, largest, options.seconds * kRampUp);
+      report("STREAM", kCurves + kRampUp);
+      facts.stream = measure_stream(memory, options.seconds * kStream);
+    }
+  }
+  report("fork, join and hand-off", 1 - kForkJoin);
+  facts.fork_join_seconds = detail::measure_fork_join(facts.cores, options.seconds * kForkJoin);
+  if (facts.cores > 1) facts.handoff_seconds = detail::measure_handoff();
+  facts.measured_at = utc_now();
+  facts.measuring_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return facts;
+}
+
+}  // namespace strata

@@ -1,0 +1,48 @@
+// Facts that outlive the process: one JSON file per machine in the user's cache folder.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "strata/machine/facts.hpp"
+#include "strata/machine/measure.hpp"
+
+namespace strata {
+
+// $STRATA_CACHE_DIR, else $XDG_CACHE_HOME/strata, else $HOME/.cache/strata, else a folder among
+// the temporary files.
+std::filesystem::path cache_folder();
+
+// Where the facts of this machine belong, measured with up to `threads` threads (0: all). The name
+// depends on all that makes facts of another machine useless here.
+std::filesystem::path facts_path(int threads = 0);
+
+std::string to_json(const MachineFacts& facts);
+// Throws FileError naming `source` if the text is anything but what to_json writes: no JSON, of
+// another version, incomplete, or with numbers that cannot be.
+MachineFacts facts_from_json(std::string_view text, const std::string& source);
+
+// None if there is no such file. Throws FileError as facts_from_json does.
+std::optional<MachineFacts> load_facts(const std::filesystem::path& path);
+// Makes the folder and replaces the file whole. Throws FileError.
+void save_facts(const MachineFacts& facts, const std::filesystem::path& path);
+
+struct KnownFacts {
+  MachineFacts facts;
+  std::string remark = {};  // what was wrong with the stored facts or with storing them
+  bool measured = false;    // just now, rather than loaded
+};
+
+// The stored facts; if there are none, or useless ones, measures and stores. A cache folder that
+// cannot be read or written costs time, not results.
+KnownFacts load_or_measure(const std::filesystem::path& path, const MeasureOptions& options);
+// Measures and stores, whatever is stored already.
+KnownFacts measure_anew(const std::filesystem::path& path, const MeasureOptions& options);
+
+// The facts that plans use: found once per process, within about 1.5 seconds if they have to be
+// measured.
+const KnownFacts& known_machine();
+
+}  // namespace strata

@@ -1,0 +1,105 @@
+#include "strata/machine/measure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "strata/base/error.hpp"
+#include "strata/base/parallel.hpp"
+
+namespace strata::test {
+namespace {
+
+constexpr Offset kMiB = 1 << 20;
+
+// Every speed is possible, but not every fact.
+void expect_sensible(const MachineFacts& facts) {
+  const StreamRates& stream = facts.stream;
+  for (const double rate : {stream.copy, stream.scale, stream.add, stream.triad, stream.dot,
+                            facts.ramp_up.bytes_per_second, facts.fork_join_seconds}) {
+    EXPECT_GT(rate, 0);
+  }
+  EXPECT_EQ(facts.handoff_seconds > 0, facts.cores > 1);
+  EXPECT_GE(facts.ramp_up.overhead_seconds, 0);
+  for (const BandwidthPoint& point : facts.read) EXPECT_GT(point.bytes_per_second, 0);
+  EXPECT_EQ(facts.read.front().threads, 1);
+  EXPECT_EQ(facts.read.back().threads, facts.cores);
+  EXPECT_EQ(facts.plateaus.back().threads, facts.cores);
+  EXPECT_EQ(facts.measured_at.size(), std::string("2026-01-02T03:04:05Z").size());
+}
+
+TEST(Measure, QuicklyWithOneThreadAndWithAll) {
+  for (const int threads : {1, 2, 5}) {
+    SCOPED_TRACE(threads);
+    const MachineFacts facts =
+        measure_machine({.seconds = 0.02, .threads = threads, .largest_bytes = 4 * kMiB});
+    EXPECT_EQ(facts.cores, threads);
+    expect_sensible(facts);
+    for (const BandwidthPoint& point : facts.read) {
+      EXPECT_TRUE(point.threads == 1 || point.threads == threads);
+    }
+  }
+}
+
+TEST(Measure, WorkingSetsGrowFromTheSmallestShareToTheLargest) {
+  const MachineFacts facts =
+      measure_machine({.seconds = 0.02, .threads = 2, .largest_bytes = 5 * kMiB});
+  for (std::size_t i = 0; i < facts.read.size(); ++i) {
+    const BandwidthPoint& point = facts.read[i];
+    const bool first = i == 0 || facts.read[i - 1].threads != point.threads;
+    const bool last = i + 1 == facts.read.size() || facts.read[i + 1].threads != point.threads;
+    if (first) {
+      EXPECT_EQ(point.bytes, 16384 * point.threads);
+    } else {
+      EXPECT_GT(point.bytes, facts.read[i - 1].bytes);
+    }
+    if (last) {
+      EXPECT_EQ(point.bytes, 5 * kMiB);
+    }
+  }
+}
+
+TEST(Measure, ALongerMeasurementTriesMoreThreadCounts) {
+  const MachineFacts facts =
+      measure_machine({.seconds = 3, .threads = 3, .largest_bytes = kMiB / 4});
+  std::vector<int> counts;
+  for (const Plateau& plateau : facts.plateaus) {
+    if (counts.empty() || counts.back() != plateau.threads) counts.push_back(plateau.threads);
+  }
+  EXPECT_EQ(counts, (std::vector{1, 2, 3}));
+}
+
+TEST(Measure, ProgressRisesAndMayGiveUp) {
+  double before = 0;
+  MeasureOptions options{.seconds = 0.02, .threads = 2, .largest_bytes = kMiB};
+  options.progress = [&](std::string_view what, double share_done) {
+    EXPECT_FALSE(what.empty());
+    EXPECT_GE(share_done, before);
+    EXPECT_LE(share_done, 1);
+    before = share_done;
+  };
+  measure_machine(options);
+  EXPECT_GT(before, 0.5);
+  options.progress = [](std::string_view, double) { throw std::runtime_error("enough"); };
+  EXPECT_THROW(measure_machine(options), std::runtime_error);
+}
+
+TEST(Measure, InsideAParallelRegionThereIsOneThread) {
+  run_on_threads(2, [](int thread, int) {
+    if (thread == 0) {
+      const MachineFacts facts =
+          measure_machine({.seconds = 0.02, .threads = 2, .largest_bytes = kMiB});
+      EXPECT_EQ(facts.cores, 1);
+      expect_sensible(facts);
+    }
+  });
+}
+
+TEST(Measure, NonsenseIsRefused) {
+  EXPECT_THROW(measure_machine({.seconds = 0}), InvalidArgument);
+  EXPECT_THROW(measure_machine({.seconds = -1}), InvalidArgument);
+  EXPECT_THROW(measure_machine({.seconds = 1, .threads = -1}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace strata::test

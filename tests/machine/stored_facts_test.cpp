@@ -1,0 +1,197 @@
+#include "strata/machine/stored_facts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "strata/base/error.hpp"
+#include "tests/machine/support.hpp"
+
+namespace strata::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class StoredFacts : public testing::Test {
+ protected:
+  StoredFacts() {
+    std::string name = (fs::temp_directory_path() / "strata-facts-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder");
+    folder_ = name;
+  }
+  ~StoredFacts() override { fs::remove_all(folder_); }
+
+  fs::path file(const std::string& name) const { return folder_ / name; }
+  void write(const fs::path& path, const std::string& text) const { std::ofstream(path) << text; }
+
+  // Loading a file with this text throws a FileError that names the file and contains `part`.
+  void expect_refused(const std::string& text, const std::string& part) {
+    SCOPED_TRACE(part);
+    write(file("facts.json"), text);
+    try {
+      load_facts(file("facts.json"));
+      ADD_FAILURE() << "nothing thrown";
+    } catch (const FileError& error) {
+      EXPECT_EQ(error.path(), file("facts.json").string());
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  }
+
+  // A folder below a plain file: nobody can make or write it, not even root.
+  fs::path impossible_path() {
+    write(file("plain"), "");
+    return file("plain") / "folder" / "facts.json";
+  }
+
+ private:
+  fs::path folder_;
+};
+
+// The facts with one change, as text.
+std::string changed(const std::function<void(json&)>& change) {
+  json document = json::parse(to_json(imaginary_machine()));
+  change(document);
+  return document.dump();
+}
+
+const MeasureOptions kQuick{.seconds = 0.02, .threads = 1, .largest_bytes = 1 << 20};
+
+TEST_F(StoredFacts, ComeBackExactly) {
+  const MachineFacts facts = imaginary_machine();
+  save_facts(facts, file("new/folder/facts.json"));
+  EXPECT_EQ(load_facts(file("new/folder/facts.json")), facts);
+}
+
+TEST_F(StoredFacts, MeasuredOnesToo) {
+  const MachineFacts facts = measure_machine(kQuick);
+  save_facts(facts, file("facts.json"));
+  EXPECT_EQ(load_facts(file("facts.json")), facts);
+}
+
+TEST_F(StoredFacts, NoFileIsNoError) {
+  EXPECT_EQ(load_facts(file("missing.json")), std::nullopt);
+  EXPECT_EQ(load_facts(file("no/folder/missing.json")), std::nullopt);
+}
+
+TEST_F(StoredFacts, WhatIsNotTheirJsonIsRefused) {
+  const std::string whole = to_json(imaginary_machine());
+  expect_refused("", "is not JSON");
+  expect_refused("hello", "is not JSON");
+  expect_refused(whole.substr(0, whole.size() / 2), "is not JSON");
+  expect_refused(std::string(100000, '['), "is not JSON");
+  expect_refused("[]", "'format'");
+  expect_refused("{}", "lacks 'format'");
+  fs::remove(file("facts.json"));
+  fs::create_directory(file("facts.json"));
+  EXPECT_THROW(load_facts(file("facts.json")), FileError);
+}
+
+TEST_F(StoredFacts, AnotherVersionIsRefused) {
+  expect_refused(changed([](json& facts) { facts["format"] = 999; }), "version 999");
+  expect_refused(changed([](json& facts) { facts["format"] = "new"; }), "'format'");
+}
+
+TEST_F(StoredFacts, EveryKeyIsNeeded) {
+  const json document = json::parse(to_json(imaginary_machine()));
+  for (const auto& [key, value] : document.items()) {
+    const std::string name = key;
+    expect_refused(changed([&](json& facts) { facts.erase(name); }), "lacks '" + name + "'");
+  }
+  expect_refused(changed([](json& facts) { facts["stream"].erase("triad_bytes_per_second"); }),
+                 "lacks 'triad_bytes_per_second'");
+  expect_refused(changed([](json& facts) { facts["read"][3].erase("bytes"); }), "lacks 'bytes'");
+}
+
+TEST_F(StoredFacts, NumbersThatCannotBeAreRefused) {
+  expect_refused(changed([](json& facts) { facts["cores"] = 0; }), "'cores' is 0");
+  expect_refused(changed([](json& facts) { facts["cores"] = 2.5; }), "'cores' is no whole number");
+  expect_refused(changed([](json& facts) { facts["cores"] = 1e300; }), "'cores'");
+  expect_refused(changed([](json& facts) { facts["handoff_seconds"] = -1; }), "'handoff_seconds'");
+  // NaN becomes null in JSON.
+  expect_refused(changed([](json& facts) { facts["fork_join_seconds"] = std::nan(""); }),
+                 "'fork_join_seconds' is no number");
+  expect_refused(changed([](json& facts) { facts["ramp_up"]["bytes_per_second"] = 0; }),
+                 "'bytes_per_second' is 0");
+  expect_refused(changed([](json& facts) { facts["read"][0]["bytes"] = -5; }), "'bytes' is -5");
+  expect_refused(changed([](json& facts) { facts["read"][0]["bytes"] = 18446744073709551615U; }),
+                 "'bytes' is 18446744073709551615");
+  expect_refused(changed([](json& facts) { facts["plateaus"] = json::array(); }), "is empty");
+  expect_refused(changed([](json& facts) { facts["plateaus"] = 7; }), "is no list");
+  expect_refused(changed([](json& facts) { facts["read"][0] = "fast"; }), "'threads'");
+  expect_refused(changed([](json& facts) { std::swap(facts["read"][0], facts["read"][1]); }),
+                 "not in order");
+  expect_refused(changed([](json& facts) { facts["processor"] = 6502; }), "is no text");
+}
+
+TEST_F(StoredFacts, SavingWhereNothingCanBeWrittenIsAnError) {
+  EXPECT_THROW(save_facts(imaginary_machine(), impossible_path()), FileError);
+}
+
+TEST_F(StoredFacts, AreMeasuredOnceAndThenLoaded) {
+  const KnownFacts first = load_or_measure(file("facts.json"), kQuick);
+  EXPECT_TRUE(first.measured);
+  EXPECT_EQ(first.remark, "");
+  const KnownFacts second = load_or_measure(file("facts.json"), kQuick);
+  EXPECT_FALSE(second.measured);
+  EXPECT_EQ(second.remark, "");
+  EXPECT_EQ(second.facts, first.facts);
+}
+
+TEST_F(StoredFacts, AreMeasuredAnewWhenAskedFor) {
+  save_facts(imaginary_machine(), file("facts.json"));
+  const KnownFacts known = measure_anew(file("facts.json"), kQuick);
+  EXPECT_TRUE(known.measured);
+  EXPECT_EQ(load_facts(file("facts.json")), known.facts);
+}
+
+TEST_F(StoredFacts, ACorruptFileIsReplacedAndRemarkedOn) {
+  write(file("facts.json"), "{\"format\": 1");
+  const KnownFacts known = load_or_measure(file("facts.json"), kQuick);
+  EXPECT_TRUE(known.measured);
+  EXPECT_NE(known.remark.find("is not JSON"), std::string::npos) << known.remark;
+  EXPECT_EQ(load_facts(file("facts.json")), known.facts);
+}
+
+TEST_F(StoredFacts, AFolderThatCannotBeWrittenIsRemarkedOn) {
+  const KnownFacts known = load_or_measure(impossible_path(), kQuick);
+  EXPECT_TRUE(known.measured);
+  EXPECT_NE(known.remark.find("not stored"), std::string::npos) << known.remark;
+  EXPECT_GT(known.facts.memory_bandwidth(1), 0);
+}
+
+TEST_F(StoredFacts, TheFolderIsTheOneThatTheEnvironmentNames) {
+  setenv("STRATA_CACHE_DIR", "/a", 1);
+  setenv("XDG_CACHE_HOME", "/b", 1);
+  setenv("HOME", "/c", 1);
+  EXPECT_EQ(cache_folder(), "/a");
+  unsetenv("STRATA_CACHE_DIR");
+  EXPECT_EQ(cache_folder(), "/b/strata");
+  setenv("XDG_CACHE_HOME", "", 1);
+  EXPECT_EQ(cache_folder(), "/c/.cache/strata");
+}
+
+TEST_F(StoredFacts, TheNameDependsOnTheThreads) {
+  const std::string name = facts_path(3).filename().string();
+  EXPECT_TRUE(name.starts_with("machine-") && name.ends_with(".json")) << name;
+  EXPECT_EQ(name.size(), std::string("machine-0123456789abcdef.json").size());
+  EXPECT_EQ(name, facts_path(3).filename().string());
+  EXPECT_NE(name, facts_path(4).filename().string());
+}
+
+TEST_F(StoredFacts, TheKnownMachineStaysTheSame) {
+  setenv("STRATA_CACHE_DIR", file("cache").c_str(), 1);
+  save_facts(imaginary_machine(), facts_path());
+  const KnownFacts& known = known_machine();
+  EXPECT_EQ(known.facts, imaginary_machine());
+  fs::remove_all(file("cache"));
+  EXPECT_EQ(&known_machine(), &known);
+  EXPECT_EQ(known.remark, "");
+}
+
+}  // namespace
+}  // namespace strata::test
