@@ -1,6 +1,7 @@
 // Array: a vector that does not zero its memory and starts on a cache line. A matrix of several
 // gigabytes is then touched first by the threads that fill it, in parallel, and not by one thread
-// that writes zeros.
+// that writes zeros. Large ones are on large pages where the system has them, which saves a product
+// most of its misses in the page tables.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,13 @@ namespace strata {
 
 inline constexpr std::size_t kCacheLine = 64;
 
+namespace detail {
+inline constexpr std::size_t kLargePage = std::size_t{2} << 20;
+// From this size on a block starts on a large page, and large pages are asked for.
+inline constexpr std::size_t kLargeBlock = 4 * kLargePage;
+void ask_for_large_pages(void* block, std::size_t bytes);
+}  // namespace detail
+
 template <class T>
 struct UninitialisedAllocator {
   using value_type = T;
@@ -24,10 +32,13 @@ struct UninitialisedAllocator {
 
   T* allocate(std::size_t count) {
     if (count > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t(kCacheLine)));
+    const std::size_t bytes = count * sizeof(T);
+    void* block = ::operator new(bytes, alignment(bytes));
+    if (bytes >= detail::kLargeBlock) detail::ask_for_large_pages(block, bytes);
+    return static_cast<T*>(block);
   }
-  void deallocate(T* memory, std::size_t) {
-    ::operator delete(memory, std::align_val_t(kCacheLine));
+  void deallocate(T* memory, std::size_t count) {
+    ::operator delete(memory, alignment(count * sizeof(T)));
   }
 
   // Elements made without arguments stay uninitialised: the type must allow that.
@@ -39,6 +50,10 @@ struct UninitialisedAllocator {
   template <class U, class... Arguments>
   void construct(U* place, Arguments&&... arguments) {
     std::construct_at(place, std::forward<Arguments>(arguments)...);
+  }
+
+  static std::align_val_t alignment(std::size_t bytes) {
+    return std::align_val_t(bytes >= detail::kLargeBlock ? detail::kLargePage : kCacheLine);
   }
 
   friend bool operator==(const UninitialisedAllocator&, const UninitialisedAllocator&) {

@@ -192,7 +192,8 @@ Footprint footprint_from(I rows, bool sorted, Offset slices, Offset stored, Offs
           .entries = entries};
 }
 
-// Where one slice of the matrix goes.
+// Where one slice of the matrix goes. Slots are filled one by one: a slice fits into the fastest
+// cache, so that its strided writes cost little.
 template <Value V, Index I>
 struct SliceTarget {
   const Csr<V, I>& matrix;
@@ -200,31 +201,52 @@ struct SliceTarget {
   Offset first_slot;
   Offset height;
   Offset width;
-  Offset first_value;
   std::byte* codes;
-  Array<V>& values;
-  PresenceBits& presence;
-
-  void store_value(Offset entry, Offset lane, Offset source) const {
-    const Offset place = first_value + entry * height + lane;
-    values[place] = source < 0 ? V{} : matrix.values()[source];
-    if (source >= 0) presence.set(place);
-  }
+  V* values;
+  SlicePresence& presence;
 };
+
+// Whether no lane has padding: then entry j of every row is entry j of its slice.
+template <Value V, Index I>
+bool is_full(const SliceTarget<V, I>& target) {
+  for (Offset lane = 0; lane < target.height; ++lane) {
+    if (target.slots.length(target.first_slot + lane) != target.width) return false;
+  }
+  return true;
+}
+
+template <Value V, Index I>
+void copy_full_slice(const SliceTarget<V, I>& target) {
+  for (Offset lane = 0; lane < target.height; ++lane) {
+    const V* source = target.matrix.values().data() + target.slots.source(target.first_slot + lane);
+    for (Offset entry = 0; entry < target.width; ++entry) {
+      target.values[entry * target.height + lane] = source[entry];
+    }
+  }
+  target.presence.set_all(target.width * target.height);
+}
 
 template <Value V, Index I>
 void fill_dia(const SliceTarget<V, I>& target, std::span<const std::int32_t> offsets) {
   for (Offset entry = 0; entry < target.width; ++entry) {
     store<std::int32_t>(target.codes, entry, offsets[entry]);
   }
+  if (is_full(target)) {
+    copy_full_slice(target);
+    return;
+  }
   for (Offset lane = 0; lane < target.height; ++lane) {
     const Offset slot = target.first_slot + lane;
     const auto columns = target.slots.columns(slot);
+    const V* source = target.matrix.values().data() + target.slots.source(slot);
     std::size_t next = 0;
     for (Offset entry = 0; entry < target.width; ++entry) {
+      const Offset place = entry * target.height + lane;
       const bool hole = next == columns.size() || columns[next] - slot != offsets[entry];
-      target.store_value(entry, lane,
-                         hole ? -1 : target.slots.source(slot) + static_cast<Offset>(next++));
+      target.values[place] = hole ? V{} : source[next];
+      if (hole) continue;
+      target.presence.set(place);
+      ++next;
     }
   }
 }
@@ -232,35 +254,43 @@ void fill_dia(const SliceTarget<V, I>& target, std::span<const std::int32_t> off
 // The encodings whose rows start at the left. Padding gets the smallest column of its entry number,
 // which is a delta of 0.
 template <class Code, Value V, Index I>
-void fill_left_aligned(const SliceTarget<V, I>& target, bool delta) {
+void fill_left_aligned(const SliceTarget<V, I>& target, bool delta, std::vector<I>& lowest) {
   std::byte* codes = target.codes + (delta ? delta_begin(target.height, target.width) : 0);
-  for (Offset entry = 0; entry < target.width; ++entry) {
-    I base = std::numeric_limits<I>::max();
-    for (Offset lane = 0; lane < target.height; ++lane) {
-      const auto columns = target.slots.columns(target.first_slot + lane);
-      if (entry < std::ssize(columns)) base = std::min(base, columns[entry]);
+  lowest.assign(target.width, std::numeric_limits<I>::max());
+  for (Offset lane = 0; lane < target.height; ++lane) {
+    const auto columns = target.slots.columns(target.first_slot + lane);
+    for (std::size_t entry = 0; entry < columns.size(); ++entry) {
+      lowest[entry] = std::min(lowest[entry], columns[entry]);
     }
-    if (delta) store<std::int32_t>(target.codes, entry, base);
-    for (Offset lane = 0; lane < target.height; ++lane) {
-      const Offset slot = target.first_slot + lane;
-      const auto columns = target.slots.columns(slot);
-      const bool real = entry < std::ssize(columns);
-      const I column = real ? columns[entry] : base;
-      store<Code>(codes, entry * target.height + lane, delta ? column - base : column);
-      target.store_value(entry, lane, real ? target.slots.source(slot) + entry : -1);
+  }
+  for (Offset entry = 0; delta && entry < target.width; ++entry) {
+    store<std::int32_t>(target.codes, entry, lowest[entry]);
+  }
+  for (Offset lane = 0; lane < target.height; ++lane) {
+    const Offset slot = target.first_slot + lane;
+    const auto columns = target.slots.columns(slot);
+    const V* source = target.matrix.values().data() + target.slots.source(slot);
+    const auto length = static_cast<Offset>(columns.size());
+    for (Offset entry = 0; entry < target.width; ++entry) {
+      const Offset place = entry * target.height + lane;
+      const bool real = entry < length;
+      const I column = real ? columns[entry] : lowest[entry];
+      store<Code>(codes, place, delta ? column - lowest[entry] : column);
+      target.values[place] = real ? source[entry] : V{};
+      if (real) target.presence.set(place);
     }
   }
 }
 
 template <Value V, Index I>
 void fill_slice(const SliceTarget<V, I>& target, SliceEncoding encoding, Offset code_size,
-                SliceAnalysis<I>& analysis) {
+                SliceAnalysis<I>& analysis, std::vector<I>& lowest) {
   std::memset(target.codes, 0, static_cast<std::size_t>(code_size));
   switch (encoding) {
     case SliceEncoding::dia: fill_dia(target, analysis.offsets_of(target.first_slot)); break;
-    case SliceEncoding::delta8: fill_left_aligned<std::uint8_t>(target, true); break;
-    case SliceEncoding::delta16: fill_left_aligned<std::uint16_t>(target, true); break;
-    case SliceEncoding::index32: fill_left_aligned<std::int32_t>(target, false); break;
+    case SliceEncoding::delta8: fill_left_aligned<std::uint8_t>(target, true, lowest); break;
+    case SliceEncoding::delta16: fill_left_aligned<std::uint16_t>(target, true, lowest); break;
+    case SliceEncoding::index32: fill_left_aligned<std::int32_t>(target, false, lowest); break;
   }
 }
 
@@ -309,22 +339,47 @@ PackedSell<V, I> PackedSell<V, I>::from_csr(const Csr<V, I>& matrix,
   packed.presence_ = PresenceBits(stored, matrix.nnz());
   parallel_dynamic(packed.slices(), 256, [&](Offset begin, Offset end) {
     SliceAnalysis<I> analysis(slots, shape.slice_height, sizeof(V), options.allowed);
+    SlicePresence presence;
+    std::vector<I> lowest;
     for (Offset slice = begin; slice < end; ++slice) {
-      if (packed.width(static_cast<I>(slice)) == 0) continue;
+      const Offset width = packed.width(static_cast<I>(slice));
+      if (width == 0) continue;
+      const Offset first_value = packed.value_offsets_[slice];
+      presence.start(first_value, width * shape.slice_height);
       const SliceTarget<V, I> target{matrix,
                                      slots,
                                      slice * shape.slice_height,
                                      shape.slice_height,
-                                     packed.width(static_cast<I>(slice)),
-                                     packed.value_offsets_[slice],
+                                     width,
                                      packed.codes_.data() + packed.code_offsets_[slice],
-                                     packed.values_,
-                                     packed.presence_};
+                                     packed.values_.data() + first_value,
+                                     presence};
       fill_slice(target, packed.encodings_[slice],
-                 packed.code_offsets_[slice + 1] - packed.code_offsets_[slice], analysis);
+                 packed.code_offsets_[slice + 1] - packed.code_offsets_[slice], analysis, lowest);
+      presence.finish(packed.presence_);
     }
   });
   return packed;
+}
+
+template <Value V, Index I>
+void PackedSell<V, I>::assign_values(const Csr<V, I>& matrix) {
+  require_same_shape(*this, matrix);
+  parallel_dynamic(slices(), 64, [&](Offset begin, Offset end) {
+    for (Offset slot = begin * slice_height_; slot < std::min<Offset>(end * slice_height_, rows_);
+         ++slot) {
+      const I row = row_at(static_cast<I>(slot));
+      Offset source = matrix.row_offsets()[row];
+      const Offset last = matrix.row_offsets()[row + 1];
+      for (Offset entry = 0; entry < width(static_cast<I>(slot / slice_height_)); ++entry) {
+        const Offset place = position(slot, entry);
+        if (!presence_.has(place)) continue;
+        if (source == last) throw_other_pattern(row);
+        values_[place] = matrix.values()[source++];
+      }
+      if (source != last) throw_other_pattern(row);
+    }
+  });
 }
 
 template <Value V, Index I>

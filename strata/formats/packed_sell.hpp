@@ -117,6 +117,10 @@ class PackedSell {
   static Forecast forecast(const Csr<V, I>& matrix, const PackedSellOptions& options = {});
   Csr<V, I> to_csr() const;
 
+  // Takes over the values of a matrix with the pattern that this one was made from; throws
+  // InvalidArgument, naming the row, if rows have other lengths.
+  void assign_values(const Csr<V, I>& matrix);
+
   I rows() const { return rows_; }
   I cols() const { return cols_; }
   Offset nnz() const { return nnz_; }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "strata/base/array.hpp"
 #include "strata/base/checked.hpp"
@@ -34,11 +35,49 @@ class PresenceBits {
         .fetch_or(std::uint64_t{1} << (position % 64), std::memory_order_relaxed);
   }
 
+  // Sets bits of the word `word`. Safe from several threads at once.
+  void set_bits(Offset word, std::uint64_t bits) {
+    if (words_.empty() || bits == 0) return;
+    std::atomic_ref(words_[word]).fetch_or(bits, std::memory_order_relaxed);
+  }
+
   // Bit p % 64 of word p / 64 stands for position p; empty if every value is an entry.
   std::span<const std::uint64_t> words() const { return words_; }
 
  private:
   Array<std::uint64_t> words_;
+};
+
+// The bits of a run of positions, collected before they go to their place word by word.
+class SlicePresence {
+ public:
+  void start(Offset first, Offset size) {
+    first_word_ = first / 64;
+    shift_ = first % 64;
+    words_.assign(divide_up<Offset>(shift_ + size, 64), 0);
+  }
+  // By its distance from the first position.
+  void set(Offset distance) {
+    const Offset bit = shift_ + distance;
+    words_[bit / 64] |= std::uint64_t{1} << (bit % 64);
+  }
+  // The first so many.
+  void set_all(Offset count) {
+    Offset bit = shift_;
+    for (; bit % 64 != 0 && bit < shift_ + count; ++bit) set(bit - shift_);
+    for (; bit + 64 <= shift_ + count; bit += 64) words_[bit / 64] = ~std::uint64_t{0};
+    for (; bit < shift_ + count; ++bit) set(bit - shift_);
+  }
+  void finish(PresenceBits& bits) const {
+    for (std::size_t word = 0; word < words_.size(); ++word) {
+      bits.set_bits(first_word_ + static_cast<Offset>(word), words_[word]);
+    }
+  }
+
+ private:
+  Offset first_word_ = 0;
+  Offset shift_ = 0;
+  std::vector<std::uint64_t> words_;
 };
 
 // For arrays that a caller brings, where nothing but the values can tell: what is not zero is an

@@ -154,6 +154,21 @@ Sell<V, I> Sell<V, I>::from_csr(const Csr<V, I>& matrix, const SellOptions& opti
 }
 
 template <Value V, Index I>
+void Sell<V, I>::assign_values(const Csr<V, I>& matrix) {
+  require_same_shape(*this, matrix);
+  parallel_for(rows_, [&](Offset slot) {
+    const I row = row_at(static_cast<I>(slot));
+    const Offset source = matrix.row_offsets()[row];
+    const Offset length = matrix.row_offsets()[row + 1] - source;
+    if (length != row_lengths()[slot]) throw_other_pattern(row);
+    for (Offset entry = 0; entry < length; ++entry) {
+      arrays_.values[position(static_cast<I>(slot), static_cast<I>(entry))] =
+          matrix.values()[source + entry];
+    }
+  });
+}
+
+template <Value V, Index I>
 Csr<V, I> Sell<V, I>::to_csr() const {
   return collect_rows<V, I>(
       rows_, cols_, [&](I slot) { return row_at(slot); },

@@ -45,6 +45,25 @@ TYPED_TEST(PackedSellTyped, MatchesEigenForAnySliceHeightSortWindowAndEncodings)
   }
 }
 
+TYPED_TEST(PackedSellTyped, TakesNewValuesAsIfConvertedAgain) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  for (const Offset slice_height : {4, 32}) {
+    for (const Offset sort_window : {1, 24}) {
+      for (const AllowedEncodings& allowed : kEncodingSets) {
+        SCOPED_TRACE(testing::Message() << "C = " << slice_height << ", window " << sort_window
+                                        << ", set " << &allowed - kEncodingSets);
+        test::expect_new_values_taken<V, I>([&](const Csr<V, I>& csr) {
+          return PackedSell<V, I>::from_csr(csr, {.slice_height = slice_height,
+                                                  .sort_window = sort_window,
+                                                  .max_fill = 1e9,
+                                                  .allowed = allowed});
+        });
+      }
+    }
+  }
+}
+
 // The bytes of one slice in an encoding, counted from nothing but the matrix and the description of
 // the format; nothing if the encoding cannot hold the slice.
 template <Value V, Index I>
@@ -147,6 +166,11 @@ Matrix band(int rows, int cols, std::initializer_list<int> offsets) {
     }
   }
   return entries.coo().to_csr();
+}
+
+TEST(PackedSell, RefusesNewValuesOnAnotherPattern) {
+  test::expect_other_patterns_refused(
+      Packed::from_csr(test::staircase(4), {.slice_height = 4, .sort_window = 4}));
 }
 
 TEST(PackedSell, InteriorSlicesOfAStencilAreDia) {

@@ -26,15 +26,24 @@ TYPED_TEST(SellTyped, MatchesEigenForAnySliceHeightAndSortWindow) {
   }
 }
 
+TYPED_TEST(SellTyped, TakesNewValuesAsIfConvertedAgain) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  for (const auto& [height, window] :
+       {std::pair<Offset, Offset>{1, 1}, {3, 1}, {32, 1}, {4, 8}, {5, 100000}}) {
+    SCOPED_TRACE(testing::Message() << "SELL-" << height << "-" << window);
+    test::expect_new_values_taken<V, I>([&](const Csr<V, I>& csr) {
+      return Sell<V, I>::from_csr(csr,
+                                  {.slice_height = height, .sort_window = window, .max_fill = 1e9});
+    });
+  }
+}
+
 using Matrix = Csr<double, std::int32_t>;
 
 // Row lengths 1, 2, 3, 4.
 Matrix staircase() {
-  test::Entries<double, std::int32_t> entries(4, 4, 1);
-  for (int row = 0; row < 4; ++row) {
-    for (int column = 0; column <= row; ++column) entries.add(row, column);
-  }
-  return entries.coo().to_csr();
+  return test::staircase(4);
 }
 
 SellArrays<double, std::int32_t> arrays_of(const Sell<double, std::int32_t>& sell) {
@@ -83,6 +92,11 @@ TEST(Sell, RefusesBadOptionsAndHopelessFill) {
   EXPECT_THROW(S::from_csr(staircase(), {.sort_window = 0}), InvalidArgument);
   EXPECT_THROW(S::from_csr(staircase(), {.slice_height = Offset{1} << 31}), OverflowError);
   EXPECT_THROW(S::from_csr(staircase(), {.slice_height = 4, .max_fill = 1.1}), InvalidArgument);
+}
+
+TEST(Sell, RefusesNewValuesOnAnotherPattern) {
+  test::expect_other_patterns_refused(
+      Sell<double, std::int32_t>::from_csr(staircase(), {.slice_height = 2, .sort_window = 4}));
 }
 
 TEST(Sell, TakesArraysThatObeyItsInvariants) {

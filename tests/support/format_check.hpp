@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <vector>
@@ -77,6 +78,57 @@ void expect_format_works(Build&& build) {
     const auto matrix = build(csr);
     EXPECT_EQ(matrix.to_csr(), csr);
     expect_matches_csr(matrix, csr);
+  }
+}
+
+// A matrix with the pattern of another and other values.
+template <Value V, Index I>
+Csr<V, I> with_other_values(Csr<V, I> matrix, std::uint64_t seed) {
+  const std::vector<V> values = random_vector<V>(matrix.values().size(), seed);
+  std::ranges::copy(values, matrix.mutable_values().begin());
+  return matrix;
+}
+
+// assign_values on what `build(csr)` returns leaves exactly what `build` makes of the new matrix.
+template <Value V, Index I, class Build>
+void expect_new_values_taken(Build&& build) {
+  for (const auto& [name, entries] : awkward_matrices<V, I>()) {
+    SCOPED_TRACE(name);
+    const Csr<V, I> csr = entries.to_csr();
+    const Csr<V, I> changed = with_other_values(csr, 17);
+    auto matrix = build(csr);
+    const auto expected = build(changed);
+    matrix.assign_values(changed);
+    EXPECT_TRUE(std::ranges::equal(matrix.values(), expected.values()));
+    EXPECT_EQ(matrix.to_csr(), changed);
+  }
+}
+
+// Rows of 1, 2, … entries, from the first column on.
+inline Csr<double, std::int32_t> staircase(int rows) {
+  Entries<double, std::int32_t> entries(rows, rows, 1);
+  for (int row = 0; row < rows; ++row) {
+    for (int column = 0; column <= row; ++column) entries.add(row, column);
+  }
+  return entries.coo().to_csr();
+}
+
+// `matrix` was made from staircase(4).
+template <class Matrix>
+void expect_other_patterns_refused(Matrix matrix) {
+  EXPECT_THROW(matrix.assign_values(staircase(3)), InvalidArgument);
+  EXPECT_THROW(matrix.assign_values({}), InvalidArgument);
+  EXPECT_THROW(matrix.assign_values({4, 4, {0, 0, 0, 0, 0}, {}, {}}), InvalidArgument);
+  // As many entries in other rows: the second row has one, the first two.
+  const Csr<double, std::int32_t> swapped(4, 4, {0, 2, 3, 6, 10}, {0, 1, 0, 0, 1, 2, 0, 1, 2, 3},
+                                          Array<double>(10, 1.0));
+  try {
+    matrix.assign_values(swapped);
+    ADD_FAILURE() << "nothing thrown";
+  } catch (const InvalidArgument& error) {
+    EXPECT_TRUE(
+        std::string(error.what()).ends_with(" of the new values has another number of entries"))
+        << error.what();
   }
 }
 

@@ -9,7 +9,9 @@
 
 #include "strata/base/array.hpp"
 #include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/formats/csr.hpp"
 #include "strata/formats/pattern.hpp"
 
 namespace strata {
@@ -80,6 +82,19 @@ struct SlottedPattern {
     return width;
   }
 };
+
+// What new values on an old pattern have to fulfil.
+[[noreturn]] inline void throw_other_pattern(Offset row) {
+  throw InvalidArgument("row " + std::to_string(row) +
+                        " of the new values has another number of entries");
+}
+template <class Sliced, Value V, Index I>
+void require_same_shape(const Sliced& sliced, const Csr<V, I>& matrix) {
+  if (sliced.rows() != matrix.rows() || sliced.cols() != matrix.cols() ||
+      sliced.nnz() != matrix.nnz()) {
+    throw InvalidArgument("new values come with a matrix of another shape");
+  }
+}
 
 // visit(slot, row) for each slot of a sliced matrix that holds one of the rows. A row stays in its
 // sort window, so only the windows that the range touches are searched.
