@@ -78,10 +78,7 @@ template <Index I>
 class LevelFinder {
  public:
   LevelFinder(const PatternView<I>& pattern, const PatternView<I>& symmetrised, Offset window)
-      : window_(window),
-        graph_(symmetrised),
-        search_(graph_.pattern.view()),
-        entries_(pattern.rows) {
+      : window_(window), graph_(symmetrised), search_(graph_.view), entries_(pattern.rows) {
     parallel_for(pattern.rows, [&](Offset vertex) {
       entries_[vertex] = pattern.row_length(graph_.originals[vertex]);
     });

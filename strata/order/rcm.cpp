@@ -15,7 +15,7 @@ template <Index I>
 Permutation<I> reverse_cuthill_mckee(const PatternView<I>& pattern) {
   const SymmetrisedPattern<I> symmetrised(pattern);
   detail::ComponentGraph<I> graph(symmetrised.view());
-  detail::BreadthFirst<I> search(graph.pattern.view(), detail::Children::by_degree);
+  detail::BreadthFirst<I> search(graph.view, detail::Children::by_degree);
   Array<I> order = std::move(graph.originals);
   for (I c = 0; c < graph.count(); ++c) {
     const RowRange<I> component = graph.component(c);

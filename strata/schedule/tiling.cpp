@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "strata/base/checked.hpp"
@@ -44,24 +45,54 @@ void sort_unique(std::vector<std::int32_t>& list) {
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
-// The tiles that the rows of `tile` touch, increasing.
+// Finds the tiles that rows touch. Keeps its memory from tile to tile.
 template <Index I>
-void find_tiles_read(const PatternView<I>& pattern, std::span<const I> row_offsets,
-                     std::int32_t tile, std::vector<std::int32_t>& found) {
-  constexpr std::size_t kTooMany = 4096;
-  for (I row = row_offsets[tile]; row < row_offsets[tile + 1]; ++row) {
-    // Columns increase, so a tile is looked up once per run of columns inside it.
-    I end_of_last = 0;
-    for (const I column : pattern.columns_of(row)) {
-      if (column < end_of_last) continue;
-      const auto next = std::ranges::upper_bound(row_offsets, column);
-      end_of_last = *next;
-      found.push_back(static_cast<std::int32_t>(next - row_offsets.begin()) - 1);
+class TilesRead {
+ public:
+  TilesRead(const PatternView<I>& pattern, std::span<const I> row_offsets)
+      : pattern_(pattern), row_offsets_(row_offsets), seen_by_(row_offsets.size(), -1) {}
+
+  // Increasing.
+  std::vector<std::int32_t> of(std::int32_t tile) {
+    std::vector<std::int32_t> found;
+    for (I row = row_offsets_[tile]; row < row_offsets_[tile + 1]; ++row) {
+      std::int32_t last = tile;
+      I end_of_last = 0;
+      for (const I column : pattern_.columns_of(row)) {
+        // Columns increase: a tile is looked up once per run of columns inside it.
+        if (column < end_of_last) continue;
+        last = tile_of(column, last);
+        end_of_last = row_offsets_[last + 1];
+        if (std::exchange(seen_by_[last], tile) != tile) found.push_back(last);
+      }
     }
-    if (found.size() > kTooMany) sort_unique(found);
+    std::ranges::sort(found);
+    return found;
   }
-  sort_unique(found);
-}
+
+ private:
+  // Mostly near the last one: its surroundings are searched first, in growing steps.
+  std::int32_t tile_of(I column, std::int32_t near) const {
+    const auto tiles = static_cast<std::int32_t>(row_offsets_.size()) - 1;
+    std::int32_t low = near;
+    std::int32_t high = near + 1;
+    for (std::int32_t step = 1; row_offsets_[low] > column; step *= 2) {
+      high = low;
+      low = std::max(low - step, 0);
+    }
+    for (std::int32_t step = 1; row_offsets_[high] <= column; step *= 2) {
+      low = high;
+      high = std::min(high + step, tiles);
+    }
+    const auto begin = row_offsets_.begin();
+    return static_cast<std::int32_t>(std::upper_bound(begin + low, begin + high, column) - begin) -
+           1;
+  }
+
+  PatternView<I> pattern_;
+  std::span<const I> row_offsets_;
+  std::vector<std::int32_t> seen_by_;  // the last tile that touched this one
+};
 
 // Who reads a tile becomes an input of it, and so does the tile itself.
 void add_readers(TileLists& lists) {
@@ -118,9 +149,12 @@ Tiling<I> make_tiling(const PatternView<I>& pattern, std::span<const Offset> byt
   Tiling<I> tiling;
   cut_groups(tiling, bytes_before, shape);
   TileLists inputs(tiling.tiles());
-  parallel_dynamic(tiling.tiles(), 4, [&](Offset begin, Offset end) {
+  // Large pieces: each has its own record of what it has seen.
+  const Offset piece = std::max<Offset>(tiling.tiles() / (8 * Offset{thread_count()}), 1);
+  parallel_dynamic(tiling.tiles(), piece, [&](Offset begin, Offset end) {
+    TilesRead<I> tiles_read(pattern, tiling.row_offsets);
     for (auto tile = static_cast<std::int32_t>(begin); tile < end; ++tile) {
-      find_tiles_read<I>(pattern, tiling.row_offsets, tile, inputs[tile]);
+      inputs[tile] = tiles_read.of(tile);
     }
   });
   add_readers(inputs);

@@ -1,6 +1,7 @@
 // A graph with its vertices renamed so that every connected component is a range of vertices, and
 // neighbours lie near each other: on a shuffled matrix searches are then twice as fast, and there
-// are many of them to come.
+// are many of them to come. A graph of one component whose neighbours are near each other already
+// keeps its names.
 #pragma once
 
 #include "strata/base/array.hpp"
@@ -11,15 +12,22 @@ namespace strata::detail {
 
 template <Index I>
 struct ComponentGraph {
-  Pattern<I> pattern;  // symmetric; the entries of a row are in no order
-  Array<I> originals;  // the old names of the vertices
-  Array<I> offsets;    // component c is vertices [offsets[c], offsets[c+1])
+  PatternView<I> view;  // symmetric; the entries of a row may be in no order
+  Array<I> originals;   // the old names of the vertices
+  Array<I> offsets;     // component c is vertices [offsets[c], offsets[c+1])
 
-  // `graph` must be symmetric.
+  // `graph` must be symmetric and outlive this.
   explicit ComponentGraph(const PatternView<I>& graph);
 
   I count() const { return static_cast<I>(offsets.size() - 1); }
   RowRange<I> component(I c) const { return {offsets[c], offsets[c + 1]}; }
+
+  // The view may point into the graph itself.
+  ComponentGraph(const ComponentGraph&) = delete;
+  ComponentGraph& operator=(const ComponentGraph&) = delete;
+
+ private:
+  Pattern<I> pattern_;  // if renamed
 };
 
 }  // namespace strata::detail

@@ -1,0 +1,173 @@
+#include "strata/order/padded_order.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+
+namespace strata {
+
+template <Index I>
+PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at)
+    : row_at_(std::move(row_at)), position_of_(rows, kEmpty) {
+  std::atomic<bool> moved{positions() != rows};
+  std::atomic<Offset> placed{0};
+  parallel_chunks(positions(), [&](Offset begin, Offset end) {
+    Offset here = 0;
+    for (Offset position = begin; position < end; ++position) {
+      const I row = row_at_[position];
+      if (row == kEmpty) continue;
+      if (row < 0 || row >= rows) {
+        throw InvalidArgument(
+            fmt::format("position {} of an order of {} rows holds {}", position, rows, row));
+      }
+      if (std::atomic_ref(position_of_[row])
+              .exchange(static_cast<I>(position), std::memory_order_relaxed) != kEmpty) {
+        throw InvalidArgument(fmt::format("row {} occurs twice in an order", row));
+      }
+      if (row != position) moved.store(true, std::memory_order_relaxed);
+      ++here;
+    }
+    placed.fetch_add(here, std::memory_order_relaxed);
+  });
+  if (placed != rows) {
+    throw InvalidArgument(fmt::format("an order of {} rows holds {}", rows, placed.load()));
+  }
+  identity_ = !moved;
+}
+
+template <Index I>
+PaddedOrder<I> PaddedOrder<I>::identity(I rows) {
+  Array<I> row_at(rows);
+  parallel_for(rows, [&](Offset row) { row_at[row] = static_cast<I>(row); });
+  return PaddedOrder(rows, std::move(row_at));
+}
+
+namespace {
+
+void require_elements(std::size_t elements, Offset lines, int count) {
+  const Offset expected = checked_multiply<Offset>(lines, count, "the elements of vectors");
+  if (elements != static_cast<std::size_t>(expected)) {
+    throw InvalidArgument(
+        fmt::format("{} vectors of {} rows do not have {} elements", count, lines, elements));
+  }
+}
+
+// The columns of one row at their positions, increasing, with their values.
+template <Value V, Index I>
+class RowMover {
+ public:
+  RowMover(const Csr<V, I>& matrix, const PaddedOrder<I>& order) : matrix_(matrix), order_(order) {}
+
+  void move(I row, I* columns, V* values) {
+    const Offset begin = matrix_.row_offsets()[row];
+    const auto length = static_cast<std::size_t>(matrix_.row_offsets()[row + 1] - begin);
+    bool increasing = true;
+    for (std::size_t k = 0; k < length; ++k) {
+      columns[k] = order_.position_of(matrix_.columns()[begin + k]);
+      increasing = increasing && (k == 0 || columns[k - 1] < columns[k]);
+    }
+    std::copy_n(matrix_.values().begin() + begin, length, values);
+    if (increasing) return;
+    entries_.resize(length);
+    for (std::size_t k = 0; k < length; ++k) entries_[k] = {columns[k], values[k]};
+    std::ranges::sort(entries_, {}, &std::pair<I, V>::first);
+    for (std::size_t k = 0; k < length; ++k) {
+      columns[k] = entries_[k].first;
+      values[k] = entries_[k].second;
+    }
+  }
+
+ private:
+  const Csr<V, I>& matrix_;
+  const PaddedOrder<I>& order_;
+  std::vector<std::pair<I, V>> entries_;
+};
+
+}  // namespace
+
+template <Index I>
+template <Value V>
+void PaddedOrder<I>::gather(std::span<const V> of_rows, std::span<V> of_positions,
+                            int count) const {
+  require_elements(of_rows.size(), rows(), count);
+  require_elements(of_positions.size(), positions(), count);
+  parallel_for(positions(), [&](Offset position) {
+    const Offset row = row_at_[position];
+    for (int v = 0; v < count; ++v) {
+      of_positions[position * count + v] = row == kEmpty ? V{} : of_rows[row * count + v];
+    }
+  });
+}
+
+template <Index I>
+template <Value V>
+void PaddedOrder<I>::scatter(std::span<const V> of_positions, std::span<V> of_rows,
+                             int count) const {
+  require_elements(of_rows.size(), rows(), count);
+  require_elements(of_positions.size(), positions(), count);
+  // By row: every thread then writes its own part of the result, whole cache lines.
+  parallel_for(rows(), [&](Offset row) {
+    const Offset position = position_of_[row];
+    for (int v = 0; v < count; ++v) of_rows[row * count + v] = of_positions[position * count + v];
+  });
+}
+
+template <Value V, Index I>
+Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
+                         std::span<const RowRange<I>> ranges) {
+  if (matrix.rows() != matrix.cols() || matrix.rows() != order.rows()) {
+    throw InvalidArgument(fmt::format("an order of {} rows does not fit a {} x {} matrix",
+                                      order.rows(), matrix.rows(), matrix.cols()));
+  }
+  Array<I> rows;
+  for (const RowRange<I>& range : ranges) {
+    for (I position = range.begin; position < range.end; ++position) {
+      rows.push_back(order.row_at(position));
+    }
+  }
+  const auto count = narrow<I>(rows.size(), "the number of rows");
+  Array<Offset> offsets(rows.size() + 1);
+  offsets[count] = 0;
+  parallel_for(count, [&](Offset i) {
+    offsets[i] = rows[i] == PaddedOrder<I>::kEmpty ? 0 : matrix.pattern().row_length(rows[i]);
+  });
+  const Offset entries = exclusive_scan(offsets);
+  Array<I> columns(entries);
+  Array<V> values(entries);
+  parallel_dynamic(count, 1024, [&](Offset begin, Offset end) {
+    RowMover<V, I> mover(matrix, order);
+    for (Offset i = begin; i < end; ++i) {
+      if (offsets[i] < offsets[i + 1]) {
+        mover.move(rows[i], columns.data() + offsets[i], values.data() + offsets[i]);
+      }
+    }
+  });
+  return Csr<V, I>(count, order.positions(), std::move(offsets), std::move(columns),
+                   std::move(values));
+}
+
+template <Value V, Index I>
+Csr<V, I> reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
+  const RowRange<I> all{0, order.positions()};
+  return reordered_rows<V, I>(matrix, order, std::span(&all, 1));
+}
+
+#define STRATA_INSTANTIATE(V, I)                                                      \
+  template void PaddedOrder<I>::gather(std::span<const V>, std::span<V>, int) const;  \
+  template void PaddedOrder<I>::scatter(std::span<const V>, std::span<V>, int) const; \
+  template Csr<V, I> reordered(const Csr<V, I>&, const PaddedOrder<I>&);              \
+  template Csr<V, I> reordered_rows(const Csr<V, I>&, const PaddedOrder<I>&,          \
+                                    std::span<const RowRange<I>>)
+#define STRATA_INSTANTIATE_INDEX(I) template class PaddedOrder<I>
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE_INDEX);
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata

@@ -1,0 +1,56 @@
+// PaddedOrder: a reordering of rows that may leave positions empty, so that groups of rows can
+// start on multiples of a slice height. An empty position is a row and a column without entries;
+// the vectors hold 0 there, and every power keeps it.
+#pragma once
+
+#include <span>
+
+#include "strata/base/array.hpp"
+#include "strata/base/types.hpp"
+#include "strata/formats/csr.hpp"
+
+namespace strata {
+
+template <Index I>
+class PaddedOrder {
+ public:
+  static constexpr I kEmpty = -1;
+
+  PaddedOrder() = default;
+  // row_at[position] is a row or kEmpty. Throws InvalidArgument unless every row 0 … rows − 1
+  // occurs exactly once.
+  PaddedOrder(I rows, Array<I> row_at);
+
+  static PaddedOrder identity(I rows);
+
+  I rows() const { return static_cast<I>(position_of_.size()); }
+  I positions() const { return static_cast<I>(row_at_.size()); }
+  I row_at(I position) const { return row_at_[position]; }
+  I position_of(I row) const { return position_of_[row]; }
+  // Whether every row is where it was.
+  bool is_identity() const { return identity_; }
+
+  // To the positions and back, for `count` vectors side by side: element v of row r at r·count + v.
+  // Empty positions become 0. Runs on the threads of parallel_for.
+  template <Value V>
+  void gather(std::span<const V> of_rows, std::span<V> of_positions, int count) const;
+  template <Value V>
+  void scatter(std::span<const V> of_positions, std::span<V> of_rows, int count) const;
+
+ private:
+  Array<I> row_at_;
+  Array<I> position_of_;
+  bool identity_ = true;
+};
+
+// Rows and columns of a square matrix at their positions.
+template <Value V, Index I>
+Csr<V, I> reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order);
+
+// Some of its rows, the columns at their positions: positions [begin, end) of each range, one range
+// after another.
+template <Value V, Index I>
+Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
+                         std::span<const RowRange<I>> ranges);
+
+}  // namespace strata
