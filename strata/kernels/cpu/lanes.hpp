@@ -6,6 +6,7 @@
 #include <complex>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -81,14 +82,30 @@ class Lanes {
   }
 
 #ifdef __AVX2__
-  typedef std::int32_t Indices __attribute__((vector_size(kPerRegister * 4)));
-
-  template <class IndexType>
-  static Indices widened(const IndexType* indices) {
-    typedef IndexType Narrow __attribute__((vector_size(kPerRegister * sizeof(IndexType))));
-    Narrow narrow;
-    std::memcpy(&narrow, indices, sizeof narrow);
-    return __builtin_convertvector(narrow, Indices);
+  // 4, 8 or 16 indices as 32-bit numbers.
+  static auto widened(const std::int32_t* indices) {
+    typedef std::int32_t Indices __attribute__((vector_size(kPerRegister * 4)));
+    Indices loaded;
+    std::memcpy(&loaded, indices, sizeof loaded);
+    return loaded;
+  }
+  template <class Narrow>
+  static auto widened(const Narrow* indices) {
+    static_assert(sizeof(Narrow) <= 2 && std::is_unsigned_v<Narrow>);
+    __m256i bytes{};
+    std::memcpy(&bytes, indices, kPerRegister * sizeof(Narrow));
+    const __m128i low = _mm256_castsi256_si128(bytes);
+    constexpr bool kBytesOnly = sizeof(Narrow) == 1;
+    if constexpr (kPerRegister == 4) {
+      return kBytesOnly ? _mm_cvtepu8_epi32(low) : _mm_cvtepu16_epi32(low);
+    } else if constexpr (kPerRegister == 8) {
+      return kBytesOnly ? _mm256_cvtepu8_epi32(low) : _mm256_cvtepu16_epi32(low);
+    } else {
+#ifdef __AVX512F__
+      return kBytesOnly ? _mm512_maskz_cvtepu8_epi32(0xffff, low)
+                        : _mm512_maskz_cvtepu16_epi32(0xffff, bytes);
+#endif
+    }
   }
 #endif
 

@@ -9,6 +9,7 @@
 // not finite; rows that come out not finite are summed once more without padding.
 #pragma once
 
+#include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
 #include "strata/kernels/cpu/arithmetic.hpp"
 #include "strata/kernels/cpu/lanes.hpp"
@@ -26,10 +27,21 @@ struct Slice {
   bool sorted;  // … row_at(l) if sorted, else first_slot + l
 };
 
+// How far ahead values are asked for: the hardware's own prefetching ends with the page, and
+// gathers leave it too little room. From memory this is worth 15 % (dia) to 40 % (deltas).
+inline constexpr std::size_t kAheadBytes = 4096;
+template <Value V>
+inline constexpr int kLineValues = static_cast<int>(kCacheLine / sizeof(V));
+
+// Inlined, so that the sums stay in registers and are not returned through memory.
 template <Value V, int height, class Columns>
-Lanes<V, height> multiply(const Slice<V>& slice, const Columns& columns, const V* x) {
+[[gnu::always_inline]] inline Lanes<V, height> multiply(const Slice<V>& slice,
+                                                        const Columns& columns, const V* x) {
   Lanes<V, height> sums;
   for (Offset entry = 0; entry < slice.width; ++entry) {
+    for (int lane = 0; lane < height; lane += kLineValues<V>) {
+      __builtin_prefetch(slice.values + entry * height + lane + kAheadBytes / sizeof(V));
+    }
     Lanes<V, height> factors;
     columns.template take<height>(x, entry, factors);
     sums.multiply_add(slice.values + entry * height, factors);
@@ -39,8 +51,9 @@ Lanes<V, height> multiply(const Slice<V>& slice, const Columns& columns, const V
 
 // out for all rows of a slice that are whole and in order.
 template <Value V, int height>
-void finish(const StepCoefficients<V>& coefficients, const StepVectors<V>& vectors,
-            Offset first_row, Lanes<V, height> sums) {
+[[gnu::always_inline]] inline void finish(const StepCoefficients<V>& coefficients,
+                                          const StepVectors<V>& vectors, Offset first_row,
+                                          Lanes<V, height> sums) {
   if (coefficients.shift != V{}) sums.add_scaled(-coefficients.shift, vectors.x + first_row);
   if (coefficients.alpha != V{1}) sums.scale(coefficients.alpha);
   if (coefficients.beta != V{}) sums.add_scaled(coefficients.beta, vectors.previous + first_row);
