@@ -1,0 +1,279 @@
+#include "strata/execute/sweep.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+
+namespace strata {
+
+namespace {
+
+// Tells the core that this is a waiting loop, and after a while lets other threads have it: there
+// may be more threads than cores.
+class Backoff {
+ public:
+  void pause() {
+    if (++rounds_ > kSpins) {
+      std::this_thread::yield();
+      return;
+    }
+#if defined(__x86_64__)
+    _mm_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb");
+#endif
+  }
+
+ private:
+  static constexpr int kSpins = 1000;
+  int rounds_ = 0;
+};
+
+// Which part of which task computes a row at some power.
+template <Index I>
+class Owners {
+ public:
+  // Of all runs of one power, by their first row.
+  struct Run {
+    I begin;
+    std::int32_t task;
+  };
+  struct Owner {
+    RowRange<I> rows;
+    std::int32_t task;
+    int part;
+  };
+
+  Owners(const Schedule& schedule, std::span<const I> part_rows, int parts)
+      : runs_(schedule.power + 1), part_rows_(part_rows), parts_(parts) {
+    for (std::size_t task = 0; task < schedule.tasks.size(); ++task) {
+      runs_[schedule.tasks[task].power].push_back(
+          {bounds(static_cast<std::int32_t>(task)).front(), static_cast<std::int32_t>(task)});
+    }
+    for (auto& runs : runs_) std::ranges::stable_sort(runs, {}, &Run::begin);
+  }
+
+  Owner of(I row, int power) const {
+    const auto& runs = runs_[power];
+    // Of runs that begin alike all but the last are empty.
+    const auto next = std::ranges::upper_bound(runs, row, {}, &Run::begin);
+    const std::int32_t task = std::prev(next)->task;
+    const auto rows = bounds(task);
+    const auto end = std::ranges::upper_bound(rows, row);
+    return {{*std::prev(end), *end}, task, static_cast<int>(end - rows.begin()) - 1};
+  }
+
+ private:
+  std::span<const I> bounds(std::int32_t task) const {
+    const auto stride = static_cast<std::size_t>(parts_) + 1;
+    return part_rows_.subspan(static_cast<std::size_t>(task) * stride, stride);
+  }
+
+  std::vector<std::vector<Run>> runs_;  // by power
+  std::span<const I> part_rows_;
+  int parts_;
+};
+
+// The owners of rows at one power, remembering the latest: neighbouring rows have the same.
+template <Index I>
+class RecentOwners {
+ public:
+  RecentOwners(const Owners<I>& owners, int power) : owners_(owners), power_(power) {}
+
+  const typename Owners<I>::Owner& of(I row) {
+    for (const auto& owner : recent_) {
+      if (owner.rows.contains(row)) return owner;
+    }
+    auto& oldest = recent_[next_++ % recent_.size()];
+    oldest = owners_.of(row, power_);
+    return oldest;
+  }
+
+ private:
+  const Owners<I>& owners_;
+  int power_;
+  std::array<typename Owners<I>::Owner, 8> recent_{};
+  std::size_t next_ = 0;
+};
+
+// Waits until the thread has done `needed` tasks; returns how many it has. Gives up when a thread
+// has failed.
+Offset wait_for(ProgressCounter& counter, Offset needed, const std::atomic<bool>& failed) {
+  Backoff backoff;
+  Offset done = counter.done.load(std::memory_order_acquire);
+  while (done < needed && !failed.load(std::memory_order_relaxed)) {
+    backoff.pause();
+    done = counter.done.load(std::memory_order_acquire);
+  }
+  return done;
+}
+
+}  // namespace
+
+template <Index I>
+Sweep<I>::Sweep(const Tiling<I>& tiling, Schedule schedule, std::span<const Offset> bytes_before,
+                int parts, I alignment)
+    : schedule_(std::move(schedule)), parts_(parts) {
+  if (parts < 1) throw InvalidArgument("a sweep has one part at least");
+  const auto stride = static_cast<std::size_t>(parts) + 1;
+  part_rows_.resize(schedule_.tasks.size() * stride);
+  parallel_for(static_cast<Offset>(schedule_.tasks.size()), [&](Offset task) {
+    const Task& run = schedule_.tasks[task];
+    const RowRange<I> rows{tiling.row_offsets[run.begin], tiling.row_offsets[run.end]};
+    const Offset first = bytes_before[rows.begin];
+    const Offset bytes = bytes_before[rows.end] - first;
+    I* bounds = part_rows_.data() + task * static_cast<Offset>(stride);
+    bounds[0] = rows.begin;
+    for (int part = 1; part < parts; ++part) {
+      const Offset target = first + chunk_of(bytes, part, parts).begin;
+      const auto begin = bytes_before.begin();
+      const auto row = std::lower_bound(begin + rows.begin, begin + rows.end, target) - begin;
+      // To the nearest multiple, within the rows and not before the last part.
+      const Offset rounded = (row + alignment / 2) / alignment * alignment;
+      bounds[part] = static_cast<I>(std::clamp<Offset>(rounded, bounds[part - 1], rows.end));
+    }
+    bounds[parts] = rows.end;
+  });
+}
+
+template <Index I>
+void Sweep<I>::find_neighbours(const PatternView<I>& pattern) {
+  if (parts_ > kMostNeighbours || parts_ == 1) return;
+  const Owners<I> owners(schedule_, part_rows_, parts_);
+  neighbours_.assign(schedule_.tasks.size() * static_cast<std::size_t>(parts_), 0);
+  const auto add = [&](std::size_t task, int part, std::uint64_t neighbours) {
+    const std::atomic_ref set(neighbours_[task * static_cast<std::size_t>(parts_) + part]);
+    // Mostly they are in it already, and looking is cheap.
+    if ((neighbours & ~set.load(std::memory_order_relaxed)) != 0) {
+      set.fetch_or(neighbours, std::memory_order_relaxed);
+    }
+  };
+  const Offset pieces = static_cast<Offset>(schedule_.tasks.size()) * parts_;
+  parallel_dynamic(pieces, 4, [&](Offset begin, Offset end) {
+    for (Offset piece = begin; piece < end; ++piece) {
+      const auto task = static_cast<std::size_t>(piece / parts_);
+      const int part = static_cast<int>(piece % parts_);
+      const int power = schedule_.tasks[task].power;
+      const bool reads = power > 1;
+      const bool is_read = power < schedule_.power;
+      RecentOwners<I> before(owners, power - 1);
+      RecentOwners<I> after(owners, power + 1);
+      std::uint64_t inputs = 0;
+      // It waits for the owners of what it reads, and whoever overwrites that waits for it.
+      RowRange<I> met{};  // rows of the same two owners as the last one
+      const auto meet = [&](I row) {
+        if (met.contains(row)) return;
+        met = {0, pattern.rows};
+        const auto narrow_to = [&](RowRange<I> rows) {
+          met = {std::max(met.begin, rows.begin), std::min(met.end, rows.end)};
+        };
+        if (reads) {
+          const auto& owner = before.of(row);
+          inputs |= std::uint64_t{1} << owner.part;
+          narrow_to(owner.rows);
+        }
+        if (is_read) {
+          const auto& writer = after.of(row);
+          add(static_cast<std::size_t>(writer.task), writer.part, std::uint64_t{1} << part);
+          narrow_to(writer.rows);
+        }
+      };
+      const RowRange<I> rows = rows_of(task, part);
+      for (I row = rows.begin; row < rows.end; ++row) {
+        meet(row);
+        for (const I column : pattern.columns_of(row)) meet(column);
+      }
+      add(task, part, inputs);
+    }
+  });
+}
+
+template <Index I>
+class Sweep<I>::Waiting {
+ public:
+  Waiting(const Sweep& sweep, std::span<ProgressCounter> team, int thread,
+          const std::atomic<bool>& failed)
+      : sweep_(sweep), team_(team), thread_(thread), failed_(failed) {}
+
+  // False if another thread has failed.
+  bool before(std::size_t task) {
+    const Offset needed = sweep_.schedule_.ready_after[task];
+    if (needed == 0) return true;
+    if (sweep_.neighbours_.empty()) {
+      if (needed <= all_) return true;
+      all_ = std::numeric_limits<Offset>::max();
+      for (std::size_t other = 0; other < team_.size(); ++other) {
+        all_ = std::min(all_, see(other, needed));
+      }
+    } else {
+      std::uint64_t parts = 0;
+      for (int part = thread_; part < sweep_.parts_; part += static_cast<int>(team_.size())) {
+        parts |= sweep_.neighbours_[task * static_cast<std::size_t>(sweep_.parts_) + part];
+      }
+      for (; parts != 0; parts &= parts - 1) {
+        see(static_cast<std::size_t>(std::countr_zero(parts)) % team_.size(), needed);
+      }
+    }
+    return !failed_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  // How many tasks the other has done: so many at least.
+  Offset see(std::size_t other, Offset needed) {
+    if (other >= seen_.size()) return wait_for(team_[other], needed, failed_);
+    if (seen_[other] < needed) seen_[other] = wait_for(team_[other], needed, failed_);
+    return seen_[other];
+  }
+
+  const Sweep& sweep_;
+  std::span<ProgressCounter> team_;
+  int thread_;
+  const std::atomic<bool>& failed_;
+  Offset all_ = 0;                              // tasks that all are known to have done
+  std::array<Offset, kMostNeighbours> seen_{};  // tasks that each is known to have done
+};
+
+template <Index I>
+void Sweep<I>::walk(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
+                    FunctionRef<void(const Step&)> step) const {
+  Waiting waiting(*this, team, thread, failed);
+  for (std::size_t task = 0; task < schedule_.tasks.size(); ++task) {
+    if (!waiting.before(task)) return;
+    for (int part = thread; part < parts_; part += static_cast<int>(team.size())) {
+      const RowRange<I> rows = rows_of(task, part);
+      if (rows.begin < rows.end) step({schedule_.tasks[task].power, rows});
+    }
+    team[thread].done.store(static_cast<Offset>(task) + 1, std::memory_order_release);
+  }
+}
+
+template <Index I>
+void Sweep<I>::run(std::span<ProgressCounter> counters, FunctionRef<void(const Step&)> step) const {
+  for (ProgressCounter& counter : counters) counter.done.store(0, std::memory_order_relaxed);
+  std::atomic<bool> failed{false};
+  run_on_threads(static_cast<int>(counters.size()), [&](int thread, int team) {
+    try {
+      walk(counters.first(team), thread, failed, step);
+    } catch (...) {
+      failed.store(true, std::memory_order_relaxed);
+      throw;
+    }
+  });
+}
+
+#define STRATA_INSTANTIATE(I) template class Sweep<I>
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata

@@ -1,0 +1,77 @@
+// Sweep: a schedule on CPU threads.
+//
+// All threads walk the same list of tasks; each does its own part of every task, the same rows at
+// every power, so that its share of the window stays in its private cache. A thread publishes how
+// many tasks it has done, and waits only where a task needs more of the others than it has already
+// seen: no barrier, no lock. With many threads it waits only for those whose rows it reads.
+//
+// Memory order: a thread stores its count with release after its part of a task, and others load it
+// with acquire before they start a task that depends on it. So what a task wrote is seen by its
+// readers, and what a task read has been read before power k overwrites power k − 2.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+
+#include "strata/base/array.hpp"
+#include "strata/base/function_ref.hpp"
+#include "strata/base/types.hpp"
+#include "strata/schedule/schedule.hpp"
+#include "strata/schedule/tiling.hpp"
+
+namespace strata {
+
+// How many tasks a thread has done. One per cache line, so that waiting for one thread does not
+// slow down another.
+struct alignas(kCacheLine) ProgressCounter {
+  std::atomic<Offset> done{0};
+};
+
+template <Index I>
+class Sweep {
+ public:
+  Sweep() = default;
+  // Splits the rows of every task into `parts` of about the same bytes, at multiples of
+  // `alignment`.
+  Sweep(const Tiling<I>& tiling, Schedule schedule, std::span<const Offset> bytes_before, int parts,
+        I alignment);
+
+  // Finds out for every part which parts it shares entries with, so that threads wait for these
+  // only instead of for all. Pays with many threads; the pattern is that of the tiling, in the
+  // order of its rows. Does nothing for more than kMostNeighbours parts.
+  void find_neighbours(const PatternView<I>& pattern);
+  static constexpr int kMostNeighbours = 64;
+
+  // What a thread does at a time: its rows of a task.
+  struct Step {
+    int power = 0;
+    RowRange<I> rows;
+  };
+
+  // Runs step for all parts of all tasks on as many threads as there are counters, or fewer: the
+  // parts then go round among the threads. Counters need not be reset and belong to one run at a
+  // time. What a step throws is thrown again here, after all threads have stopped.
+  void run(std::span<ProgressCounter> counters, FunctionRef<void(const Step&)> step) const;
+
+  const Schedule& schedule() const { return schedule_; }
+  int parts() const { return parts_; }
+
+ private:
+  RowRange<I> rows_of(std::size_t task, int part) const {
+    const I* bounds = part_rows_.data() + task * (static_cast<std::size_t>(parts_) + 1) + part;
+    return {bounds[0], bounds[1]};
+  }
+  // Whether a thread of the team has to see others before its parts of the task, and does now.
+  class Waiting;
+  void walk(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
+            FunctionRef<void(const Step&)> step) const;
+
+  Schedule schedule_;
+  int parts_ = 1;
+  Array<I> part_rows_;  // per task parts + 1 rows
+  // Per task and part the set of parts that it waits for, bit by bit; empty: all of them.
+  Array<std::uint64_t> neighbours_;
+};
+
+}  // namespace strata
