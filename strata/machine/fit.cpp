@@ -76,9 +76,9 @@ std::vector<Piece> flat_pieces(const std::vector<double>& rates) {
   return pieces;
 }
 
-// The rates of a piece fall from first to last: the middle one is the median.
+// The median, for the rates of a piece fall from first to last; the upper one of two.
 double level_of(Piece piece, const std::vector<double>& rates) {
-  return rates[piece.begin + (piece.end - piece.begin) / 2];
+  return rates[piece.begin + (piece.end - piece.begin - 1) / 2];
 }
 
 // Short and steep: the way down from one plateau to the next, no plateau itself.
@@ -150,14 +150,15 @@ RampUp fit_ramp_up(std::span<const TimedRead> reads) {
     times += weight * read.seconds;
     bytes_times += weight * size * read.seconds;
   }
-  const double determinant = weights * bytes_squared - bytes * bytes;
-  // The determinant is a variance: rounding leaves something of it when all sizes are the same.
-  if (reads.size() < 2 || determinant <= 1e-12 * weights * bytes_squared) {
+  if (std::ranges::all_of(
+          reads, [&](const TimedRead& read) { return read.bytes == reads.front().bytes; })) {
     throw InvalidArgument("a ramp-up needs reads of different sizes");
   }
+  const double determinant = weights * bytes_squared - bytes * bytes;
   double overhead = (times * bytes_squared - bytes * bytes_times) / determinant;
   double seconds_per_byte = (weights * bytes_times - bytes * times) / determinant;
-  if (overhead < 0 || seconds_per_byte <= 0) {
+  // Wild times, or a determinant lost in rounding: no overhead can be told from them.
+  if (!(overhead >= 0 && seconds_per_byte > 0)) {
     overhead = 0;
     seconds_per_byte = bytes_times / bytes_squared;
   }

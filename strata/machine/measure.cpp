@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <limits>
 
 #include "strata/base/error.hpp"
 #include "strata/machine/fit.hpp"
+#include "strata/machine/internal/pinned_team.hpp"
 #include "strata/machine/internal/read_meter.hpp"
 #include "strata/machine/internal/team_costs.hpp"
 #include "strata/machine/system.hpp"
@@ -24,17 +26,14 @@ constexpr Offset kKiB = 1 << 10;
 constexpr Offset kMiB = 1 << 20;
 constexpr Offset kSmallestShare = 16 * kKiB;  // of a thread
 
-// Shares of the time: the curves get most of it.
+// Share of the time; the rest goes to what is measured with all cores besides.
 constexpr double kCurves = 0.65;
-constexpr double kRampUp = 0.15;
-constexpr double kStream = 0.15;
-constexpr double kForkJoin = 0.05;
 
 // What a measurement does in its time.
 struct Effort {
   std::vector<int> thread_counts;
   Offset growth = 2;            // from one working set to the next
-  int rounds = 3;               // through each curve; the best of a point's medians counts
+  int rounds = 3;               // through each curve; the best of a point's figures counts
   Offset times_last_level = 4;  // the largest working set
 };
 
@@ -114,15 +113,50 @@ Points measure_curve(ReadMeter& meter, int threads, const std::vector<Offset>& s
   return points;
 }
 
-// Every read goes on where the last one ended, so that all come from memory.
-RampUp measure_ramp_up(ReadMeter& meter, Offset largest, double seconds) {
+std::vector<TimedRead> ramp_up_reads(Offset largest) {
   constexpr int kSizes = 12;
   std::vector<TimedRead> reads;
   Offset bytes = std::min(64 * kMiB, largest / 2);
   for (int i = 0; i < kSizes && bytes >= kSmallestShare; ++i, bytes /= 2) {
-    reads.push_back({bytes, meter.time_of_read(bytes, seconds / kSizes)});
+    reads.push_back({bytes, std::numeric_limits<double>::infinity()});
   }
-  return fit_ramp_up(reads);
+  return reads;
+}
+
+void keep_best(StreamRates& best, const StreamRates& rates) {
+  best = {.copy = std::max(best.copy, rates.copy),
+          .scale = std::max(best.scale, rates.scale),
+          .add = std::max(best.add, rates.add),
+          .triad = std::max(best.triad, rates.triad),
+          .dot = std::max(best.dot, rates.dot),
+          .array_bytes = rates.array_bytes};
+}
+
+// What is measured with all cores besides the curve, in rounds for the same reason.
+void measure_team(TeamMemory& memory, ReadMeter& meter, Offset largest, double seconds,
+                  const std::function<void(std::string_view, double)>& report,
+                  MachineFacts& facts) {
+  constexpr int kRounds = 3;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double each = seconds / (3 * kRounds);
+  std::vector<TimedRead> reads = ramp_up_reads(largest);
+  facts.fork_join_seconds = kInfinity;
+  facts.handoff_seconds = kInfinity;
+  for (int round = 0; round < kRounds; ++round) {
+    const auto done = [&](int parts) { return (3.0 * round + parts) / (3 * kRounds); };
+    report("ramp-up of parallel reads", done(0));
+    for (TimedRead& read : reads) {
+      const double share = each / static_cast<double>(reads.size());
+      read.seconds = std::min(read.seconds, meter.time_of_read(read.bytes, share));
+    }
+    report("STREAM", done(1));
+    keep_best(facts.stream, detail::measure_stream(memory, each));
+    report("fork, join and hand-off", done(2));
+    facts.fork_join_seconds =
+        std::min(facts.fork_join_seconds, detail::measure_fork_join(facts.cores, each / 4));
+    facts.handoff_seconds = std::min(facts.handoff_seconds, detail::measure_handoff(facts.cores));
+  }
+  facts.ramp_up = fit_ramp_up(reads);
 }
 
 // Inside another parallel region there is one thread, whatever is asked for.
@@ -177,6 +211,7 @@ MachineFacts measure_machine(const MeasureOptions& options) {
   for (const int threads : effort.thread_counts) {
     const std::string what = fmt::format("reading with {} of {} threads", threads, facts.cores);
     report(what, done);
+    const detail::PinnedTeam pinned(threads);
     TeamMemory memory(threads, largest);
     ReadMeter meter(memory);
     const Points curve =
@@ -187,15 +222,12 @@ MachineFacts measure_machine(const MeasureOptions& options) {
     append(facts.plateaus, find_plateaus(curve));
     done += share_of_curve;
     if (threads == facts.cores) {
-      report("ramp-up of parallel reads", kCurves);
-      facts.ramp_up = measure_ramp_up(meter, largest, options.seconds * kRampUp);
-      report("STREAM", kCurves + kRampUp);
-      facts.stream = measure_stream(memory, options.seconds * kStream);
+      measure_team(
+          memory, meter, largest, options.seconds * (1 - kCurves),
+          [&](std::string_view part, double share) { report(part, done + share * (1 - kCurves)); },
+          facts);
     }
   }
-  report("fork, join and hand-off", 1 - kForkJoin);
-  facts.fork_join_seconds = detail::measure_fork_join(facts.cores, options.seconds * kForkJoin);
-  if (facts.cores > 1) facts.handoff_seconds = detail::measure_handoff();
   facts.measured_at = utc_now();
   facts.measuring_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

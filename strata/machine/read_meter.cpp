@@ -13,7 +13,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr Offset kElement = sizeof(double);
-constexpr int kSamples = 7;
+
+// Shorter than the time slices of a busy machine, so that some samples go undisturbed.
+constexpr double kSampleSeconds = 0.5e-3;
+constexpr double kFewestSamples = 7;
+constexpr double kMostSamples = 50;
+
+// The first decile. Other work on the machine makes samples slower, never faster, so that the
+// median would be that of a busy machine; the very fastest may be a lucky one.
+double undisturbed(std::vector<double> samples) {
+  const auto rank = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 10);
+  std::ranges::nth_element(samples, rank);
+  return *rank;
+}
 
 }  // namespace
 
@@ -43,10 +55,12 @@ void ReadMeter::read(Reader& reader, Offset working_set, Offset length) {
 
 double ReadMeter::bandwidth(Offset bytes, double seconds) {
   const Offset working_set = elements_per_thread(bytes);
-  const double sample_seconds = seconds / kSamples;
+  const auto count =
+      static_cast<std::size_t>(std::clamp(seconds / kSampleSeconds, kFewestSamples, kMostSamples));
+  const double sample_seconds = seconds / static_cast<double>(count);
   SpinBarrier barrier(team());
   std::vector<double> samples;
-  samples.reserve(kSamples);
+  samples.reserve(count);
   // The first thread times and decides, between two barriers; the others follow.
   Offset length = std::min<Offset>(working_set, 256 * kLanes);
   bool calibrated = false;
@@ -65,7 +79,7 @@ double ReadMeter::bandwidth(Offset bytes, double seconds) {
       const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
       if (calibrated) {
         samples.push_back(elapsed / static_cast<double>(length));
-        done = samples.size() == kSamples;
+        done = samples.size() == count;
       } else if (elapsed < sample_seconds / 2) {
         length *= 2;
       } else {
@@ -73,7 +87,7 @@ double ReadMeter::bandwidth(Offset bytes, double seconds) {
       }
     }
   });
-  return static_cast<double>(kElement * team()) / summarise(samples).median;
+  return static_cast<double>(kElement * team()) / undisturbed(std::move(samples));
 }
 
 double ReadMeter::time_of_read(Offset bytes, double seconds) {
@@ -84,7 +98,7 @@ double ReadMeter::time_of_read(Offset bytes, double seconds) {
       read(reader, static_cast<Offset>(reader.data.size()), length);
     });
   };
-  return time_runs(read_next, {.min_seconds = seconds, .max_repetitions = 100000}).median;
+  return time_runs(read_next, {.min_seconds = seconds, .max_repetitions = 100000}).minimum;
 }
 
 }  // namespace strata::detail

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <iterator>
 #include <numbers>
 #include <vector>
 
@@ -16,65 +17,70 @@ namespace {
 // With this factor a round through STREAM's kernels leaves the numbers as they were: 2f + f² = 1.
 constexpr double kFactor = std::numbers::sqrt2 - 1;
 
-// A thread's part of the arrays, and where its dot product goes.
-struct alignas(kCacheLine) StreamPart {
-  std::span<double> a;
-  std::span<double> b;
-  std::span<double> c;
-  double dot = 0;
-};
+using Span = std::span<double>;
 
-using StreamKernel = void (*)(StreamPart&);
-
-// In the order of StreamRates.
+// In the order of StreamRates. What they return only keeps the dot product alive.
+using StreamKernel = double (*)(Span a, Span b, Span c);
 constexpr StreamKernel kStreamKernels[] = {
-    [](StreamPart& part) { stream_copy(part.a, part.c); },
-    [](StreamPart& part) { stream_scale(kFactor, part.c, part.b); },
-    [](StreamPart& part) { stream_add(part.a, part.b, part.c); },
-    [](StreamPart& part) { stream_triad(kFactor, part.b, part.c, part.a); },
-    [](StreamPart& part) { part.dot = stream_dot(part.a, part.b); }};
+    [](Span a, Span, Span c) { return stream_copy(a, c), 0.0; },
+    [](Span, Span b, Span c) { return stream_scale(kFactor, c, b), 0.0; },
+    [](Span a, Span b, Span c) { return stream_add(a, b, c), 0.0; },
+    [](Span a, Span b, Span c) { return stream_triad(kFactor, b, c, a), 0.0; },
+    [](Span a, Span b, Span) { return stream_dot(a, b); }};
+constexpr Offset kKernels = std::size(kStreamKernels);
+
+// A thread works through so many elements of its arrays in one sample: few enough that some samples
+// go undisturbed on a busy machine, many enough that fork and join do not show.
+constexpr Offset kPiece = 1 << 17;
+
+struct alignas(kCacheLine) Kept {
+  double sum = 0;
+};
 
 }  // namespace
 
 StreamRates measure_stream(TeamMemory& memory, double seconds) {
   const Offset length = std::max<Offset>(memory.length() / (3 * kLanes), 1) * kLanes;
-  std::vector<StreamPart> parts(static_cast<std::size_t>(memory.team()));
-  for (int thread = 0; thread < memory.team(); ++thread) {
-    const std::span<double> share = memory.share(thread);
-    parts[thread].a = share.subspan(0, length);
-    parts[thread].b = share.subspan(length, length);
-    parts[thread].c = share.subspan(2 * length, length);
-  }
+  const Offset piece = std::min(length, kPiece);
+  const Offset pieces = length / piece;
+  std::vector<Kept> kept(static_cast<std::size_t>(memory.team()));
   std::vector<std::function<void()>> runs;
-  for (const StreamKernel kernel : kStreamKernels) {
-    runs.emplace_back([&parts, kernel] {
-      run_on_threads(static_cast<int>(parts.size()),
-                     [&](int thread, int) { kernel(parts[thread]); });
+  for (Offset k = 0; k < kKernels; ++k) {
+    // The kernels follow each other at a distance, so that none finds in a cache what the one
+    // before has used.
+    runs.emplace_back([&, k, next = k * pieces / kKernels]() mutable {
+      const Offset begin = next++ % pieces * piece;
+      run_on_threads(memory.team(), [&](int thread, int) {
+        const auto part = [&](Offset array) {
+          return memory.share(thread).subspan(array * length + begin, piece);
+        };
+        kept[thread].sum += kStreamKernels[k](part(0), part(1), part(2));
+      });
     });
   }
   const auto timings = time_interleaved(
-      runs, {.min_seconds = seconds / static_cast<double>(runs.size()), .min_repetitions = 3});
-  const Offset bytes = Offset{sizeof(double)} * length * memory.team();
+      runs, {.min_seconds = seconds / kKernels, .min_repetitions = 10, .max_repetitions = 100000});
+  const Offset bytes_per_array = Offset{sizeof(double)} * memory.team();
   const auto rate = [&](std::size_t kernel, int arrays) {
-    return static_cast<double>(arrays * bytes) / timings[kernel].median;
+    return static_cast<double>(arrays * bytes_per_array * piece) / timings[kernel].minimum;
   };
   return {.copy = rate(0, 2),
           .scale = rate(1, 2),
           .add = rate(2, 3),
           .triad = rate(3, 3),
           .dot = rate(4, 2),
-          .array_bytes = bytes};
+          .array_bytes = bytes_per_array * length};
 }
 
 double measure_fork_join(int threads, double seconds) {
   const auto nothing = [&] { run_on_threads(threads, [](int, int) {}); };
-  return time_runs(nothing, {.min_seconds = seconds, .max_repetitions = 100000}).median;
+  return time_runs(nothing, {.min_seconds = seconds, .max_repetitions = 100000}).minimum;
 }
 
 // Two threads answer each other; half a round trip is one way.
-double measure_handoff() {
-  constexpr int kSamples = 21;
-  constexpr int kRoundTrips = 500;
+double measure_handoff(int threads) {
+  constexpr int kSamples = 100;
+  constexpr int kRoundTrips = 100;
   alignas(kCacheLine) std::atomic<int> ping{0};
   alignas(kCacheLine) std::atomic<int> pong{0};
   const auto answer = [&](int trip) {
@@ -87,8 +93,8 @@ double measure_handoff() {
   };
   std::vector<double> seconds;
   seconds.reserve(kSamples);
-  run_on_threads(2, [&](int thread, int team) {
-    if (team < 2) return;
+  run_on_threads(threads, [&](int thread, int team) {
+    if (team < 2 || (thread != 0 && thread != team - 1)) return;
     int trip = 0;
     for (int sample = 0; sample < kSamples; ++sample) {
       const auto begin = std::chrono::steady_clock::now();
@@ -97,7 +103,7 @@ double measure_handoff() {
       if (thread == 0) seconds.push_back(elapsed.count() / (2 * kRoundTrips));
     }
   });
-  return summarise(seconds).median;
+  return summarise(seconds).minimum;
 }
 
 }  // namespace strata::detail

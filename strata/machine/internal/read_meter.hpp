@@ -11,12 +11,13 @@ class ReadMeter {
  public:
   explicit ReadMeter(TeamMemory& memory);
 
-  // Bytes per second of reading a working set of `bytes` of all threads again and again; the
-  // median of samples that take about `seconds` together. The threads start at the same time.
+  // Bytes per second of reading a working set of `bytes` of all threads again and again, when
+  // nothing disturbs; found in samples that take about `seconds` together. The threads start each
+  // sample at the same time.
   double bandwidth(Offset bytes, double seconds);
 
   // Seconds of a parallel read of the next `bytes` of the memory, waking and joining the threads
-  // included; the median over about `seconds`. From memory, if that is larger than the caches.
+  // included; the best over about `seconds`. From memory, if that is larger than the caches.
   double time_of_read(Offset bytes, double seconds);
 
  private:

@@ -1,4 +1,5 @@
-// What a team of threads reaches and costs, apart from reading.
+// What a team of threads reaches and costs, apart from reading. The best sample counts: other work
+// on the machine only ever makes them slower.
 #pragma once
 
 #include "strata/machine/facts.hpp"
@@ -12,7 +13,7 @@ StreamRates measure_stream(TeamMemory& memory, double seconds);
 // Seconds of a parallel region that does nothing.
 double measure_fork_join(int threads, double seconds);
 
-// Seconds from a store by one thread until another one sees it; 0 if there is no other.
-double measure_handoff();
+// Seconds from a store by the first thread until the last one sees it; 0 if there is one only.
+double measure_handoff(int threads);
 
 }  // namespace strata::detail

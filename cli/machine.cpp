@@ -1,0 +1,184 @@
+// strata machine: how fast this machine is, measured once and remembered.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/json.hpp"
+#include "cli/run_command.hpp"
+#include "strata/machine/stored_facts.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+struct MachineOptions {
+  CommonOptions common;
+  bool refresh = false;
+  double seconds = 10;
+};
+
+std::string counted(int count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+// Three digits, as far as they can be trusted.
+std::string gigabytes(double bytes_per_second) {
+  const double rate = bytes_per_second / 1e9;
+  return fmt::format("{:.{}f}", rate, rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0);
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
+  if (seconds < 1e-3) return fmt::format("{:.2f} µs", seconds * 1e6);
+  return fmt::format("{:.2f} ms", seconds * 1e3);
+}
+
+std::string cache_text(const MachineFacts& facts) {
+  if (facts.caches.empty()) return "  the system reports no caches\n";
+  Table table({"cache", "bytes", "shared by"});
+  for (const CacheFacts& cache : facts.caches) {
+    table.add({fmt::format("L{}", cache.level), bytes_text(cache.bytes),
+               counted(cache.shared_by, "processor")});
+  }
+  return table.text(2);
+}
+
+std::string plateau_text(const MachineFacts& facts) {
+  Table table({"plateaus", "up to", "GB/s", ""});
+  for (std::size_t i = 0; i < facts.plateaus.size(); ++i) {
+    const Plateau& plateau = facts.plateaus[i];
+    const bool first = i == 0 || facts.plateaus[i - 1].threads != plateau.threads;
+    const bool last =
+        i + 1 == facts.plateaus.size() || facts.plateaus[i + 1].threads != plateau.threads;
+    table.add({first ? counted(plateau.threads, "thread") : "",
+               last ? "memory" : bytes_text(plateau.bytes), gigabytes(plateau.bytes_per_second),
+               fmt::format("{:.1f} times memory",
+                           plateau.bytes_per_second / facts.memory_bandwidth(plateau.threads))});
+  }
+  return table.text(2);
+}
+
+// One line per working set, with a bar.
+std::vector<std::string> curve_lines(const MachineFacts& facts, int threads) {
+  constexpr int kBarWidth = 20;
+  double fastest = 0;
+  for (const BandwidthPoint& point : facts.read) {
+    if (point.threads == threads) fastest = std::max(fastest, point.bytes_per_second);
+  }
+  std::vector<std::string> lines{counted(threads, "thread") + ", GB/s"};
+  for (const BandwidthPoint& point : facts.read) {
+    if (point.threads != threads) continue;
+    lines.push_back(fmt::format("{:>8}  {:>5} {}", bytes_text(point.bytes),
+                                gigabytes(point.bytes_per_second),
+                                bar(point.bytes_per_second / fastest, kBarWidth)));
+  }
+  return lines;
+}
+
+// The curves of one thread and of all.
+std::string curve_text(const MachineFacts& facts) {
+  std::vector<std::string> all;
+  if (facts.cores > 1) all = curve_lines(facts, facts.cores);
+  return "  reading a working set again and again\n" +
+         side_by_side(curve_lines(facts, 1), all, 4, 2);
+}
+
+std::string stream_text(const MachineFacts& facts) {
+  const StreamRates& stream = facts.stream;
+  Table table({"STREAM", "copy", "scale", "add", "triad", "dot"});
+  table.add({"GB/s", gigabytes(stream.copy), gigabytes(stream.scale), gigabytes(stream.add),
+             gigabytes(stream.triad), gigabytes(stream.dot)});
+  std::string text = table.text(2);
+  text += fmt::format("  {}, arrays of {}", counted(facts.cores, "thread"),
+                      bytes_text(stream.array_bytes));
+  if (const Offset cache = facts.last_level_bytes(); cache > 0) {
+    const double times = static_cast<double>(stream.array_bytes) / static_cast<double>(cache);
+    text += fmt::format(": {:.1f} times the last-level cache{}", times,
+                        times < 1 ? ", too little to be memory alone" : "");
+  }
+  return text + "\n";
+}
+
+std::string synchronisation_text(const MachineFacts& facts) {
+  const RampUp& ramp_up = facts.ramp_up;
+  std::string text = fmt::format("  fork/join  {} for {}\n", duration_text(facts.fork_join_seconds),
+                                 counted(facts.cores, "thread"));
+  if (facts.handoff_seconds > 0) {
+    text += fmt::format("  hand-off   {} until another thread sees a store\n",
+                        duration_text(facts.handoff_seconds));
+  }
+  return text +
+         fmt::format(
+             "  ramp-up    Q bytes from memory: B = Q / ({} + Q / {} GB/s), off by {:.0f} % (rms)\n"
+             "             half of the bandwidth at {}\n",
+             duration_text(ramp_up.overhead_seconds), gigabytes(ramp_up.bytes_per_second),
+             100 * ramp_up.relative_error,
+             bytes_text(std::llround(ramp_up.overhead_seconds * ramp_up.bytes_per_second)));
+}
+
+std::string machine_text(const KnownFacts& known, const std::string& path, bool with_remark) {
+  const MachineFacts& facts = known.facts;
+  std::string text =
+      fmt::format("{}, {}\n  measured   {}, in {:.1f} s{}\n  stored in  {}\n",
+                  facts.processor.empty() ? "unknown processor" : facts.processor,
+                  counted(facts.cores, "thread"), facts.measured_at, facts.measuring_seconds,
+                  known.measured ? "" : "; --refresh measures again", path);
+  if (with_remark && !known.remark.empty()) text += fmt::format("  remark     {}\n", known.remark);
+  return text + "\n" + cache_text(facts) + "\n" + plateau_text(facts) + "\n" + curve_text(facts) +
+         "\n" + stream_text(facts) + "\n" + synchronisation_text(facts);
+}
+
+Json machine_json(const KnownFacts& known, const std::string& path) {
+  Json result{{"kernel", "machine"}, {"backend", "cpu"}, {"threads", known.facts.cores}};
+  result.update(Json::parse(to_json(known.facts)));
+  result["cache_bytes"] = known.facts.cache_bytes(known.facts.cores);
+  result["private_cache_bytes"] = known.facts.private_cache_bytes(known.facts.cores);
+  result["measured_now"] = known.measured;
+  result["stored_in"] = path;
+  if (!known.remark.empty()) result["remark"] = known.remark;
+  return result;
+}
+
+void run_machine(const MachineOptions& options, const std::vector<std::string>& words) {
+  run_command(options.common, words, [&](ResultDocument& document, Progress& progress) {
+    std::string running;
+    MeasureOptions measuring{.seconds = options.seconds, .threads = options.common.threads};
+    measuring.progress = [&](std::string_view what, double share_done) {
+      if (running != what) progress.start(running = what);
+      progress.callback()(share_done);
+    };
+    const auto path = facts_path(options.common.threads);
+    const KnownFacts known =
+        options.refresh ? measure_anew(path, measuring) : load_or_measure(path, measuring);
+    document.add_result(machine_json(known, path.string()));
+    return machine_text(known, path.string(), !options.common.quiet);
+  });
+}
+
+}  // namespace
+
+void add_machine(CLI::App& app, Command& chosen) {
+  auto options = std::make_shared<MachineOptions>();
+  CLI::App* command =
+      app.add_subcommand("machine", "Measure how fast this machine is, or show what was measured");
+  command->add_flag("--refresh", options->refresh, "Measure even if the facts are stored already");
+  command
+      ->add_option("--seconds", options->seconds,
+                   "Roughly how long measuring may take; below 3 with fewer points")
+      ->type_name("S")
+      ->check(CLI::Range(0.01, 3600.0))
+      ->capture_default_str();
+  add_common_options(*command, options->common);
+  set_example(*command,
+              "strata machine --refresh\n\nThe facts are stored in $STRATA_CACHE_DIR, else "
+              "$XDG_CACHE_HOME/strata, else $HOME/.cache/strata.");
+  command->callback([options, &chosen] {
+    chosen = [options](const std::vector<std::string>& words) { run_machine(*options, words); };
+  });
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,92 @@
+// strata machine.
+
+#include <cstdlib>
+
+#include "strata/machine/stored_facts.hpp"
+#include "tests/cli/command.hpp"
+#include "tests/machine/support.hpp"
+
+namespace strata::test {
+namespace {
+
+using nlohmann::json;
+
+class Machine : public CommandTest {
+ protected:
+  Machine() { setenv("STRATA_CACHE_DIR", file("cache").c_str(), 1); }
+  ~Machine() override { unsetenv("STRATA_CACHE_DIR"); }
+
+  void store_imaginary_facts() { save_facts(imaginary_machine(), facts_path()); }
+  json result_of(const Words& words) {
+    const json document = json_of(words);
+    EXPECT_EQ(document["results"].size(), 1U);
+    return document["results"][0];
+  }
+};
+
+TEST_F(Machine, MeasuresOnceAndRemembers) {
+  const json first = result_of({"machine", "--threads", "1", "--seconds", "0.05"});
+  EXPECT_EQ(first["kernel"], "machine");
+  EXPECT_EQ(first["threads"], 1);
+  EXPECT_EQ(first["measured_now"], true);
+  EXPECT_FALSE(first.contains("remark"));
+  const std::string path = first["stored_in"];
+  EXPECT_EQ(path, facts_path(1).string());
+  const std::string stored = contents_of(path);
+
+  json second = result_of({"machine", "--threads", "1"});
+  EXPECT_EQ(second["measured_now"], false);
+  EXPECT_EQ(contents_of(path), stored);
+  second["measured_now"] = true;
+  EXPECT_EQ(second, first);
+}
+
+TEST_F(Machine, ShowsWhatIsStored) {
+  store_imaginary_facts();
+  const Outcome outcome = run({"machine"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  for (const char* part : {"Imaginary 4000, 4 threads", "2026-01-02T03:04:05Z", "L2", "16.0 MB",
+                           "1 thread ", "4 threads", "300", "triad", "fork/join", "1.25 µs",
+                           "100 ns", "2.00 µs + Q / 20.0 GB/s", "off by 3 %", "machine-"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+TEST_F(Machine, JsonHoldsTheFacts) {
+  store_imaginary_facts();
+  const json result = result_of({"machine"});
+  const json facts = json::parse(to_json(imaginary_machine()));
+  for (const auto& [key, value] : facts.items()) EXPECT_EQ(result[key], value) << key;
+  EXPECT_EQ(result["cache_bytes"], 16 * kMega);
+  EXPECT_EQ(result["private_cache_bytes"], 4 * kMega);
+}
+
+TEST_F(Machine, RefreshReplacesEvenACorruptFile) {
+  const std::string path = facts_path(1).string();
+  std::filesystem::create_directories(file("cache"));
+  write_file(path, "{");
+  const json result = result_of({"machine", "--refresh", "--threads", "1", "--seconds", "0.05"});
+  EXPECT_FALSE(result.contains("remark"));
+  EXPECT_EQ(load_facts(path)->measured_at, result["measured_at"]);
+}
+
+TEST_F(Machine, ACorruptFileCostsARemark) {
+  const std::string path = facts_path(1).string();
+  std::filesystem::create_directories(file("cache"));
+  write_file(path, "{");
+  const json result = result_of({"machine", "--threads", "1", "--seconds", "0.05"});
+  EXPECT_NE(result["remark"].get<std::string>().find("is not JSON"), std::string::npos);
+  EXPECT_NO_THROW(load_facts(path));
+}
+
+TEST_F(Machine, AFolderThatCannotBeWrittenCostsARemark) {
+  write_file(file("cache"), "a plain file");
+  const Outcome outcome = run({"machine", "--threads", "1", "--seconds", "0.05"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("remark     not stored: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("triad"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace strata::test
