@@ -1,0 +1,118 @@
+#include "strata/plans/internal/power_matrix.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+
+namespace strata::detail {
+
+namespace {
+
+template <Value V, Index I>
+Array<Offset> bytes_before_rows(const Csr<V, I>& matrix) {
+  constexpr Offset kPerEntry = sizeof(V) + sizeof(I);
+  Array<Offset> before(static_cast<std::size_t>(matrix.rows()) + 1);
+  parallel_for(static_cast<Offset>(before.size()), [&](Offset row) {
+    before[row] = matrix.row_offsets()[row] * kPerEntry + row * Offset{sizeof(Offset)};
+  });
+  return before;
+}
+
+// begin_of(slice) is where the slice's data begin.
+template <class Sliced, class BeginOf>
+Array<Offset> bytes_before_rows(const Sliced& matrix, const BeginOf& begin_of) {
+  const Offset height = matrix.slice_height();
+  Array<Offset> before(static_cast<std::size_t>(matrix.rows()) + 1);
+  parallel_for(static_cast<Offset>(before.size()), [&](Offset row) {
+    const Offset slice = row / height;
+    const Offset begin = begin_of(slice);
+    const Offset lane = row % height;
+    before[row] = begin;
+    if (lane != 0) before[row] += (begin_of(slice + 1) - begin) * lane / height;
+  });
+  // The last slice may be partly empty; all of it is read.
+  before.back() = begin_of(matrix.slices());
+  return before;
+}
+template <Value V, Index I>
+Array<Offset> bytes_before_rows(const Sell<V, I>& matrix) {
+  constexpr Offset kPerEntry = sizeof(V) + sizeof(I);
+  return bytes_before_rows(matrix, [&](Offset slice) {
+    return matrix.slice_offsets()[slice] * kPerEntry + slice * Offset{sizeof(Offset)};
+  });
+}
+template <Value V, Index I>
+Array<Offset> bytes_before_rows(const PackedSell<V, I>& matrix) {
+  constexpr Offset kPerSlice = 2 * sizeof(Offset) + sizeof(SliceEncoding);
+  return bytes_before_rows(matrix, [&](Offset slice) {
+    return matrix.value_offsets()[slice] * Offset{sizeof(V)} + matrix.code_offsets()[slice] +
+           slice * kPerSlice;
+  });
+}
+
+}  // namespace
+
+template <Value V, Index I>
+PowerMatrix<V, I>::PowerMatrix(const Csr<V, I>& matrix, const StorageChoice& storage) {
+  // Fill is part of the bytes by which a format is chosen; nothing needs refusing here.
+  constexpr double kAnyFill = std::numeric_limits<double>::infinity();
+  switch (storage.format) {
+    case PowerFormat::sell:
+      matrix_ = Sell<V, I>::from_csr(matrix,
+                                     {.slice_height = storage.slice_height, .max_fill = kAnyFill});
+      break;
+    case PowerFormat::packed_sell:
+      matrix_ = PackedSell<V, I>::from_csr(
+          matrix, {.slice_height = storage.slice_height, .max_fill = kAnyFill});
+      break;
+    default: matrix_ = matrix;
+  }
+  bytes_before_ = std::visit([](const auto& held) { return bytes_before_rows(held); }, matrix_);
+}
+
+template <Value V, Index I>
+I PowerMatrix<V, I>::rows() const {
+  return std::visit([](const auto& matrix) { return matrix.rows(); }, matrix_);
+}
+
+template <Value V, Index I>
+Offset PowerMatrix<V, I>::nnz() const {
+  return std::visit([](const auto& matrix) { return matrix.nnz(); }, matrix_);
+}
+
+template <Value V, Index I>
+I PowerMatrix<V, I>::row_alignment() const {
+  return std::visit([](const auto& matrix) { return cpu::row_alignment(matrix); }, matrix_);
+}
+
+template <Value V, Index I>
+void PowerMatrix<V, I>::step(const cpu::StepCoefficients<V>& coefficients,
+                             const cpu::StepVectors<V>& vectors, RowRange<I> rows) const {
+  std::visit([&](const auto& matrix) { cpu::step(matrix, coefficients, vectors, rows); }, matrix_);
+}
+
+template <Value V, Index I>
+void PowerMatrix<V, I>::assign_values(Csr<V, I> matrix) {
+  if (auto* csr = std::get_if<Csr<V, I>>(&matrix_)) {
+    // The tasks were ordered for the columns that are here.
+    if (!std::ranges::equal(csr->row_offsets(), matrix.row_offsets()) ||
+        !std::ranges::equal(csr->columns(), matrix.columns())) {
+      throw InvalidArgument("new values come with a matrix of another pattern");
+    }
+    *csr = std::move(matrix);
+    return;
+  }
+  std::visit(
+      [&](auto& held) {
+        if constexpr (requires { held.assign_values(matrix); }) held.assign_values(matrix);
+      },
+      matrix_);
+}
+
+#define STRATA_INSTANTIATE(V, I) template class PowerMatrix<V, I>
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata::detail

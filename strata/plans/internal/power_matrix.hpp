@@ -1,0 +1,44 @@
+// PowerMatrix: the matrix of a plan in whichever format was chosen, with what a sweep asks of it.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <variant>
+
+#include "strata/base/array.hpp"
+#include "strata/base/types.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/formats/packed_sell.hpp"
+#include "strata/formats/sell.hpp"
+#include "strata/kernels/cpu/step.hpp"
+#include "strata/plans/internal/storage.hpp"
+
+namespace strata::detail {
+
+template <Value V, Index I>
+class PowerMatrix {
+ public:
+  PowerMatrix() = default;
+  PowerMatrix(const Csr<V, I>& matrix, const StorageChoice& storage);
+
+  I rows() const;
+  Offset nnz() const;
+  I row_alignment() const;
+  // Of matrix data, padding included, that a product reads.
+  Offset bytes() const { return bytes_before_.back(); }
+  // The same before each row; rows + 1 elements. The bytes of a slice are shared out to its rows.
+  std::span<const Offset> bytes_before() const { return bytes_before_; }
+
+  // The kernel of the format, on rows of one thread.
+  void step(const cpu::StepCoefficients<V>& coefficients, const cpu::StepVectors<V>& vectors,
+            RowRange<I> rows) const;
+
+  // Takes over the values of a matrix with the same pattern.
+  void assign_values(Csr<V, I> matrix);
+
+ private:
+  std::variant<Csr<V, I>, Sell<V, I>, PackedSell<V, I>> matrix_;
+  Array<Offset> bytes_before_ = Array<Offset>(1, 0);
+};
+
+}  // namespace strata::detail

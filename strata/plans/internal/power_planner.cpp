@@ -1,0 +1,635 @@
+#include "strata/plans/internal/power_planner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/machine/stored_facts.hpp"
+#include "strata/order/level_groups.hpp"
+#include "strata/order/levels.hpp"
+#include "strata/plans/internal/prediction.hpp"
+#include "strata/schedule/reuse.hpp"
+#include "strata/schedule/schedule.hpp"
+
+namespace strata::detail {
+
+namespace {
+
+constexpr Offset kNoLimit = std::numeric_limits<Offset>::max();
+// A thread's part of a task should take much longer than the wait for another thread.
+constexpr Offset kSmallestPartBytes = 16 * 1024;
+// Matrices with fewer bytes per thread than this are faster on fewer threads.
+constexpr Offset kSmallestShareBytes = 32 * 1024;
+// So many groups of each power share the cache: fine steps keep the window near its lower bound.
+constexpr Offset kGroupsPerPower = 3;
+// RACE's safety factor: the share of the cache that a wave of level groups may take.
+constexpr double kLevelGroupShare = 0.7;
+// Levels are searched for only if blocking could gain this much, by the model, over what is known.
+constexpr double kWorthSearching = 1.15;
+// What a kernel can make of the bandwidth of the private cache when x is close at hand.
+constexpr double kKernelShare = 0.35;
+// Groups too large for the cache are cut into so many tiles: so finely a band's border can move.
+constexpr Offset kTilesPerGroup = 48;
+constexpr int kMostBands = 32;
+// The fewest levels that a wave can use, and the largest share of the matrix that three of them may
+// hold.
+constexpr Offset kFewestLevels = 6;
+constexpr double kLargestLevelShare = 0.5;
+// Groups start at multiples of the tallest slice that may be chosen, and so of the others.
+constexpr Offset kTallestSlice = 32;
+// Rows of a group are sorted by length in windows of so many slices, if that saves this much.
+constexpr Offset kSlicesPerSortWindow = 8;
+constexpr double kSortingWorthwhile = 0.96;
+// From so many threads on it pays to find out who waits for whom.
+constexpr int kManyThreads = 5;
+// A wave is timed if it is predicted to take at most so many times as long as the best one.
+constexpr double kClose = 1.2;
+// Whoever takes this many times as long as the fastest is not timed again.
+constexpr double kBeaten = 1.5;
+// Each trial runs so often, or until it has taken this long in all.
+constexpr int kTrials = 3;
+constexpr double kTrialSeconds = 0.002;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+template <Value V, Index I>
+struct Proposal {
+  PowerCandidate candidate;
+  std::shared_ptr<Arrangement<V, I>> arrangement;
+  std::vector<Sweep<I>> sweeps;
+  std::optional<Sweep<I>> trial_sweep;  // a shorter one that tells as much
+};
+
+// p as a sum of blocks.
+std::vector<int> blocks_of(int power, int block) {
+  std::vector<int> blocks(power / block, block);
+  if (power % block != 0) blocks.push_back(power % block);
+  return blocks;
+}
+
+template <Value V, Index I>
+class Planner {
+ public:
+  Planner(const Csr<V, I>& matrix, const PowerOptions& options)
+      : matrix_(matrix), options_(options), started_(now()) {}
+
+  PreparedPowers<V, I> plan() {
+    prepared_.options = options_;
+    for (int k = 1; k <= options_.power; ++k) {
+      prepared_.coefficients.push_back(options_.basis.template step<V>(k));
+    }
+    choose_threads();
+    find_facts();
+    consider_given_order();
+    if (worth_searching()) consider_levels();
+    take_best();
+    prepared_.setup_seconds = now() - started_;
+    return std::move(prepared_);
+  }
+
+ private:
+  using SharedArrangement = std::shared_ptr<Arrangement<V, I>>;
+
+  void choose_threads() {
+    const int wanted = options_.threads > 0 ? options_.threads : thread_count();
+    const Offset shares = matrix_.nnz() * Offset{sizeof(V) + sizeof(I)} / kSmallestShareBytes;
+    prepared_.threads = static_cast<int>(std::clamp<Offset>(shares, 1, wanted));
+  }
+
+  void find_facts() {
+    if (options_.facts != nullptr) {
+      prepared_.facts = *options_.facts;
+    } else {
+      prepared_.facts = known_machine().facts;
+      prepared_.remark = known_machine().remark;
+    }
+    places_ = places_of(prepared_.facts, prepared_.threads);
+    if (options_.cache_bytes > 0) places_.private_bytes = options_.cache_bytes;
+    places_.shared_bytes = std::max(places_.shared_bytes, places_.private_bytes);
+  }
+
+  bool may_block() const {
+    return options_.power > 1 && options_.strategy != PowerStrategy::spmv && matrix_.nnz() > 0;
+  }
+  bool must_block() const { return may_block() && options_.strategy != PowerStrategy::automatic; }
+  Offset row_bytes() const { return Offset{sizeof(V)} * options_.vectors; }
+
+  // Powers per sweep: all, or a half or a quarter, whose window is as much smaller.
+  std::vector<int> block_sizes() const {
+    if (options_.block > 0) return {std::min(options_.block, options_.power)};
+    std::vector<int> sizes;
+    for (const int parts : {1, 2, 4}) {
+      const int size = divide_up(options_.power, parts);
+      if (size >= 2 && (sizes.empty() || sizes.back() != size)) sizes.push_back(size);
+    }
+    return sizes;
+  }
+
+  Offset group_bytes() const {
+    const Offset smallest = kSmallestPartBytes * prepared_.threads;
+    if (options_.strategy == PowerStrategy::levels) {
+      const double share = kLevelGroupShare / (options_.power + 1);
+      return std::max(smallest,
+                      static_cast<Offset>(share * static_cast<double>(places_.private_bytes)));
+    }
+    return std::max(smallest, places_.private_bytes / (kGroupsPerPower * options_.power));
+  }
+
+  SharedArrangement arrange(PaddedOrder<I> order, const StorageChoice& storage,
+                            const Csr<V, I>& in_order) {
+    auto arrangement = std::make_shared<Arrangement<V, I>>();
+    arrangement->order = std::move(order);
+    arrangement->storage = storage;
+    arrangement->matrix = PowerMatrix<V, I>(in_order, storage);
+    arrangement->kernel_rate = kernel_rate(arrangement->matrix) * prepared_.threads;
+    return arrangement;
+  }
+
+  void consider_given_order() {
+    auto identity = PaddedOrder<I>::identity(matrix_.rows());
+    const StorageChoice storage = choose_storage(matrix_, identity, options_);
+    given_ = arrange(std::move(identity), storage, matrix_);
+    if (!must_block()) propose_plain("given", given_);
+    if (!may_block() || options_.strategy == PowerStrategy::levels) return;
+    const PowerMatrix<V, I>& stored = given_->matrix;
+    // Not worth cutting into tiles if the lag of one power behind the other fills the cache.
+    if (reach_bytes(stored) * (options_.power - 1) > places_.shared_bytes && !must_block()) return;
+    const Array<I> groups = cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, group_bytes(),
+                                        stored.row_alignment());
+    const auto tiling = make_tiling<I>(matrix_.pattern(), stored.bytes_before(),
+                                       {groups, kNoLimit, stored.row_alignment()});
+    propose_waves("given", given_, tiling, false);
+    consider_periods();
+  }
+
+  // Bands without a level search: a grid in its natural order has planes of equal size, which are
+  // levels. The distance between planes is the middle of the farther half of the neighbours.
+  void consider_periods() {
+    if (best_window() <= places_.private_bytes) return;
+    const Offset period = plane_size();
+    const PowerMatrix<V, I>& stored = given_->matrix;
+    const Offset alignment = stored.row_alignment();
+    if (period < kTilesPerGroup * alignment / 4 || period > stored.rows() / kFewestLevels) return;
+    Array<I> groups(1, 0);
+    for (Offset end = period; groups.back() < stored.rows(); end += period) {
+      groups.push_back(
+          static_cast<I>(std::min<Offset>(end / alignment * alignment, stored.rows())));
+    }
+    propose_banded("given, planes", given_, matrix_.pattern(), groups);
+  }
+
+  // The fewest bytes that a wave so far has to keep in the cache.
+  Offset best_window() const {
+    Offset window = kNoLimit;
+    for (const Proposal<V, I>& proposal : proposals_) {
+      const PowerCandidate& candidate = proposal.candidate;
+      if (candidate.strategy != PowerStrategy::spmv && candidate.block == options_.power) {
+        window = std::min(window, candidate.window_bytes);
+      }
+    }
+    return window;
+  }
+
+  // Of an inner row: of the longest among some in the middle.
+  Offset plane_size() const {
+    constexpr I kSample = 4096;
+    const PatternView<I> pattern = matrix_.pattern();
+    const I first = matrix_.rows() / 2;
+    const I last = std::min<I>(matrix_.rows() - first, kSample) + first;
+    I row = first;
+    for (I candidate = first; candidate < last; ++candidate) {
+      if (pattern.row_length(candidate) > pattern.row_length(row)) row = candidate;
+    }
+    std::vector<Offset> distances;
+    for (const I column : pattern.columns_of(row)) {
+      if (column > row) distances.push_back(column - row);
+    }
+    if (distances.empty()) return 0;
+    std::erase_if(distances, [farthest = distances.back()](Offset d) { return d <= farthest / 2; });
+    return distances[distances.size() / 2];
+  }
+
+  // Waves over groups of rows that may be too large for the cache.
+  void propose_banded(const std::string& name, const SharedArrangement& arrangement,
+                      const PatternView<I>& pattern, std::span<const I> groups) {
+    const auto before = arrangement->matrix.bytes_before();
+    Offset largest = 0;
+    for (std::size_t group = 1; group < groups.size(); ++group) {
+      largest = std::max(largest, before[groups[group]] - before[groups[group - 1]]);
+    }
+    const bool banded = options_.strategy != PowerStrategy::levels &&
+                        largest * options_.power > places_.private_bytes;
+    const Offset tile_bytes = banded ? std::max<Offset>(largest / kTilesPerGroup, 1) : kNoLimit;
+    const auto tiling =
+        make_tiling<I>(pattern, before, {groups, tile_bytes, arrangement->matrix.row_alignment()});
+    propose_waves(name, arrangement, tiling, banded);
+  }
+
+  // The most data between a row and the last one that it reads, in the given order.
+  Offset reach_bytes(const PowerMatrix<V, I>& stored) const {
+    const auto before = stored.bytes_before();
+    return parallel_reduce(
+        matrix_.rows(), Offset{0},
+        [&](Offset begin, Offset end) {
+          Offset farthest = 0;
+          for (Offset row = begin; row < end; ++row) {
+            const auto columns = matrix_.pattern().columns_of(static_cast<I>(row));
+            if (columns.empty()) continue;
+            const I last = std::max(columns.back(), static_cast<I>(row));
+            const I first = std::min(columns.front(), static_cast<I>(row));
+            farthest =
+                std::max({farthest, before[last] - before[row], before[row] - before[first]});
+          }
+          return farthest;
+        },
+        [](Offset one, Offset other) { return std::max(one, other); });
+  }
+
+  // By the model: what a sweep would take that loads the matrix once and finds it in the private
+  // cache ever after, against the best so far.
+  bool worth_searching() const {
+    if (!may_block()) return false;
+    if (options_.strategy == PowerStrategy::levels) return true;
+    const Proposal<V, I>& best = *best_proposal();
+    const auto bytes = static_cast<double>(best.candidate.format_bytes);
+    const auto vectors = static_cast<double>(matrix_.rows()) * static_cast<double>(row_bytes()) *
+                         (1.0 + 2.0 * options_.power);
+    const SweepCosts once{.memory_bytes = bytes + vectors,
+                          .cache_bytes = bytes * (options_.power - 1)};
+    // Another order may make the kernel's accesses to x faster, up to a share of the cache's speed.
+    const double kernel_rate =
+        std::max(best.arrangement->kernel_rate, kKernelShare * places_.rates.cache);
+    const double ideal =
+        predict_without_overlap(once, limited_by_kernel(places_.rates, kernel_rate)).seconds;
+    return best.candidate.predicted_seconds > kWorthSearching * ideal;
+  }
+
+  void consider_levels() {
+    const LevelStructure<I> structure = find_levels(matrix_.pattern());
+    prepared_.levels = structure.levels();
+    prepared_.largest_level_rows = structure.max_rows();
+    const auto widest = static_cast<double>(widest_window(matrix_.pattern(), structure, Offset{3}));
+    const auto all = static_cast<double>(matrix_.nnz() + matrix_.rows());
+    const bool hopeless = structure.levels() < kFewestLevels || widest > kLargestLevelShare * all;
+    if (hopeless && !must_block()) return;
+
+    const auto [name, groups, storage] = choose_layout(structure);
+    const bool as_given = groups.order.is_identity() && storage.name() == given_->storage.name();
+    if (!as_given) in_levels_ = reordered(matrix_, groups.order);
+    const Csr<V, I>& used = as_given ? matrix_ : in_levels_;
+    const auto arrangement = as_given ? given_ : arrange(groups.order, storage, used);
+    if (!must_block() && !as_given) propose_plain(name, arrangement);
+    propose_banded(name, arrangement, used.pattern(), groups.group_offsets);
+  }
+
+  struct Layout {
+    std::string name;
+    LevelGroups<I> groups;
+    StorageChoice storage;
+  };
+
+  Layout layout(const LevelStructure<I>& structure, InnerOrder inner, Offset window_slices) const {
+    Layout result;
+    const Offset height = options_.format == PowerFormat::csr ? 1
+                          : options_.slice_height > 0         ? options_.slice_height
+                                                              : kTallestSlice;
+    LevelGroupOptions<I> group_options;
+    // The bytes of an entry depend on the format, and that on the order: two for its index is a
+    // good guess.
+    group_options.group_entries =
+        std::max<Offset>(group_bytes() / static_cast<Offset>(sizeof(V) + 2), 1);
+    group_options.alignment = narrow<I>(height, "the slice height");
+    group_options.inner = inner;
+    group_options.sort_window = narrow<I>(height * window_slices, "the sort window");
+    if (window_slices == 0) group_options.sort_window = 1;
+    result.groups = group_levels(matrix_.pattern(), structure, group_options);
+    result.storage = choose_storage(matrix_, result.groups.order, options_);
+    result.name =
+        fmt::format("levels, {}{}", name_of(inner), window_slices > 0 ? ", sorted by length" : "");
+    return result;
+  }
+
+  // Rows of a level as in the matrix, if that makes slices cheap; otherwise as the search found
+  // them, which keeps neighbours together; and sorted by length if the padding asks for it.
+  Layout choose_layout(const LevelStructure<I>& structure) const {
+    Layout best = layout(structure, InnerOrder::natural, 0);
+    const bool regular = best.storage.bytes_per_entry < sizeof(V) + 1.0;
+    InnerOrder inner = InnerOrder::natural;
+    if (!regular) {
+      Layout walk = layout(structure, InnerOrder::walk, 0);
+      if (walk.storage.bytes_per_entry <= best.storage.bytes_per_entry * 1.03) {
+        inner = InnerOrder::walk;
+        best = std::move(walk);
+      }
+      if (options_.format != PowerFormat::csr) {
+        Layout sorted = layout(structure, inner, kSlicesPerSortWindow);
+        if (sorted.storage.bytes_per_entry < kSortingWorthwhile * best.storage.bytes_per_entry) {
+          best = std::move(sorted);
+        }
+      }
+    }
+    return best;
+  }
+
+  void propose_plain(const std::string& name, const SharedArrangement& arrangement) {
+    const auto tiling = single_tile(arrangement->matrix);
+    add(name, arrangement, tiling, PowerStrategy::spmv, 1, {},
+        std::vector<Schedule>{plain_schedule(tiling, options_.power)});
+    proposals_.back().trial_sweep.emplace(tiling, plain_schedule(tiling, 1),
+                                          arrangement->matrix.bytes_before(), prepared_.threads,
+                                          arrangement->matrix.row_alignment());
+  }
+
+  Tiling<I> single_tile(const PowerMatrix<V, I>& stored) const {
+    Tiling<I> tiling;
+    tiling.row_offsets.push_back(stored.rows());
+    tiling.input_offsets.push_back(1);
+    tiling.inputs.push_back(0);
+    tiling.bytes.push_back(stored.bytes());
+    tiling.group_offsets.push_back(1);
+    return tiling;
+  }
+
+  // For each block size the wave with slack, or without, or in bands: whatever fits first.
+  void propose_waves(const std::string& name, const SharedArrangement& arrangement,
+                     const Tiling<I>& tiling, bool banded) {
+    const bool with_slack = options_.strategy != PowerStrategy::levels;
+    for (const int block : block_sizes()) {
+      Offset window = kNoLimit;
+      if (with_slack) window = propose_wave(name, arrangement, tiling, block, {.slack = 1});
+      if (window > places_.private_bytes) {
+        window = propose_wave(name, arrangement, tiling, block, {.slack = 0});
+      }
+      if (!banded || window <= places_.private_bytes) continue;
+      const Offset parts = divide_up<Offset>(window, std::max<Offset>(places_.private_bytes, 1));
+      for (const Offset bands : {parts, 2 * parts}) {
+        if (bands <= kMostBands) {
+          propose_wave(name, arrangement, tiling, block,
+                       {.slack = 0, .bands = static_cast<int>(bands)});
+        }
+      }
+    }
+  }
+
+  Offset propose_wave(const std::string& name, const SharedArrangement& arrangement,
+                      const Tiling<I>& tiling, int block, const WavefrontOptions& wave) {
+    std::vector<Schedule> schedules;
+    for (const int size : blocks_of(options_.power, block)) {
+      schedules.push_back(wavefront_schedule(tiling, size, wave));
+    }
+    const auto strategy = options_.strategy == PowerStrategy::levels ? PowerStrategy::levels
+                                                                     : PowerStrategy::wavefront;
+    return add(name, arrangement, tiling, strategy, block, wave, std::move(schedules));
+  }
+
+  // Predicts; returns the window.
+  Offset add(const std::string& name, const SharedArrangement& arrangement, const Tiling<I>& tiling,
+             PowerStrategy strategy, int block, const WavefrontOptions& wave,
+             std::vector<Schedule> schedules) {
+    const PowerMatrix<V, I>& stored = arrangement->matrix;
+    Proposal<V, I> proposal;
+    PowerCandidate& candidate = proposal.candidate;
+    candidate.strategy = strategy;
+    candidate.order = name;
+    candidate.format = arrangement->storage.name();
+    candidate.block = block;
+    candidate.bands = wave.bands;
+    candidate.slack = wave.slack;
+    candidate.format_bytes = stored.bytes();
+    SweepCosts costs;
+    for (const Schedule& schedule : schedules) {
+      const ReuseProfile profile(tiling, schedule, row_bytes() * (schedule.power + 1));
+      candidate.window_bytes = std::max(candidate.window_bytes, profile.window_bytes(1.2));
+      costs = costs + costs_of(profile, places_, stored.rows(), row_bytes(), schedule);
+    }
+    const Rates rates = limited_by_kernel(places_.rates, arrangement->kernel_rate);
+    const Prediction prediction = predict_without_overlap(costs, rates);
+    const double copies = copy_seconds(arrangement->order);
+    candidate.memory_bytes = costs.memory_bytes;
+    candidate.predicted_seconds = prediction.seconds + copies;
+    candidate.predicted_overlapped_seconds = predict_with_overlap(costs, rates).seconds + copies;
+    candidate.bound = prediction.bound;
+    proposal.arrangement = arrangement;
+    for (Schedule& schedule : schedules) {
+      proposal.sweeps.emplace_back(tiling, std::move(schedule), stored.bytes_before(),
+                                   prepared_.threads, stored.row_alignment());
+    }
+    proposals_.push_back(std::move(proposal));
+    return proposals_.back().candidate.window_bytes;
+  }
+
+  // Vectors in the caller's order are copied in and out: an element and its index are read, and a
+  // line for an element written.
+  double copy_seconds(const PaddedOrder<I>& order) const {
+    if (options_.vector_order == VectorOrder::plan || order.is_identity()) return 0;
+    const double elements = static_cast<double>(order.rows()) * (options_.power + 1);
+    return elements * static_cast<double>(3 * row_bytes() + Offset{sizeof(I)}) /
+           places_.rates.memory;
+  }
+
+  // How fast the kernel is when its data are in the private cache: some rows in the middle, again
+  // and again, on this thread.
+  double kernel_rate(const PowerMatrix<V, I>& stored) {
+    constexpr Offset kProbeBytes = 256 * 1024;
+    constexpr double kProbeSeconds = 0.001;
+    constexpr int kProbeRuns = 5;
+    if (stored.nnz() == 0) return std::numeric_limits<double>::infinity();
+    make_scratch(stored.rows());
+    const Array<I> cuts =
+        cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, kProbeBytes, stored.row_alignment());
+    const std::size_t middle = (cuts.size() - 1) / 2;
+    const RowRange<I> rows{cuts[middle], cuts[middle + 1]};
+    const Offset bytes =
+        stored.bytes_before()[cuts[middle + 1]] - stored.bytes_before()[cuts[middle]];
+    double fastest = std::numeric_limits<double>::infinity();
+    const double begin = now();
+    for (int run = 0; run < kProbeRuns || now() - begin < kProbeSeconds; ++run) {
+      const double start = now();
+      stored.step({.alpha = trial_scale()}, trial_vectors(1), rows);
+      fastest = std::min(fastest, now() - start);
+    }
+    return static_cast<double>(bytes) / std::max(fastest, 1e-9);
+  }
+
+  // Vectors for trials, as many as the powers of a sweep need.
+  void make_scratch(Offset rows) {
+    const auto elements = static_cast<std::size_t>(rows * options_.vectors);
+    for (int k = 0; k <= options_.power; ++k) {
+      if (static_cast<std::size_t>(k) == scratch_.size()) scratch_.emplace_back();
+      Array<V>& vector = scratch_[k];
+      if (vector.size() >= elements) continue;
+      vector.resize(elements);
+      parallel_for(static_cast<Offset>(elements),
+                   [&](Offset i) { vector[i] = V(1 + static_cast<float>(i % 7) / 8); });
+    }
+  }
+  cpu::StepVectors<V> trial_vectors(int k) {
+    const V* previous = k >= 2 ? scratch_[k - 2].data() : nullptr;
+    return {scratch_[k - 1].data(), previous, scratch_[k].data(), options_.vectors};
+  }
+
+  // A factor that keeps the powers of the trials from overflowing.
+  V trial_scale() {
+    if (scale_ == 0) {
+      double largest = 0;
+      const Offset rows = matrix_.rows();
+      const Offset stride = std::max<Offset>(rows / 4096, 1);
+      for (Offset row = 0; row < rows; row += stride) {
+        double sum = 0;
+        for (Offset k = matrix_.row_offsets()[row]; k < matrix_.row_offsets()[row + 1]; ++k) {
+          sum += static_cast<double>(std::abs(matrix_.values()[k]));
+        }
+        if (std::isfinite(sum)) largest = std::max(largest, sum);
+      }
+      scale_ = 1 / std::max(4 * largest, 1e-30);
+    }
+    using Real = decltype(std::abs(V{}));
+    return V(static_cast<Real>(scale_));
+  }
+
+  void find_neighbours(Proposal<V, I>& proposal) const {
+    if (prepared_.threads < kManyThreads || proposal.candidate.strategy == PowerStrategy::spmv) {
+      return;
+    }
+    const Csr<V, I>& used = proposal.arrangement == given_ ? matrix_ : in_levels_;
+    for (Sweep<I>& sweep : proposal.sweeps) sweep.find_neighbours(used.pattern());
+  }
+
+  // Seconds of one application.
+  double trial(const Proposal<V, I>& proposal) {
+    const Arrangement<V, I>& arrangement = *proposal.arrangement;
+    make_scratch(arrangement.matrix.rows());
+    std::vector<ProgressCounter> counters(prepared_.threads);
+    const cpu::StepCoefficients<V> coefficients{.alpha = trial_scale()};
+    double start = now();
+    proposal.sweeps.front().run(counters, [&](const typename Sweep<I>::Step& task) {
+      arrangement.matrix.step(coefficients, trial_vectors(task.power), task.rows);
+    });
+    const double share =
+        static_cast<double>(options_.power) / proposal.sweeps.front().schedule().power;
+    const double sweeps = (now() - start) * share;
+    if (options_.vector_order == VectorOrder::plan || arrangement.order.is_identity()) {
+      return sweeps;
+    }
+    const auto rows = static_cast<std::size_t>(matrix_.rows()) * options_.vectors;
+    const auto positions =
+        static_cast<std::size_t>(arrangement.order.positions()) * options_.vectors;
+    start = now();
+    arrangement.order.template scatter<V>(std::span(scratch_[1]).first(positions),
+                                          std::span(scratch_[0]).first(rows), options_.vectors);
+    return sweeps + (now() - start) * (options_.power + 1);
+  }
+
+  auto best_proposal() const {
+    return std::ranges::min_element(proposals_, {}, [](const Proposal<V, I>& proposal) {
+      return proposal.candidate.seconds();
+    });
+  }
+
+  // What is timed: plain products in each order, the best wave by the model, and the best ones in
+  // another order or for another cache if they come close.
+  std::vector<std::size_t> favourites() const {
+    std::vector<std::size_t> by_time(proposals_.size());
+    std::iota(by_time.begin(), by_time.end(), std::size_t{0});
+    std::ranges::stable_sort(
+        by_time, {}, [&](std::size_t i) { return proposals_[i].candidate.predicted_seconds; });
+    std::vector<std::size_t> chosen;
+    std::vector<std::pair<std::string, bool>> kinds;  // of waves chosen so far
+    double best_wave = 0;
+    for (const std::size_t i : by_time) {
+      const PowerCandidate& candidate = proposals_[i].candidate;
+      if (candidate.strategy == PowerStrategy::spmv) {
+        chosen.push_back(i);
+        continue;
+      }
+      if (best_wave == 0) best_wave = candidate.predicted_seconds;
+      const std::pair kind{candidate.order, candidate.bound == "shared-cache"};
+      if (candidate.predicted_seconds > kClose * best_wave ||
+          std::ranges::count(kinds, kind) != 0) {
+        continue;
+      }
+      kinds.push_back(kind);
+      chosen.push_back(i);
+    }
+    return chosen;
+  }
+
+  void time_favourites() {
+    std::vector<std::size_t> running = favourites();
+    if (running.size() < 2) return;
+    for (const std::size_t i : running) find_neighbours(proposals_[i]);
+    double spent = 0;  // by the fastest
+    for (int round = 0; round < kTrials || spent < kTrialSeconds; ++round) {
+      double fastest = std::numeric_limits<double>::infinity();
+      for (const std::size_t i : running) {
+        double& measured = proposals_[i].candidate.measured_seconds;
+        const double seconds = trial(proposals_[i]);
+        // The first round finds nothing in the caches and its pages untouched.
+        measured = round <= 1 ? seconds : std::min(measured, seconds);
+        fastest = std::min(fastest, measured);
+      }
+      spent += fastest;
+      std::erase_if(running, [&](std::size_t i) {
+        return proposals_[i].candidate.measured_seconds > kBeaten * fastest;
+      });
+    }
+  }
+
+  void take_best() {
+    if (options_.confirm) time_favourites();
+    // Whatever was timed is chosen among what was timed.
+    const bool timed = std::ranges::any_of(
+        proposals_, [](const auto& proposal) { return proposal.candidate.measured_seconds > 0; });
+    std::ranges::stable_sort(proposals_, {}, [&](const Proposal<V, I>& proposal) {
+      return std::pair(timed && proposal.candidate.measured_seconds == 0,
+                       proposal.candidate.seconds());
+    });
+    for (const Proposal<V, I>& proposal : proposals_) {
+      prepared_.candidates.push_back(proposal.candidate);
+      if (proposal.candidate.strategy == PowerStrategy::spmv &&
+          proposal.candidate.order == "given") {
+        prepared_.plain_seconds = proposal.candidate.seconds();
+      }
+    }
+    Proposal<V, I>& best = proposals_.front();
+    if (!timed) find_neighbours(best);
+    prepared_.arrangement = std::move(best.arrangement);
+    prepared_.sweeps = std::move(best.sweeps);
+  }
+
+  const Csr<V, I>& matrix_;
+  const PowerOptions& options_;
+  double started_;
+  Places places_;
+  PreparedPowers<V, I> prepared_;
+  std::vector<Proposal<V, I>> proposals_;
+  SharedArrangement given_;
+  Csr<V, I> in_levels_;  // the matrix in the order of the levels, if that is another
+  std::vector<Array<V>> scratch_;
+  double scale_ = 0;
+};
+
+}  // namespace
+
+template <Value V, Index I>
+PreparedPowers<V, I> prepare_powers(const Csr<V, I>& matrix, const PowerOptions& options) {
+  return Planner<V, I>(matrix, options).plan();
+}
+
+#define STRATA_INSTANTIATE(V, I) \
+  template PreparedPowers<V, I> prepare_powers(const Csr<V, I>& matrix, const PowerOptions& options)
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata::detail

@@ -1,0 +1,73 @@
+#include "strata/plans/internal/prediction.hpp"
+
+#include <algorithm>
+
+namespace strata::detail {
+
+namespace {
+
+// Of a machine without facts: everything is equally fast.
+constexpr double kUnknownRate = 1e10;
+
+Offset usable(Offset bytes) {
+  return static_cast<Offset>(kUsableShare * static_cast<double>(bytes));
+}
+
+}  // namespace
+
+Places places_of(const MachineFacts& facts, int threads) {
+  Places places;
+  places.private_bytes = usable(facts.private_cache_bytes(threads));
+  places.shared_bytes = std::max(usable(facts.cache_bytes(threads)), places.private_bytes);
+  Rates& rates = places.rates;
+  // Of facts without any bandwidth nothing is left to decide by; let everything be equally fast.
+  rates.memory = facts.read.empty() ? kUnknownRate : facts.memory_bandwidth(threads);
+  rates.cache = std::max(facts.read_bandwidth(threads, places.private_bytes), rates.memory);
+  rates.shared = std::clamp(
+      facts.read_bandwidth(threads, std::min(4 * places.private_bytes, places.shared_bytes)),
+      rates.memory, rates.cache);
+  rates.synchronisation_seconds = facts.handoff_seconds;
+  return places;
+}
+
+SweepCosts costs_of(const ReuseProfile& profile, const Places& places, Offset rows,
+                    Offset row_bytes, const Schedule& schedule) {
+  const int power = schedule.power;
+  const auto all = static_cast<double>(profile.bytes_read());
+  const auto past_private = static_cast<double>(profile.bytes_loaded(places.private_bytes));
+  const auto past_shared = static_cast<double>(profile.bytes_loaded(places.shared_bytes));
+  // x is read, and every power written: a line is loaded before and stored after.
+  const double vectors =
+      static_cast<double>(rows) * static_cast<double>(row_bytes) * (1.0 + 2.0 * power);
+  const Offset working_set = profile.bytes_once() + rows * row_bytes * (power + 1);
+  SweepCosts costs;
+  costs.synchronisations = static_cast<int>(schedule.tasks.size());
+  if (working_set <= places.private_bytes) {
+    costs.cache_bytes = all + vectors;
+  } else if (working_set <= places.shared_bytes) {
+    costs.shared_bytes = past_private + vectors;
+    costs.cache_bytes = all - past_private;
+  } else {
+    costs.memory_bytes = past_shared + vectors;
+    costs.shared_bytes = past_private - past_shared;
+    costs.cache_bytes = all - past_private;
+  }
+  return costs;
+}
+
+SweepCosts operator+(const SweepCosts& a, const SweepCosts& b) {
+  return {.memory_bytes = a.memory_bytes + b.memory_bytes,
+          .cache_bytes = a.cache_bytes + b.cache_bytes,
+          .flops = a.flops + b.flops,
+          .synchronisations = a.synchronisations + b.synchronisations,
+          .shared_bytes = a.shared_bytes + b.shared_bytes};
+}
+
+Rates limited_by_kernel(Rates rates, double kernel_rate) {
+  rates.memory = std::min(rates.memory, kernel_rate);
+  rates.shared = std::min(rates.shared, kernel_rate);
+  rates.cache = std::min(rates.cache, kernel_rate);
+  return rates;
+}
+
+}  // namespace strata::detail

@@ -1,0 +1,62 @@
+// What a caller can ask of a power plan.
+#pragma once
+
+#include <string_view>
+
+#include "strata/base/types.hpp"
+#include "strata/machine/facts.hpp"
+#include "strata/plans/basis.hpp"
+
+namespace strata {
+
+enum class PowerStrategy {
+  automatic,  // the fastest by the model, confirmed by a short timing
+  spmv,       // power by power: plain products
+  levels,     // groups of levels sized for the cache, in RACE's order
+  wavefront,  // small steps with slack between the powers, and bands where levels are too large
+};
+
+constexpr std::string_view name_of(PowerStrategy strategy) {
+  switch (strategy) {
+    case PowerStrategy::automatic: return "auto";
+    case PowerStrategy::spmv: return "spmv";
+    case PowerStrategy::levels: return "levels";
+    case PowerStrategy::wavefront: return "wavefront";
+  }
+  return {};
+}
+
+enum class PowerFormat { automatic, csr, sell, packed_sell };
+
+constexpr std::string_view name_of(PowerFormat format) {
+  switch (format) {
+    case PowerFormat::automatic: return "auto";
+    case PowerFormat::csr: return "csr";
+    case PowerFormat::sell: return "sell";
+    case PowerFormat::packed_sell: return "packed-sell";
+  }
+  return {};
+}
+
+// In which order vectors are given and returned.
+enum class VectorOrder {
+  caller,  // row i of the matrix is element i; plans that reorder copy vectors in and out
+  plan,    // as the plan works: no copies, but vectors may have empty positions, which are zero
+};
+
+struct PowerOptions {
+  int power = 4;                    // p: y_1 … y_p
+  Basis basis = Basis::monomial();  // which vectors these are
+  int vectors = 1;                  // right-hand sides side by side, 1 … 8
+  VectorOrder vector_order = VectorOrder::caller;
+  PowerStrategy strategy = PowerStrategy::automatic;
+  PowerFormat format = PowerFormat::automatic;
+  Offset slice_height = 0;  // C of the sliced formats; 0: chosen
+  int block = 0;            // powers per sweep, p = 8 with 4 is 4 + 4; 0: chosen
+  Offset cache_bytes = 0;   // the cache that the window should fit, of all threads; 0: chosen
+  int threads = 0;          // 0: thread_count()
+  bool confirm = true;      // time the favourites for a few products and keep the fastest
+  const MachineFacts* facts = nullptr;  // to predict with; none: those of this machine
+};
+
+}  // namespace strata

@@ -1,0 +1,345 @@
+// Plans against repeated reference products: every strategy, format, order and number of threads.
+#include "strata/plans/power_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+#include "strata/base/parallel.hpp"
+#include "strata/order/permutation.hpp"
+#include "tests/plans/support.hpp"
+#include "tests/support/graphs.hpp"
+#include "tests/support/types.hpp"
+
+namespace strata {
+namespace {
+
+using test::expect_powers;
+using test::quick_options;
+using test::random_vector;
+
+constexpr PowerStrategy kStrategies[] = {PowerStrategy::automatic, PowerStrategy::spmv,
+                                         PowerStrategy::levels, PowerStrategy::wavefront};
+constexpr PowerFormat kFormats[] = {PowerFormat::automatic, PowerFormat::csr, PowerFormat::sell,
+                                    PowerFormat::packed_sell};
+
+using I = std::int32_t;
+using Matrix = Csr<double, I>;
+using Plan = PowerPlan<double, I>;
+
+Matrix matrix_of(const Pattern<I>& pattern, std::uint64_t seed) {
+  const auto values = random_vector<double>(pattern.columns.size(), seed);
+  return Matrix(pattern.rows, pattern.cols, pattern.row_offsets, pattern.columns,
+                {values.begin(), values.end()});
+}
+
+// Large enough for several threads and groups, small enough for hundreds of plans.
+std::vector<std::pair<std::string, Matrix>> plan_matrices() {
+  std::vector<std::pair<std::string, Matrix>> all;
+  for (const char* spec :
+       {"stencil7:12x12x40", "stencil27:8x8x50,shuffle=1", "stencil5:60x100", "band:6000,width=13",
+        "band:5000,width=9,shuffle=1", "mesh:1200,dim=2,nnzr=8,dof=3,aspect=1x8",
+        "mesh:3000,dim=3,nnzr=16,shuffle=1", "random:3000,nnzr=12", "arrow:5000",
+        "stencil27:4x4x30,dof=3", "rmat:10,edges=12000"}) {
+    all.emplace_back(spec, generate<double, I>(spec));
+  }
+  const auto box = test::box<I>(6, 6, 60, test::Touching::corners);
+  const auto tree = test::random_tree<I>(2000, 3);
+  all.emplace_back("components", matrix_of(test::shuffled(test::side_by_side(box, tree), 1), 2));
+  all.emplace_back("empty rows",
+                   matrix_of(test::side_by_side(test::pattern_of<I>(1000, {}), box), 3));
+  all.emplace_back("not symmetric", matrix_of(test::random_pattern<I>(4000, 20000, 5), 5));
+  return all;
+}
+
+template <class Types>
+class PowerPlanTyped : public testing::Test {};
+TYPED_TEST_SUITE(PowerPlanTyped, test::AllTypes);
+
+TYPED_TEST(PowerPlanTyped, AgreesWithTheReferenceOnAwkwardMatrices) {
+  using V = typename TypeParam::Value;
+  using Ix = typename TypeParam::Index;
+  int turn = 0;
+  for (const auto& [name, entries] : test::awkward_matrices<V, Ix>()) {
+    SCOPED_TRACE(name);
+    const Csr<V, Ix> csr = entries.to_csr();
+    PowerOptions options = quick_options();
+    if (csr.rows() != csr.cols()) {
+      EXPECT_THROW(plan_powers(csr, options), InvalidArgument);
+      continue;
+    }
+    for (const PowerStrategy strategy : kStrategies) {
+      for (const PowerFormat format : kFormats) {
+        SCOPED_TRACE(testing::Message() << name_of(strategy) << " " << name_of(format));
+        ++turn;
+        options.strategy = strategy;
+        options.format = format;
+        options.power = 1 + turn % 9;
+        options.vectors = 1 + turn % 8;
+        options.basis = test::basis_number(turn);
+        options.vector_order = turn % 3 == 0 ? VectorOrder::plan : VectorOrder::caller;
+        expect_powers(csr, options);
+      }
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TYPED_TEST(PowerPlanTyped, AgreesWithTheReferenceOnAStencilAndThreads) {
+  using V = typename TypeParam::Value;
+  using Ix = typename TypeParam::Index;
+  const auto csr = generate<V, Ix>("stencil27:8x8x40,shuffle=1");
+  int turn = 0;
+  for (const PowerStrategy strategy : kStrategies) {
+    for (const PowerFormat format : kFormats) {
+      SCOPED_TRACE(testing::Message() << name_of(strategy) << " " << name_of(format));
+      PowerOptions options = quick_options();
+      options.strategy = strategy;
+      options.format = format;
+      options.threads = std::array{1, 2, 5}[turn % 3];
+      options.vectors = std::array{1, 4, 1, 3}[turn % 4];
+      options.basis = test::basis_number(turn);
+      options.cache_bytes = 300000;
+      expect_powers(csr, options);
+      ++turn;
+    }
+  }
+}
+
+TEST(PowerPlan, AgreesWithTheReferenceInEveryWay) {
+  int turn = 0;
+  for (const auto& [name, matrix] : plan_matrices()) {
+    for (const PowerStrategy strategy : kStrategies) {
+      for (const PowerFormat format : kFormats) {
+        PowerOptions options = quick_options();
+        options.strategy = strategy;
+        options.format = format;
+        options.power = 1 + turn % 9;
+        options.basis = test::basis_number(turn / 2);
+        options.vectors = turn % 3 == 0 ? 1 + turn / 3 % 8 : 1;
+        options.vector_order = turn % 2 == 0 ? VectorOrder::caller : VectorOrder::plan;
+        options.threads = std::array{1, 2, 5, 16}[turn % 4];
+        options.slice_height = std::array{0, 4, 8, 16, 32}[turn % 5];
+        options.block = std::array{0, 4, 3}[turn % 3];
+        options.cache_bytes =
+            std::array<Offset, 4>{1, 50000, 400000, Offset{1} << 60}[turn / 3 % 4];
+        SCOPED_TRACE(testing::Message() << name << ", " << name_of(strategy) << ", turn " << turn);
+        expect_powers(matrix, options);
+        if (HasFailure()) return;
+        turn += 7;
+      }
+    }
+  }
+}
+
+// SELL takes any slice height; where groups of levels start has to follow.
+TEST(PowerPlan, AgreesWithTheReferenceForAnySliceHeightOfSell) {
+  const auto matrix = generate<double, I>("stencil27:8x8x50,shuffle=1");
+  for (const PowerStrategy strategy : kStrategies) {
+    for (const Offset height : {1, 3, 5, 12, 24, 33, 48, 100, 10000}) {
+      SCOPED_TRACE(testing::Message() << name_of(strategy) << ", C = " << height);
+      PowerOptions options = quick_options();
+      options.strategy = strategy;
+      options.format = PowerFormat::sell;
+      options.slice_height = height;
+      options.threads = 2;
+      options.cache_bytes = 300000;
+      expect_powers(matrix, options);
+    }
+  }
+}
+
+TEST(PowerPlan, RunsEightPowersAsFourAndFourAndSevenAsFourAndThree) {
+  const auto matrix = generate<double, I>("stencil7:10x10x60");
+  for (const auto& [power, block, text] :
+       {std::tuple{8, 4, "4+4"}, {7, 4, "4+3"}, {9, 2, "2+2+2+2+1"}, {5, 9, ""}}) {
+    for (const PowerStrategy strategy : {PowerStrategy::levels, PowerStrategy::wavefront}) {
+      PowerOptions options = quick_options();
+      options.power = power;
+      options.block = block;
+      options.strategy = strategy;
+      options.basis = Basis::chebyshev(-6, 6);  // three terms: block borders look back twice
+      expect_powers(matrix, options);
+      const Plan plan = plan_powers(matrix, options);
+      EXPECT_EQ(plan.choice().block, std::min(power, block));
+      EXPECT_NE(plan.explain().find(text), std::string::npos) << plan.explain();
+    }
+  }
+}
+
+// Levels of 30 × 30 rows on a machine with small caches and a slow memory.
+TEST(PowerPlan, SweepsInBandsWhereLevelsAreTooLarge) {
+  MachineFacts facts = test::imaginary_machine();
+  facts.plateaus = {{1, 100 * test::kKilo, 100 * test::kGiga},
+                    {1, 100 * test::kMega, 0.001 * test::kGiga}};
+  const auto matrix = generate<double, I>("stencil27:30x30x24,shuffle=1");
+  std::set<int> considered;
+  std::set<int> chosen;
+  for (const Offset cache : {200000, 300000, 500000, 800000, 1200000}) {
+    for (const int threads : {1, 2}) {
+      PowerOptions options = quick_options();
+      options.facts = &facts;
+      options.strategy = PowerStrategy::wavefront;
+      options.cache_bytes = cache;
+      options.threads = threads;
+      options.block = 4;
+      const Plan plan = plan_powers(matrix, options);
+      for (const PowerCandidate& candidate : plan.candidates()) considered.insert(candidate.bands);
+      chosen.insert(plan.choice().bands);
+      if (plan.choice().bands > 1) {
+        EXPECT_NE(plan.explain().find(" bands"), std::string::npos);
+        expect_powers(matrix, options);
+      }
+    }
+  }
+  EXPECT_GT(*considered.rbegin(), 1) << "no plan considered bands";
+  EXPECT_GT(*chosen.rbegin(), 1) << "no plan chose bands";
+}
+
+TEST(PowerPlan, AgreesWithTheReferenceOnRandomMatricesAndOptions) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const Random random(seed, 11);
+    const auto number = [&](std::uint64_t counter, Offset least, Offset most) {
+      return least + static_cast<Offset>(random.below(counter, most - least + 1));
+    };
+    const auto rows = number(0, 1, 3000);
+    Pattern<I> pattern;
+    switch (number(1, 0, 3)) {
+      case 0: pattern = test::random_pattern<I>(rows, number(2, 0, 6 * rows), seed); break;
+      case 1: pattern = test::random_tree<I>(rows, seed); break;
+      case 2:
+        pattern = test::box<I>(number(2, 1, 12), number(3, 1, 12), number(4, 1, 60),
+                               test::Touching::corners);
+        break;
+      default:
+        pattern = test::side_by_side(
+            test::box<I>(number(2, 1, 40), number(3, 1, 80), 1, test::Touching::faces),
+            test::random_pattern<I>(number(4, 1, 300), number(5, 0, 500), seed));
+    }
+    if (number(6, 0, 1) == 1) pattern = test::shuffled(pattern, seed);
+    PowerOptions options = quick_options();
+    options.power = static_cast<int>(number(7, 1, 9));
+    options.basis = test::basis_number(static_cast<int>(number(8, 0, 4)));
+    options.vectors = static_cast<int>(number(9, 0, 1) == 0 ? 1 : number(10, 1, 8));
+    options.vector_order = number(11, 0, 1) == 0 ? VectorOrder::caller : VectorOrder::plan;
+    options.strategy = kStrategies[number(12, 0, 3)];
+    options.format = kFormats[number(13, 0, 3)];
+    options.slice_height = std::array{0, 4, 8, 16, 32}[number(14, 0, 4)];
+    options.block = static_cast<int>(number(15, 0, 5));
+    options.cache_bytes = number(16, 0, 2) == 0 ? 0 : number(17, 1, 500000);
+    options.threads = static_cast<int>(number(18, 0, 6));
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    expect_powers(matrix_of(pattern, seed), options);
+    if (HasFailure()) return;
+  }
+}
+
+TEST(PowerPlan, AgreesWithTheReferenceWhenItTimesItsCandidates) {
+  for (const char* spec :
+       {"stencil27:10x10x40", "mesh:3000,dim=3,nnzr=16,shuffle=1", "random:2000,nnzr=8"}) {
+    SCOPED_TRACE(spec);
+    PowerOptions options = quick_options();
+    options.confirm = true;
+    options.threads = 2;
+    options.cache_bytes = 200000;
+    expect_powers(generate<double, I>(spec), options);
+    options.vectors = 3;
+    options.vector_order = VectorOrder::plan;
+    expect_powers(generate<double, I>(spec), options);
+  }
+}
+
+TEST(PowerPlan, TakesMorePowersThanThereAreLevels) {
+  for (const PowerStrategy strategy : kStrategies) {
+    PowerOptions options = quick_options();
+    options.strategy = strategy;
+    options.power = 40;
+    options.basis = Basis::scaled(10);
+    expect_powers(generate<double, I>("stencil27:10x10x3"), options);
+    expect_powers(matrix_of(test::clique<I>(60), 1), options);
+    expect_powers(matrix_of(test::graph_of<I>(60, {}), 1), options);
+  }
+}
+
+// The rows in the order of the plan, without empty positions.
+std::vector<double> row_order(const Plan& plan) {
+  std::vector<double> rows(static_cast<std::size_t>(plan.rows()) * plan.vectors());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<double>(i) + 1;
+  std::vector<double> order(static_cast<std::size_t>(plan.positions()) * plan.vectors());
+  plan.to_plan_order(rows, order);
+  std::erase(order, 0.0);
+  return order;
+}
+
+std::vector<double> apply_to_random(const Plan& plan, VectorOrder order) {
+  return test::powers_of(
+      plan, order,
+      random_vector<double>(static_cast<std::size_t>(plan.rows()) * plan.vectors(), 1));
+}
+
+TEST(PowerPlan, GivesTheSameBitsForAnyNumberOfThreads) {
+  for (const char* spec : {"stencil27:12x12x40", "mesh:5000,dim=3,nnzr=16,shuffle=1"}) {
+    const auto matrix = generate<double, I>(spec);
+    for (const PowerStrategy strategy :
+         {PowerStrategy::spmv, PowerStrategy::levels, PowerStrategy::wavefront}) {
+      for (const PowerFormat format : {PowerFormat::csr, PowerFormat::packed_sell}) {
+        SCOPED_TRACE(testing::Message()
+                     << spec << ", " << name_of(strategy) << ", " << name_of(format));
+        PowerOptions options = quick_options();
+        options.strategy = strategy;
+        options.format = format;
+        options.slice_height = format == PowerFormat::csr ? 0 : 8;
+        options.threads = 1;
+        const Plan serial = plan_powers(matrix, options);
+        const auto expected = apply_to_random(serial, options.vector_order);
+        EXPECT_EQ(apply_to_random(serial, options.vector_order), expected);
+        for (const int threads : {2, 5, 16}) {
+          options.threads = threads;
+          const Plan plan = plan_powers(matrix, options);
+          ASSERT_EQ(plan.threads(), threads);
+          // A wave may keep the given rows on some threads and take levels on others.
+          if (plan.choice().order != serial.choice().order) continue;
+          EXPECT_EQ(row_order(plan), row_order(serial)) << threads;
+          EXPECT_EQ(apply_to_random(plan, options.vector_order), expected) << threads;
+          EXPECT_EQ(apply_to_random(plan, options.vector_order), expected) << threads;
+        }
+      }
+    }
+  }
+}
+
+TEST(PowerPlan, GivesTheSameBitsForAnyStrategyWithTheSameRowsAndFormat) {
+  int compared = 0;
+  for (const char* spec : {"stencil27:16x16x40", "band:20000,width=9"}) {
+    const auto matrix = generate<double, I>(spec);
+    for (const PowerFormat format :
+         {PowerFormat::csr, PowerFormat::sell, PowerFormat::packed_sell}) {
+      for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
+        PowerOptions options = quick_options();
+        options.format = format;
+        options.slice_height = 32;
+        options.vector_order = order;
+        options.threads = 2;
+        options.cache_bytes = 300000;
+        options.strategy = PowerStrategy::spmv;
+        const Plan plain = plan_powers(matrix, options);
+        const auto expected = apply_to_random(plain, order);
+        for (const PowerStrategy strategy : {PowerStrategy::levels, PowerStrategy::wavefront}) {
+          options.strategy = strategy;
+          const Plan plan = plan_powers(matrix, options);
+          EXPECT_EQ(plan.choice().strategy, strategy);
+          EXPECT_EQ(plan.choice().format, plain.choice().format);
+          if (row_order(plan) != row_order(plain)) continue;
+          ++compared;
+          EXPECT_EQ(apply_to_random(plan, order), expected)
+              << spec << ", " << name_of(strategy) << ", " << name_of(format);
+        }
+      }
+    }
+  }
+  EXPECT_GE(compared, 12);
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,370 @@
+// How plans are used: bad input, numbers that are not finite, moves, threads, new values, words.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+#include "strata/base/error.hpp"
+#include "strata/plans/power_plan.hpp"
+#include "tests/plans/support.hpp"
+#include "tests/support/format_check.hpp"
+#include "tests/support/graphs.hpp"
+
+namespace strata {
+namespace {
+
+using test::quick_options;
+using test::random_vector;
+
+using I = std::int32_t;
+using Matrix = Csr<double, I>;
+using Plan = PowerPlan<double, I>;
+
+constexpr PowerStrategy kStrategies[] = {PowerStrategy::spmv, PowerStrategy::levels,
+                                         PowerStrategy::wavefront};
+constexpr PowerFormat kFormats[] = {PowerFormat::csr, PowerFormat::sell, PowerFormat::packed_sell};
+
+Matrix stencil() {
+  return generate<double, I>("stencil7:10x10x30,shuffle=1");
+}
+
+Plan plan_of(const Matrix& matrix, PowerStrategy strategy, PowerFormat format) {
+  PowerOptions options = quick_options();
+  options.strategy = strategy;
+  options.format = format;
+  options.threads = 2;
+  return plan_powers(matrix, options);
+}
+
+TEST(PowerPlan, RefusesWhatHasNoPowers) {
+  const Matrix rectangular(2, 3, {0, 1, 2}, {0, 2}, {1.0, 1.0});
+  EXPECT_THROW(plan_powers(rectangular, quick_options()), InvalidArgument);
+  const auto refused = [](auto&& change) {
+    PowerOptions options = quick_options();
+    change(options);
+    EXPECT_THROW(plan_powers(stencil(), options), InvalidArgument);
+  };
+  for (const int power : {0, -1, std::numeric_limits<int>::min()}) {
+    refused([&](auto& options) { options.power = power; });
+  }
+  for (const int vectors : {0, -1, 9}) {
+    refused([&](auto& options) { options.vectors = vectors; });
+  }
+  refused([](auto& options) { options.threads = -1; });
+  refused([](auto& options) { options.block = -1; });
+  refused([](auto& options) { options.cache_bytes = -1; });
+  refused([](auto& options) { options.slice_height = -1; });
+  refused([](auto& options) { options.basis = Basis::newton({1.0}); });
+  for (const Offset height : {1, 5, 64}) {  // packed SELL has 4, 8, 16 and 32
+    refused([&](auto& options) {
+      options.format = PowerFormat::packed_sell;
+      options.slice_height = height;
+    });
+  }
+}
+
+TEST(PowerPlan, RefusesVectorsOfOtherLengths) {
+  const Plan plan = plan_of(stencil(), PowerStrategy::levels, PowerFormat::packed_sell);
+  auto workspace = plan.make_workspace();
+  const auto n = static_cast<std::size_t>(plan.rows());
+  std::vector<double> x(n, 1), powers(4 * n), last(n), shorter(n - 1), longer(4 * n + 1);
+  EXPECT_NO_THROW(plan.apply(x, powers, workspace));
+  EXPECT_THROW(plan.apply(shorter, powers, workspace), InvalidArgument);
+  EXPECT_THROW(plan.apply({}, powers, workspace), InvalidArgument);
+  EXPECT_THROW(plan.apply(x, longer, workspace), InvalidArgument);
+  EXPECT_THROW(plan.apply(x, last, workspace), InvalidArgument);
+  EXPECT_THROW(plan.apply_last(x, shorter, workspace), InvalidArgument);
+  EXPECT_THROW(plan.apply_last(longer, last, workspace), InvalidArgument);
+  std::vector<double> positions(plan.positions());
+  EXPECT_THROW(plan.to_plan_order(shorter, positions), InvalidArgument);
+  EXPECT_THROW(plan.to_caller_order(positions, shorter), InvalidArgument);
+}
+
+TEST(PowerPlan, RefusesToOverwriteX) {
+  for (const PowerStrategy strategy : kStrategies) {
+    const Plan plan = plan_of(stencil(), strategy, PowerFormat::csr);
+    auto workspace = plan.make_workspace();
+    auto workspace_for_last = plan.make_workspace_for_last();
+    const auto n = static_cast<std::size_t>(plan.rows());
+    std::vector<double> memory = random_vector<double>(6 * n, 1);
+    const std::span<double> all(memory);
+    const auto x = all.subspan(n, n);
+    EXPECT_THROW(plan.apply(x, all.subspan(n, 4 * n), workspace), InvalidArgument);
+    EXPECT_THROW(plan.apply(x, all.subspan(0, 4 * n), workspace), InvalidArgument);
+    EXPECT_THROW(plan.apply(x, all.subspan(2 * n - 1, 4 * n), workspace), InvalidArgument);
+    EXPECT_THROW(plan.apply_last(x, x, workspace_for_last), InvalidArgument);
+    EXPECT_THROW(plan.apply_last(x, all.subspan(1, n), workspace_for_last), InvalidArgument);
+    // Side by side is fine, on either side.
+    const std::vector<double> start(x.begin(), x.end());
+    plan.apply(x, all.subspan(2 * n, 4 * n), workspace);
+    EXPECT_TRUE(std::ranges::equal(x, start));
+    plan.apply_last(x, all.first(n), workspace_for_last);
+    EXPECT_TRUE(std::ranges::equal(all.first(n), all.last(n)));
+    EXPECT_TRUE(std::ranges::equal(x, start));
+  }
+}
+
+TEST(PowerPlan, RefusesWorkspacesOfOtherPlansAndFunctions) {
+  const Plan plan = plan_of(stencil(), PowerStrategy::levels, PowerFormat::csr);
+  const Plan smaller = plan_of(generate<double, I>("stencil7:10x10x20,shuffle=1"),
+                               PowerStrategy::levels, PowerFormat::csr);
+  std::vector<double> x(plan.rows(), 1), powers(4 * x.size()), last(x.size());
+  auto none = Plan::Workspace();
+  EXPECT_EQ(none.bytes(), 0);
+  EXPECT_THROW(plan.apply(x, powers, none), InvalidArgument);
+  auto of_smaller = smaller.make_workspace();
+  EXPECT_THROW(plan.apply(x, powers, of_smaller), InvalidArgument);
+  auto for_last = plan.make_workspace_for_last();
+  EXPECT_THROW(plan.apply(x, powers, for_last), InvalidArgument);
+  EXPECT_NO_THROW(plan.apply_last(x, last, for_last));
+  EXPECT_LT(for_last.bytes(), plan.make_workspace().bytes());
+}
+
+// Where the numbers are not finite, as the reference has it in the same arithmetic.
+TEST(PowerPlan, NotANumberComesOutWhereItMust) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Matrix clean = stencil();
+  for (const double poison : {kNaN, kInfinity}) {
+    for (const bool in_matrix : {true, false}) {
+      Matrix matrix = clean;
+      auto x = random_vector<double>(clean.rows(), 1);
+      if (in_matrix) {
+        matrix.mutable_values()[matrix.nnz() / 3] = poison;
+      } else {
+        x[x.size() / 3] = poison;
+      }
+      const auto expected = test::expected_powers(matrix, Basis::monomial(), 4, x, 1).powers;
+      for (const PowerStrategy strategy : kStrategies) {
+        for (const PowerFormat format : kFormats) {
+          const Plan plan = plan_of(matrix, strategy, format);
+          const auto powers = test::powers_of(plan, VectorOrder::caller, x);
+          int different = 0;
+          for (std::size_t i = 0; i < powers.size(); ++i) {
+            different += std::isnan(powers[i]) != std::isnan(expected[i]);
+            different += std::isfinite(powers[i]) != std::isfinite(expected[i]);
+          }
+          EXPECT_EQ(different, 0) << name_of(strategy) << ", " << name_of(format) << ", " << poison
+                                  << (in_matrix ? " in the matrix" : " in x");
+        }
+      }
+    }
+  }
+}
+
+TEST(PowerPlan, NotANumberInTheMatrixDoesNotDisturbTheTiming) {
+  Matrix matrix = stencil();
+  for (double& value : matrix.mutable_values()) value = std::numeric_limits<double>::quiet_NaN();
+  PowerOptions options = quick_options();
+  options.confirm = true;
+  const Plan plan = plan_powers(matrix, options);
+  EXPECT_FALSE(std::isnan(plan.choice().seconds()));
+}
+
+TEST(FindOverflow, NamesTheFirstPowerAndElementThatIsNotFinite) {
+  // 10⁴⁰ᵏ: finite up to k = 7.
+  test::Entries<double, I> entries(100, 100, 1);
+  for (I row = 0; row < 100; ++row) entries.add(row, row, row == 42 ? 1e40 : 1.0);
+  const Matrix matrix = entries.coo().to_csr();
+  PowerOptions options = quick_options();
+  options.power = 9;
+  const Plan plan = plan_powers(matrix, options);
+  const auto powers = test::powers_of(plan, VectorOrder::caller, std::vector<double>(100, 2.0));
+  const auto overflow = find_overflow<double>(powers, 9);
+  ASSERT_TRUE(overflow.has_value());
+  EXPECT_EQ(overflow->power, 8);
+  EXPECT_EQ(overflow->element, 42);
+  EXPECT_FALSE(find_overflow<double>(std::span(powers).first(700), 7).has_value());
+  EXPECT_FALSE(find_overflow<double>({}, 3).has_value());
+  EXPECT_THROW(find_overflow<double>(powers, 0), InvalidArgument);
+  EXPECT_THROW(find_overflow<double>(powers, 7), InvalidArgument);
+}
+
+TEST(FindOverflow, FindsTheFirstOfManyInParallel) {
+  std::vector<std::complex<float>> powers(60000, {1, 2});
+  powers[41234] = {0, std::numeric_limits<float>::infinity()};
+  powers[55555] = {std::numeric_limits<float>::quiet_NaN(), 0};
+  const auto overflow = find_overflow<std::complex<float>>(powers, 6);
+  ASSERT_TRUE(overflow.has_value());
+  EXPECT_EQ(overflow->power, 5);
+  EXPECT_EQ(overflow->element, 1234);
+}
+
+TEST(PowerPlan, AndItsWorkspacesCanBeMoved) {
+  const auto x = random_vector<double>(stencil().rows(), 1);
+  Plan first = plan_of(stencil(), PowerStrategy::levels, PowerFormat::packed_sell);
+  const auto expected = test::powers_of(first, VectorOrder::caller, x);
+  auto workspace = first.make_workspace();
+  const Plan second = std::move(first);
+  auto moved = std::move(workspace);
+  std::vector<double> powers(4 * x.size());
+  second.apply(x, powers, moved);
+  EXPECT_EQ(powers, expected);
+  EXPECT_THROW(second.apply(x, powers, workspace), InvalidArgument);
+  workspace = std::move(moved);
+  first = plan_of(stencil(), PowerStrategy::spmv, PowerFormat::csr);
+  second.apply(x, powers, workspace);
+  EXPECT_EQ(powers, expected);
+  std::vector<Plan> plans;
+  for (int i = 0; i < 5; ++i) {
+    plans.push_back(plan_of(stencil(), PowerStrategy::wavefront, PowerFormat::csr));
+  }
+  EXPECT_EQ(plans[0].rows(), 3000);
+}
+
+TEST(PowerPlan, ServesSeveralThreadsAtOnceWithAWorkspaceEach) {
+  for (const PowerStrategy strategy : kStrategies) {
+    const Plan plan = plan_of(stencil(), strategy, PowerFormat::packed_sell);
+    std::vector<std::vector<double>> inputs, expected, found(3);
+    for (std::uint64_t caller = 0; caller < 3; ++caller) {
+      inputs.push_back(random_vector<double>(plan.rows(), caller));
+      expected.push_back(test::powers_of(plan, VectorOrder::caller, inputs.back()));
+    }
+    std::vector<std::thread> threads;
+    for (int caller = 0; caller < 3; ++caller) {
+      threads.emplace_back([&, caller] {
+        auto workspace = plan.make_workspace();
+        std::vector<double> powers(4 * inputs[caller].size());
+        for (int round = 0; round < 20; ++round) plan.apply(inputs[caller], powers, workspace);
+        found[caller] = powers;
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(found, expected) << name_of(strategy);
+  }
+}
+
+TEST(PowerPlan, WithNewValuesIsLikeANewPlan) {
+  const Matrix matrix = stencil();
+  const Matrix changed = test::with_other_values(matrix, 5);
+  const auto x = random_vector<double>(matrix.rows(), 1);
+  for (const PowerStrategy strategy : kStrategies) {
+    for (const PowerFormat format : kFormats) {
+      SCOPED_TRACE(testing::Message() << name_of(strategy) << ", " << name_of(format));
+      Plan plan = plan_of(matrix, strategy, format);
+      plan.update_values(changed);
+      const Plan fresh = plan_of(changed, strategy, format);
+      if (plan.choice().order == fresh.choice().order &&
+          plan.choice().format == fresh.choice().format) {
+        EXPECT_EQ(test::powers_of(plan, VectorOrder::caller, x),
+                  test::powers_of(fresh, VectorOrder::caller, x));
+      }
+      test::expect_close(test::powers_of(plan, VectorOrder::caller, x),
+                         test::expected_powers(changed, Basis::monomial(), 4, x, 1), 4,
+                         test::longest_row(matrix));
+    }
+  }
+}
+
+// As many entries as the stencil, one of them in another row, or only in another column.
+TEST(PowerPlan, RefusesNewValuesOnAnotherPattern) {
+  const Matrix matrix = stencil();
+  const auto with_columns = [&](auto&& change) {
+    const auto offsets = matrix.row_offsets();
+    const auto columns = matrix.columns();
+    const auto values = matrix.values();
+    Array<Offset> new_offsets(offsets.begin(), offsets.end());
+    Array<I> new_columns(columns.begin(), columns.end());
+    change(new_offsets, new_columns);
+    return Matrix(matrix.rows(), matrix.cols(), std::move(new_offsets), std::move(new_columns),
+                  {values.begin(), values.end()});
+  };
+  const Matrix other_row = with_columns([](auto& offsets, auto& columns) {
+    --offsets[1];
+    std::iota(columns.begin(), columns.begin() + offsets[2], 0);
+  });
+  const Matrix other_column = with_columns([&](auto& offsets, auto& columns) {
+    const Offset last = offsets[1] - 1;
+    columns[last] = columns[last] == 2999 ? 2998 : 2999;
+  });
+  for (const PowerStrategy strategy : kStrategies) {
+    for (const PowerFormat format : kFormats) {
+      SCOPED_TRACE(testing::Message() << name_of(strategy) << ", " << name_of(format));
+      Plan plan = plan_of(matrix, strategy, format);
+      EXPECT_THROW(plan.update_values(generate<double, I>("stencil7:10x10x20")), InvalidArgument);
+      EXPECT_THROW(plan.update_values({}), InvalidArgument);
+      EXPECT_THROW(plan.update_values(other_row), InvalidArgument);
+      // Sliced formats compare the lengths of rows alone, and keep the columns that they have.
+      if (format == PowerFormat::csr) {
+        EXPECT_THROW(plan.update_values(other_column), InvalidArgument);
+      }
+    }
+  }
+}
+
+TEST(PowerPlan, ExplainsItsChoiceAndWhatItRejected) {
+  for (const PowerStrategy strategy : {PowerStrategy::automatic, PowerStrategy::spmv,
+                                       PowerStrategy::levels, PowerStrategy::wavefront}) {
+    PowerOptions options = quick_options();
+    options.strategy = strategy;
+    options.threads = 2;
+    options.cache_bytes = 100000;
+    const Plan plan = plan_powers(stencil(), options);
+    const std::string text = plan.explain();
+    const auto mentions = [&](std::string_view words) {
+      return text.find(words) != std::string::npos;
+    };
+    EXPECT_TRUE(mentions("4 powers (monomial)")) << text;
+    EXPECT_TRUE(mentions("3000 rows")) << text;
+    EXPECT_TRUE(mentions("Chosen: ")) << text;
+    EXPECT_GE(plan.candidates().size(), 1u);
+    EXPECT_EQ(&plan.choice(), &plan.candidates().front());
+    for (const PowerCandidate& candidate : plan.candidates()) {
+      EXPECT_TRUE(mentions(name_of(candidate.strategy))) << text;
+      EXPECT_TRUE(mentions(candidate.format)) << text;
+      EXPECT_TRUE(mentions(candidate.order)) << text;
+      EXPECT_GT(candidate.predicted_seconds, 0);
+      EXPECT_LE(candidate.predicted_overlapped_seconds, candidate.predicted_seconds * 1.0001);
+      EXPECT_GT(candidate.format_bytes, 0);
+      EXPECT_EQ(candidate.measured_seconds, 0);
+      EXPECT_GE(candidate.predicted_seconds, plan.choice().predicted_seconds);
+    }
+    if (strategy != PowerStrategy::automatic) {
+      EXPECT_EQ(plan.choice().strategy, strategy);
+    }
+    EXPECT_GE(plan.break_even(), 0);
+    EXPECT_GT(plan.setup_seconds(), 0);
+    EXPECT_EQ(plan.threads(), 2);
+  }
+}
+
+TEST(PowerPlan, TimesItsFavouritesWhenAsked) {
+  PowerOptions options = quick_options();
+  options.confirm = true;
+  options.cache_bytes = 100000;
+  const Plan plan = plan_powers(stencil(), options);
+  EXPECT_GT(plan.choice().measured_seconds, 0);
+  EXPECT_GE(plan.break_even(), 0);
+}
+
+TEST(PowerPlan, ExplainsPlansOfNothing) {
+  for (const PowerStrategy strategy : kStrategies) {
+    PowerOptions options = quick_options();
+    options.strategy = strategy;
+    for (const Matrix& matrix :
+         {Matrix(), Matrix(1, 1, {0, 1}, {0}, {2.0}), Matrix(3, 3, {0, 0, 0, 0}, {}, {})}) {
+      const Plan plan = plan_powers(matrix, options);
+      EXPECT_NE(plan.explain().find("Chosen: "), std::string::npos);
+      EXPECT_EQ(plan.explain().find("nan"), std::string::npos) << plan.explain();
+      EXPECT_GE(plan.break_even(), 0);
+    }
+  }
+}
+
+// Nothing is known about a machine that reports nothing, yet its plans are right.
+TEST(PowerPlan, WorksWithoutFacts) {
+  const MachineFacts nothing;
+  for (const PowerStrategy strategy : kStrategies) {
+    PowerOptions options = quick_options();
+    options.facts = &nothing;
+    options.strategy = strategy;
+    test::expect_powers(stencil(), options);
+    options.confirm = true;
+    test::expect_powers(stencil(), options);
+  }
+}
+
+}  // namespace
+}  // namespace strata
