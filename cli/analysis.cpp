@@ -97,14 +97,18 @@ std::vector<FormatFacts> formats_to_try(const MatrixStatistics& statistics) {
   return formats;
 }
 
-namespace {
-
 Offset parameter(const FormatFacts& format, std::string_view name) {
   const auto found = std::ranges::find(format.parameters, name, &NamedNumber::name);
   if (found == format.parameters.end())
     throw Error(fmt::format("{} has no {}", format.label, name));
   return found->value;
 }
+
+bool has_cpu_kernel(const FormatFacts& format) {
+  return format.format == "csr" || format.format == "sell" || format.format == "packed-sell";
+}
+
+namespace {
 
 template <Value V, Index I>
 Footprint footprint_in(const Csr<V, I>& csr, const FormatFacts& format) {

@@ -51,6 +51,10 @@ void draw_to_file(const AnyMatrix& matrix, const std::string& path);
 // One format at a time, so that there is something to show when the rest is interrupted.
 std::vector<FormatFacts> formats_to_try(const MatrixStatistics& statistics);
 void measure_format(const AnyMatrix& matrix, FormatFacts& format);
+// Throws if the format has no such parameter.
+Offset parameter(const FormatFacts& format, std::string_view name);
+// Whether products in this format have a fast kernel; all have a reference.
+bool has_cpu_kernel(const FormatFacts& format);
 
 // Bytes of the vectors of a product y = Ax, each touched once.
 Offset vector_bytes(const MatrixStatistics& statistics, const TypeSizes& sizes);

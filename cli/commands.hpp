@@ -14,5 +14,10 @@ using Command = std::function<void(const std::vector<std::string>& words)>;
 void add_info(CLI::App& app, Command& chosen);
 void add_gen(CLI::App& app, Command& chosen);
 void add_convert(CLI::App& app, Command& chosen);
+void add_machine(CLI::App& app, Command& chosen);
+void add_mpk(CLI::App& app, Command& chosen);
+void add_explain(CLI::App& app, Command& chosen);
+void add_model(CLI::App& app, Command& chosen);
+void add_spmv(CLI::App& app, Command& chosen);
 
 }  // namespace strata::cli

@@ -35,6 +35,11 @@ ResultDocument::~ResultDocument() {
   on_interruption({});
 }
 
+void ResultDocument::describe_machine(const Json& facts) {
+  const std::lock_guard lock(mutex_);
+  document_["machine"].update(facts);
+}
+
 void ResultDocument::describe_matrix(const Json& facts) {
   const std::lock_guard lock(mutex_);
   document_["matrix"].update(facts);

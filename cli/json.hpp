@@ -22,7 +22,8 @@ class ResultDocument {
   ResultDocument(const ResultDocument&) = delete;
   ResultDocument& operator=(const ResultDocument&) = delete;
 
-  // Adds keys to "matrix", replacing those it has.
+  // Adds keys to "machine" and to "matrix", replacing those it has.
+  void describe_machine(const Json& facts);
   void describe_matrix(const Json& facts);
   void add_result(Json result);
 

@@ -45,6 +45,11 @@ void run(CLI::App& app, int argc, char** argv) {
   add_info(app, chosen);
   add_gen(app, chosen);
   add_convert(app, chosen);
+  add_machine(app, chosen);
+  add_mpk(app, chosen);
+  add_explain(app, chosen);
+  add_model(app, chosen);
+  add_spmv(app, chosen);
   const std::vector<std::string> words(argv, argv + argc);
   require_command(app, words);
   try {

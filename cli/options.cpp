@@ -48,12 +48,34 @@ void add_type_options(CLI::App& command, CommonOptions& options) {
       ->capture_default_str();
 }
 
-void add_matrix_argument(CLI::App& command, std::string& matrix, const std::string& name) {
-  command
+void add_measuring_options(CLI::App& command, MeasuringOptions& options) {
+  command.add_option("--min-time", options.min_seconds, "Time every candidate at least so long")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "Of the random vectors")
+      ->type_name("S")
+      ->capture_default_str();
+  command.add_flag("--validate,!--no-validate", options.validate,
+                   "Compare the results with reference products (the default), or do not");
+}
+
+CLI::Option* add_matrix_argument(CLI::App& command, std::string& matrix, const std::string& name) {
+  return command
       .add_option(name, matrix,
                   "A Matrix Market file (.mtx, .mtx.gz) or a generator such as stencil5:100x100")
       ->type_name("")
       ->required();
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> words;
+  std::size_t begin = 0;
+  for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+    end = text.find(',', begin);
+    words.push_back(text.substr(begin, end - begin));
+  }
+  return words;
 }
 
 void set_example(CLI::App& command, const std::string& example) {

@@ -4,8 +4,10 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace strata::cli {
 
@@ -24,13 +26,25 @@ struct CommonOptions {
   bool json_on_stdout() const { return json == "-"; }
 };
 
+// How a benchmark times and checks.
+struct MeasuringOptions {
+  double min_seconds = 0.5;  // of every candidate, all its repetitions together
+  std::uint64_t seed = 1;    // of the vectors
+  bool validate = true;      // compare with reference products
+};
+
 // --threads, --json, --quiet
 void add_common_options(CLI::App& command, CommonOptions& options);
 // --precision, --index
 void add_type_options(CLI::App& command, CommonOptions& options);
-// MATRIX, as the contract of all commands has it
-void add_matrix_argument(CLI::App& command, std::string& matrix,
-                         const std::string& name = "MATRIX");
+// --min-time, --seed, --validate, --no-validate
+void add_measuring_options(CLI::App& command, MeasuringOptions& options);
+// MATRIX, as the contract of all commands has it; required unless the command changes that
+CLI::Option* add_matrix_argument(CLI::App& command, std::string& matrix,
+                                 const std::string& name = "MATRIX");
+
+// The words between commas.
+std::vector<std::string> split_list(const std::string& text);
 
 // What `--help` shows after the options.
 void set_example(CLI::App& command, const std::string& example);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <span>
 #include <system_error>
 
 #include "cli/exit_status.hpp"
@@ -84,15 +85,28 @@ std::string grouped(Offset number) {
   return digits;
 }
 
+namespace {
+
+// Three digits and the unit in which there are no more before the point.
+std::string with_unit(double number, std::span<const char* const> units) {
+  std::size_t unit = 0;
+  // 999.5 and more would be shown with four digits.
+  for (; number >= 999.5 && unit + 1 < units.size(); ++unit) number /= 1000;
+  const int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
+  return fmt::format("{:.{}f} {}", number, decimals, units[unit]);
+}
+
+}  // namespace
+
 std::string bytes_text(Offset bytes) {
   constexpr std::array kUnits{"kB", "MB", "GB", "TB", "PB", "EB"};
   if (bytes < 1000) return fmt::format("{} B", bytes);
-  double number = static_cast<double>(bytes) / 1000;
-  std::size_t unit = 0;
-  // 999.5 and more would be shown with four digits.
-  for (; number >= 999.5 && unit + 1 < kUnits.size(); ++unit) number /= 1000;
-  const int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
-  return fmt::format("{:.{}f} {}", number, decimals, kUnits[unit]);
+  return with_unit(static_cast<double>(bytes) / 1000, kUnits);
+}
+
+std::string seconds_text(double seconds) {
+  constexpr std::array kUnits{"ns", "us", "ms", "s"};
+  return with_unit(seconds * 1e9, kUnits);
 }
 
 std::string bar(double fraction, int width) {
@@ -117,7 +131,7 @@ std::string Table::text(int indent) const {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string gap(static_cast<std::size_t>(widths[i] - display_width(row[i])), ' ');
       if (i > 0) line += "  ";
-      line += i == 0 || rows_.front()[i].empty() ? row[i] + gap : gap + row[i];
+      line += i < text_columns_ || rows_.front()[i].empty() ? row[i] + gap : gap + row[i];
     }
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }

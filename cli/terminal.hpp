@@ -50,17 +50,22 @@ std::string bytes_text(Offset bytes);
 // A bar of block characters, `width` cells long at fraction 1, in eighths of a cell.
 std::string bar(double fraction, int width);
 
-// Rows of cells in aligned columns, two spaces apart. The first column and those without a header
-// are text, the others are numbers, aligned at the right. All rows have as many cells as the
+// "1.31 s", "24.0 ms", "3.10 us".
+std::string seconds_text(double seconds);
+
+// Rows of cells in aligned columns, two spaces apart. The first `text_columns` and those without a
+// header are text, the others are numbers, aligned at the right. All rows have as many cells as the
 // header.
 class Table {
  public:
-  explicit Table(std::vector<std::string> header) : rows_{std::move(header)} {}
+  explicit Table(std::vector<std::string> header, std::size_t text_columns = 1)
+      : rows_{std::move(header)}, text_columns_(text_columns) {}
   void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
   std::string text(int indent) const;
 
  private:
   std::vector<std::vector<std::string>> rows_;
+  std::size_t text_columns_;
 };
 
 // Two blocks of lines next to each other, `gap` spaces apart.

@@ -16,8 +16,15 @@ TEST_F(Usage, VersionIsPrinted) {
 }
 
 TEST_F(Usage, EveryHelpHasAnExample) {
-  for (const Words& words :
-       {Words{"--help"}, {"info", "--help"}, {"gen", "--help"}, {"convert", "-h"}}) {
+  for (const Words& words : {Words{"--help"},
+                             {"info", "--help"},
+                             {"gen", "--help"},
+                             {"convert", "-h"},
+                             {"machine", "-h"},
+                             {"mpk", "-h"},
+                             {"explain", "-h"},
+                             {"model", "-h"},
+                             {"spmv", "-h"}}) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 0);
     EXPECT_NE(outcome.out.find("Example:\n  strata "), std::string::npos) << outcome.out;
@@ -40,6 +47,8 @@ TEST_F(Usage, WrongUsageIsStatus2AndPointsToTheHelp) {
                              {"gen", "stencil5:4x4"},
                              {"gen", "-o", "x.mtx"},
                              {"convert", "stencil5:4x4"},
+                             {"machine", "stencil5:4x4"},
+                             {"machine", "--seconds", "0"},
                              {"convert", "stencil5:4x4", "x.mtx", "--symmetry", "diagonal"}}) {
     expect_failure(words, 2, "--help");
   }

@@ -1,0 +1,99 @@
+#include "cli/measuring.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "cli/exit_status.hpp"
+
+namespace strata::cli {
+
+const KnownFacts& find_machine(ResultDocument& document, Progress& progress) {
+  progress.start("finding out how fast this machine is");
+  const KnownFacts& known = known_machine();
+  const int threads = known.facts.cores;
+  Json facts{{"memory_read_bytes_per_second", known.facts.memory_bandwidth(threads)},
+             {"cache_bytes", known.facts.cache_bytes(threads)},
+             {"private_cache_bytes", known.facts.private_cache_bytes(threads)},
+             {"measured_at", known.facts.measured_at}};
+  if (!known.remark.empty()) facts["remark"] = known.remark;
+  document.describe_machine(facts);
+  return known;
+}
+
+void add_measurement(Json& result, const Measurement& measurement) {
+  result["seconds"] = {{"median", measurement.timing.median},
+                       {"min", measurement.timing.minimum},
+                       {"p95", measurement.timing.p95},
+                       {"repetitions", measurement.timing.repetitions}};
+  result["gflops"] = measurement.flops_per_second() / 1e9;
+  result["gbytes_per_second"] = measurement.bytes_per_second() / 1e9;
+  if (!measurement.check) return;
+  result["error"] = {{"relative", measurement.check->relative_error},
+                     {"tolerance", measurement.check->tolerance},
+                     {"passed", measurement.check->passed},
+                     {"power", measurement.check->power},
+                     {"compared_powers", measurement.check->compared}};
+}
+
+FormatName split_format(const std::string& text) {
+  const std::size_t height = text.find(" C=");
+  FormatName format{text.substr(0, height)};
+  if (height != std::string::npos) {
+    std::from_chars(text.data() + height + 3, text.data() + text.size(), format.slice_height);
+  }
+  return format;
+}
+
+std::string heading_text(const MatrixSource& source, const MatrixStatistics& statistics,
+                         const MachineFacts& facts, int threads) {
+  return fmt::format(
+      "{}: {} rows, {} entries, {:.1f} per row\n{}, {} thread{}: {} GB/s from memory\n\n",
+      source.name, grouped(statistics.rows), grouped(statistics.entries),
+      statistics.row_lengths.mean, facts.processor.empty() ? "this machine" : facts.processor,
+      threads, threads == 1 ? "" : "s", giga_text(facts.memory_bandwidth(threads)));
+}
+
+std::string giga_text(double per_second) {
+  const double number = per_second / 1e9;
+  return fmt::format("{:.{}f}", number, number < 9.995 ? 2 : number < 99.95 ? 1 : 0);
+}
+
+std::string percent_text(double share) {
+  return fmt::format("{:.0f} %", 100 * share);
+}
+
+std::string check_text(const std::vector<Measurement>& measurements) {
+  const Check* worst = nullptr;
+  bool compared = false;
+  for (const Measurement& measurement : measurements) {
+    if (!measurement.check) return "The results were not compared with reference products.";
+    const Check& check = *measurement.check;
+    compared = compared || check.compared > 0;
+    if (!check.passed) {
+      return fmt::format(
+          "WRONG RESULTS: power {} is off by {:.1e} relative to the reference, allowed are {:.1e}.",
+          check.power, check.relative_error, check.tolerance);
+    }
+    if (worst == nullptr || check.relative_error > worst->relative_error) worst = &check;
+  }
+  if (!compared) return "No power of the reference is finite: nothing could be compared.";
+  return fmt::format(
+      "All results agree with reference products: off by {:.1e} at most, allowed are {:.1e}.",
+      worst->relative_error, worst->tolerance);
+}
+
+void require_passed(const std::vector<Measurement>& measurements, const std::string& command) {
+  for (const Measurement& measurement : measurements) {
+    if (measurement.check && !measurement.check->passed) {
+      throw Failure(ExitStatus::not_valid,
+                    fmt::format("{}: power {} is off by {:.1e} relative to the reference, allowed "
+                                "are {:.1e}",
+                                command, measurement.check->power,
+                                measurement.check->relative_error, measurement.check->tolerance));
+    }
+  }
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,54 @@
+// What the benchmarks share: the machine they are compared with, rates, and their JSON.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/json.hpp"
+#include "cli/terminal.hpp"
+#include "cli/validation.hpp"
+#include "strata/bench/timing.hpp"
+#include "strata/machine/stored_facts.hpp"
+
+namespace strata::cli {
+
+// The facts of this machine, measured now if nobody has yet. Tells the document what benchmarks
+// compare with.
+const KnownFacts& find_machine(ResultDocument& document, Progress& progress);
+
+// One timed candidate. Flops and bytes are those of one application.
+struct Measurement {
+  double flops = 0;
+  double bytes = 0;  // that the kernels read and write, wherever they find them
+  Timing timing;
+  std::optional<Check> check;  // none with --no-validate
+
+  double flops_per_second() const { return flops / timing.median; }
+  double bytes_per_second() const { return bytes / timing.median; }
+};
+
+// Adds "seconds", "gflops", "gbytes_per_second" and "error".
+void add_measurement(Json& result, const Measurement& measurement);
+
+// A format as plans name it, "packed-sell C=32": its name and its slice height, 0 if it has none.
+struct FormatName {
+  std::string name;
+  Offset slice_height = 0;
+};
+FormatName split_format(const std::string& text);
+
+// Two lines above a table: the matrix, and the machine with its memory.
+std::string heading_text(const MatrixSource& source, const MatrixStatistics& statistics,
+                         const MachineFacts& facts, int threads);
+
+// 1.2e10 as "12.0": billions per second, with three digits.
+std::string giga_text(double per_second);
+// 0.87 as "87 %".
+std::string percent_text(double share);
+
+// One sentence on how far results were from the reference, and the failure of the first that was
+// too far.
+std::string check_text(const std::vector<Measurement>& measurements);
+void require_passed(const std::vector<Measurement>& measurements, const std::string& command);
+
+}  // namespace strata::cli

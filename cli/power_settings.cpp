@@ -1,0 +1,230 @@
+#include "cli/power_settings.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/Validators.hpp>
+#include <array>
+#include <charconv>
+#include <complex>
+#include <map>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+constexpr int kMostPowers = 10000;
+
+template <class Number>
+Number parse_number(std::string_view text, std::string_view what) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw InvalidArgument(fmt::format("'{}' is no {}", text, what));
+  }
+  return number;
+}
+
+int parse_power(std::string_view text) {
+  const int power = parse_number<int>(text, "power");
+  if (power < 1 || power > kMostPowers) {
+    throw InvalidArgument(fmt::format("power {} is outside 1 … {}", power, kMostPowers));
+  }
+  return power;
+}
+
+Offset parse_size(std::string_view text) {
+  constexpr std::string_view kUnits = "kMG";
+  const std::size_t unit = text.empty() ? std::string_view::npos : kUnits.find(text.back());
+  Offset factor = 1;
+  if (unit != std::string_view::npos) {
+    factor = Offset{1} << (10 * (unit + 1));
+    text.remove_suffix(1);
+  }
+  const auto count = parse_number<Offset>(text, "size in bytes");
+  if (count < 1) throw InvalidArgument(fmt::format("{} bytes are no cache", count));
+  return checked_multiply<Offset>(count, factor, "the size of a cache in bytes");
+}
+
+struct Ends {
+  std::string first;
+  std::string last;  // empty without a colon
+};
+
+Ends ends_of(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return {text, ""};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+double parse_real(std::string_view text) {
+  return parse_number<double>(text, "number");
+}
+
+std::vector<std::complex<double>> parse_shifts(const std::string& text) {
+  std::vector<std::complex<double>> shifts;
+  for (const std::string& word : split_list(text)) {
+    const auto [real, imaginary] = ends_of(word);
+    shifts.emplace_back(parse_real(real), imaginary.empty() ? 0.0 : parse_real(imaginary));
+  }
+  return shifts;
+}
+
+// An option whose text `parse` turns into a setting; what it throws is wrong usage.
+template <class Parse>
+CLI::Option* add_parsed(CLI::App& command, const std::string& name, const Parse& parse,
+                        const std::string& help) {
+  return command.add_option_function<std::string>(
+      name,
+      [name, parse](const std::string& text) {
+        try {
+          parse(text);
+        } catch (const Error& error) {
+          throw CLI::ValidationError(name, error.what());
+        }
+      },
+      help);
+}
+
+// An option with one of the names that `name_of` gives to the values.
+template <class Enum, std::size_t count>
+void add_choice(CLI::App& command, const std::string& option, Enum& setting,
+                const std::array<Enum, count>& values, const std::string& help) {
+  std::map<std::string, Enum> names;
+  for (const Enum value : values) names.emplace(name_of(value), value);
+  command
+      .add_option_function<std::string>(
+          option, [names, &setting](const std::string& name) { setting = names.at(name); }, help)
+      ->type_name("NAME")
+      ->check(CLI::IsMember(names));
+}
+
+}  // namespace
+
+std::vector<int> parse_powers(const std::string& text) {
+  std::vector<int> powers;
+  for (const std::string& word : split_list(text)) {
+    const auto [first, last] = ends_of(word);
+    const int begin = parse_power(first);
+    const int end = last.empty() && word == first ? begin : parse_power(last);
+    if (end < begin) throw InvalidArgument(fmt::format("'{}' counts down", word));
+    for (int power = begin; power <= end; ++power) powers.push_back(power);
+  }
+  return powers;
+}
+
+std::vector<Offset> parse_sizes(const std::string& text) {
+  std::vector<Offset> sizes;
+  for (const std::string& word : split_list(text)) {
+    const auto [first, last] = ends_of(word);
+    const Offset begin = parse_size(first);
+    const Offset end = last.empty() && word == first ? begin : parse_size(last);
+    if (end < begin) throw InvalidArgument(fmt::format("'{}' counts down", word));
+    for (Offset size = begin; size <= end; size *= 2) {
+      sizes.push_back(size);
+      if (size > end / 2) break;
+    }
+  }
+  return sizes;
+}
+
+Basis parse_basis(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  const std::string numbers = equals == std::string::npos ? "" : text.substr(equals + 1);
+  if (text == "monomial") return Basis::monomial();
+  if (name == "scaled") return Basis::scaled(parse_real(numbers));
+  if (name == "newton") return Basis::newton(parse_shifts(numbers));
+  if (name == "chebyshev") {
+    const auto [low, high] = ends_of(numbers);
+    return Basis::chebyshev(parse_real(low), parse_real(high));
+  }
+  throw InvalidArgument(
+      fmt::format("'{}' is none of monomial, scaled=S, chebyshev=LOW:HIGH, newton=S1,S2,…", text));
+}
+
+std::vector<PowerStrategy> PowerSettings::strategies() const {
+  if (backend != "cpu") {
+    throw Unavailable(fmt::format("the backend {} is not here: powers run on cpu", backend));
+  }
+  if (strategy == "graph") {
+    throw Unavailable("the strategy graph is not here: it runs on GPUs");
+  }
+  if (strategy == "all") {
+    return {PowerStrategy::levels, PowerStrategy::wavefront, PowerStrategy::automatic};
+  }
+  for (const PowerStrategy each :
+       {PowerStrategy::spmv, PowerStrategy::levels, PowerStrategy::wavefront}) {
+    if (strategy == name_of(each)) return {each};
+  }
+  return {PowerStrategy::automatic};
+}
+
+PowerOptions PowerSettings::options_for(int power, Offset cache_bytes,
+                                        PowerStrategy chosen_strategy) const {
+  PowerOptions options = plan;
+  options.power = power;
+  options.cache_bytes = cache_bytes;
+  options.strategy = chosen_strategy;
+  return options;
+}
+
+void add_powers_option(CLI::App& command, std::vector<int>& powers, const std::string& help) {
+  add_parsed(
+      command, "-p,--power", [&powers](const std::string& text) { powers = parse_powers(text); },
+      help)
+      ->type_name("P");
+}
+
+void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all) {
+  add_powers_option(command, settings.powers,
+                    "Powers per application, 4 when not given; 1:12 and 2,4,6 try several");
+  std::vector<std::string> strategies{"auto", "spmv", "levels", "wavefront", "graph"};
+  if (with_all) strategies.push_back("all");
+  command.add_option("--strategy", settings.strategy, "How to compute powers")
+      ->type_name("NAME")
+      ->check(CLI::IsMember(strategies))
+      ->capture_default_str();
+  add_choice(command, "--format", settings.plan.format,
+             std::array{PowerFormat::automatic, PowerFormat::csr, PowerFormat::sell,
+                        PowerFormat::packed_sell},
+             "How the matrix is stored; chosen when not given");
+  add_parsed(
+      command, "--cache-size",
+      [&settings](const std::string& text) { settings.cache_sizes = parse_sizes(text); },
+      "The cache that the window should fit, of all threads together; 512k:4M and 1M,2M try "
+      "several")
+      ->type_name("BYTES[k|M|G]");
+  add_parsed(
+      command, "--basis",
+      [&settings](const std::string& text) { settings.plan.basis = parse_basis(text); },
+      "monomial, scaled=S, chebyshev=LOW:HIGH or newton=S1,S2,… (complex shifts are RE:IM)")
+      ->type_name("BASIS");
+  command.add_option("--vectors", settings.plan.vectors, "Right-hand sides at a time")
+      ->type_name("N")
+      ->check(CLI::Range(1, cpu::kMaxVectors))
+      ->capture_default_str();
+  command.add_option("--block", settings.plan.block, "Powers per sweep; chosen when not given")
+      ->type_name("B")
+      ->check(CLI::Range(1, kMostPowers));
+  const std::map<std::string, VectorOrder> orders{{"caller", VectorOrder::caller},
+                                                  {"plan", VectorOrder::plan}};
+  command
+      .add_option_function<std::string>(
+          "--order",
+          [&settings, orders](const std::string& name) {
+            settings.plan.vector_order = orders.at(name);
+          },
+          "Vectors in the caller's row order, copies in and out included (the default), or in the "
+          "plan's, as solvers keep them")
+      ->type_name("ORDER")
+      ->check(CLI::IsMember(orders));
+  command.add_option("--backend", settings.backend, "Where powers run")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"cpu", "cuda", "hip", "vendor"}))
+      ->capture_default_str();
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,38 @@
+// The options of the commands about powers: what to compute, and how to go about it. Lists and
+// ranges make sweeps: every power with every cache size.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/options.hpp"
+#include "strata/plans/power_options.hpp"
+
+namespace strata::cli {
+
+struct PowerSettings {
+  std::vector<int> powers{4};
+  std::vector<Offset> cache_sizes{0};  // 0: the plan chooses
+  std::string strategy = "auto";
+  std::string backend = "cpu";
+  PowerOptions plan;  // everything that is the same in the whole sweep
+
+  // The strategies to try: one, or for "all" each of them. Throws Unavailable for what runs on a
+  // GPU only.
+  std::vector<PowerStrategy> strategies() const;
+  PowerOptions options_for(int power, Offset cache_bytes, PowerStrategy strategy) const;
+};
+
+// -p
+void add_powers_option(CLI::App& command, std::vector<int>& powers, const std::string& help);
+// All of them; `with_all`: the strategy may be "all".
+void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all);
+
+// "1,2,5:8" is 1, 2, 5, 6, 7, 8.
+std::vector<int> parse_powers(const std::string& text);
+// "512k", "1M,2M" or "512k:4M", which doubles from one to the other. Units are powers of 1024.
+std::vector<Offset> parse_sizes(const std::string& text);
+// "monomial", "scaled=S", "chebyshev=LOW:HIGH" or "newton=S1,S2,…"; complex shifts are "RE:IM".
+Basis parse_basis(const std::string& text);
+
+}  // namespace strata::cli

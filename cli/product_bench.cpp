@@ -1,0 +1,245 @@
+#include "cli/product_bench.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "cli/interruption.hpp"
+#include "cli/peers.hpp"
+#include "strata/base/error.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/kernels/cpu/step.hpp"
+#include "strata/kernels/reference/spmv.hpp"
+#include "strata/model/balance.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+// The rows of one of `parts` threads, with about the same number of stored values each.
+template <Value V, Index I>
+RowRange<I> part_of(const Csr<V, I>& matrix, int part, int parts) {
+  const Chunk rows = balanced_chunk_of(matrix.row_offsets(), part, parts);
+  return {static_cast<I>(rows.begin), static_cast<I>(rows.end)};
+}
+template <class Sliced>
+auto part_of_slices(const Sliced& matrix, std::span<const Offset> offsets, int part, int parts) {
+  using I = typename Sliced::index_type;
+  const Chunk slices = balanced_chunk_of(offsets, part, parts);
+  const I alignment = cpu::row_alignment(matrix);
+  const auto row_before = [&](Offset slice) {
+    if (slice + 1 == static_cast<Offset>(offsets.size())) return matrix.rows();
+    return static_cast<I>(slice * matrix.slice_height() / alignment * alignment);
+  };
+  return RowRange<I>{row_before(slices.begin), row_before(slices.end)};
+}
+template <Value V, Index I>
+RowRange<I> part_of(const Sell<V, I>& matrix, int part, int parts) {
+  return part_of_slices(matrix, matrix.slice_offsets(), part, parts);
+}
+template <Value V, Index I>
+RowRange<I> part_of(const PackedSell<V, I>& matrix, int part, int parts) {
+  return part_of_slices(matrix, matrix.value_offsets(), part, parts);
+}
+
+// Calls use(matrix in that format).
+template <Value V, Index I, class Use>
+void with_format(const Csr<V, I>& csr, const FormatFacts& format, Symmetry symmetry, Use&& use) {
+  const auto sliced = [&](auto options) {
+    options.slice_height = parameter(format, "slice_height");
+    options.sort_window = parameter(format, "sort_window");
+    return options;
+  };
+  const std::string& name = format.format;
+  if (name == "csr") return use(csr);
+  if (name == "coo") return use(Coo<V, I>::from_csr(csr));
+  if (name == "csc") return use(Csc<V, I>::from_csr(csr));
+  if (name == "symmetric-csr") return use(SymmetricCsr<V, I>::from_csr(csr, symmetry));
+  if (name == "ell") return use(Ell<V, I>::from_csr(csr));
+  if (name == "hyb") return use(Hyb<V, I>::from_csr(csr));
+  if (name == "dia") return use(Dia<V, I>::from_csr(csr));
+  if (name == "bcsr") {
+    return use(Bcsr<V, I>::from_csr(csr, {.block_rows = parameter(format, "block_rows"),
+                                          .block_cols = parameter(format, "block_cols")}));
+  }
+  if (name == "sell") return use(Sell<V, I>::from_csr(csr, sliced(SellOptions{})));
+  use(PackedSell<V, I>::from_csr(csr, sliced(PackedSellOptions{})));
+}
+
+template <class Matrix>
+constexpr bool kHasCpuKernel = requires(const Matrix& matrix) { part_of(matrix, 0, 1); };
+
+template <Value V, Index I>
+class ProductBench {
+ public:
+  ProductBench(const Csr<V, I>& matrix, const MeasuringOptions& measuring, Progress& progress)
+      : matrix_(matrix),
+        measuring_(measuring),
+        progress_(progress),
+        x_(random_vector<V>(matrix.cols(), measuring.seed)),
+        y_(static_cast<std::size_t>(matrix.rows()), V{}) {
+    if (measuring.validate) {
+      reference_.emplace(matrix, std::span<const V>(x_), Basis::monomial(), 1, 1);
+    }
+  }
+
+  void run(const ProductSettings& settings, const std::function<void(const ProductRun&)>& done) {
+    std::vector<Contender> contenders;
+    if (settings.vendor) add_peers(contenders);
+    if (settings.cpu) {
+      for (const FormatFacts& format : settings.formats) {
+        if (has_cpu_kernel(format)) add_kernel(contenders, format);
+      }
+    }
+    const double fastest_peer = measure(contenders, 0);
+    for (const Contender& contender : contenders) done(contender.run);
+    contenders.clear();
+    if (!settings.reference) return;
+    for (const FormatFacts& format : settings.formats) {
+      add_reference(contenders, format);
+      measure(contenders, fastest_peer);
+      done(contenders.front().run);
+      contenders.clear();
+    }
+  }
+
+ private:
+  struct Contender {
+    ProductRun run;
+    std::function<void()> multiply;  // none if the format refused
+  };
+
+  void add_peers(std::vector<Contender>& contenders) {
+    progress_.start("converting for other libraries");
+    for (Peer& peer : make_peers<V, I>(matrix_, x_, y_)) {
+      Contender contender;
+      contender.run.backend = "vendor";
+      contender.run.format.format = "csr";
+      contender.run.format.label = peer.name;
+      contender.run.variant = peer.name;
+      contender.run.threads = peer.threads;
+      contender.run.setup_seconds = peer.setup_seconds;
+      contender.run.format_bytes = peer.bytes;
+      contender.multiply = std::move(peer.multiply);
+      contenders.push_back(std::move(contender));
+    }
+  }
+
+  void add_kernel(std::vector<Contender>& contenders, const FormatFacts& format) {
+    add(contenders, "cpu", format, thread_count(), [this](const auto& stored) {
+      using Matrix = typename std::decay_t<decltype(stored)>::element_type;
+      return std::function<void()>([this, stored] {
+        if constexpr (kHasCpuKernel<Matrix>) {
+          run_on_threads(thread_count(), [&](int thread, int team) {
+            cpu::step(*stored, {}, {x_.data(), nullptr, y_.data(), 1},
+                      part_of(*stored, thread, team));
+          });
+        }
+      });
+    });
+  }
+
+  void add_reference(std::vector<Contender>& contenders, const FormatFacts& format) {
+    add(contenders, "reference", format, 1, [this](const auto& stored) {
+      return std::function<void()>([this, stored] {
+        reference::spmv(*stored, V{1}, std::span<const V>(x_), V{}, std::span<V>(y_));
+      });
+    });
+  }
+
+  // `product` turns a shared pointer to the stored matrix into what is timed.
+  template <class Product>
+  void add(std::vector<Contender>& contenders, std::string backend, const FormatFacts& format,
+           int threads, const Product& product) {
+    progress_.start("converting to " + format.label);
+    Contender contender;
+    ProductRun& run = contender.run;
+    run.backend = std::move(backend);
+    run.format = format;
+    run.threads = threads;
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      with_format<V, I>(matrix_, format, statistics_.value_symmetry, [&]<class M>(M&& stored) {
+        using Matrix = std::remove_cvref_t<M>;
+        run.format_bytes = stored.footprint().bytes();
+        if constexpr (std::is_lvalue_reference_v<M>) {
+          // The matrix itself, which is not ours to delete.
+          contender.multiply =
+              product(std::shared_ptr<const Matrix>(&stored, [](const Matrix*) {}));
+        } else {
+          contender.multiply = product(std::make_shared<const Matrix>(std::move(stored)));
+        }
+      });
+    } catch (const InvalidArgument& refusal) {
+      run.format.refusal = refusal.what();
+    }
+    run.setup_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    contenders.push_back(std::move(contender));
+  }
+
+  // Times all that run, in turn, and checks them. Returns the seconds of the fastest peer, which
+  // are known already unless `fastest_peer` is 0.
+  double measure(std::vector<Contender>& contenders, double fastest_peer) {
+    std::vector<std::function<void()>> products;
+    std::vector<Contender*> running;
+    for (Contender& contender : contenders) {
+      if (!contender.multiply) continue;
+      running.push_back(&contender);
+      products.emplace_back([&contender] {
+        check_interruption();
+        contender.multiply();
+      });
+    }
+    if (running.empty()) return fastest_peer;
+    progress_.start("timing " + (running.size() == 1 ? running.front()->run.format.label
+                                                     : std::string("all formats in turn")));
+    const auto timings = time_interleaved(products, {.min_seconds = measuring_.min_seconds});
+    for (std::size_t i = 0; i < running.size(); ++i) finish(*running[i], timings[i]);
+    for (const Contender* contender : running) {
+      const double seconds = contender->run.measurement.timing.median;
+      if (contender->run.backend != "vendor") continue;
+      fastest_peer = fastest_peer == 0 ? seconds : std::min(fastest_peer, seconds);
+    }
+    for (Contender* contender : running) {
+      contender->run.speed_up = fastest_peer / contender->run.measurement.timing.median;
+    }
+    return fastest_peer;
+  }
+
+  void finish(Contender& contender, const Timing& timing) {
+    Measurement& measurement = contender.run.measurement;
+    const VectorTraffic vectors{.rows = matrix_.rows(),
+                                .cols = matrix_.cols(),
+                                .value_bytes = static_cast<double>(sizeof(V))};
+    measurement.flops = (is_complex<V> ? 8.0 : 2.0) * static_cast<double>(matrix_.nnz());
+    measurement.bytes = static_cast<double>(contender.run.format_bytes) + vectors.bytes();
+    measurement.timing = timing;
+    if (!reference_) return;
+    contender.multiply();
+    measurement.check = reference_->check(y_, 1);
+  }
+
+  const Csr<V, I>& matrix_;
+  const MeasuringOptions& measuring_;
+  Progress& progress_;
+  Array<V> x_;
+  Array<V> y_;
+  MatrixStatistics statistics_ = statistics_of(matrix_);
+  std::optional<ReferencePowers<V>> reference_;
+};
+
+}  // namespace
+
+void run_product_bench(const AnyMatrix& matrix, const ProductSettings& settings,
+                       const MeasuringOptions& measuring, Progress& progress,
+                       const std::function<void(const ProductRun&)>& done) {
+  std::visit(
+      [&]<Value V, Index I>(const Csr<V, I>& csr) {
+        ProductBench<V, I>(csr, measuring, progress).run(settings, done);
+      },
+      matrix);
+}
+
+}  // namespace strata::cli

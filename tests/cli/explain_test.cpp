@@ -1,0 +1,42 @@
+// strata explain: what a plan says about itself.
+
+#include "tests/cli/benchmark.hpp"
+
+namespace strata::test {
+namespace {
+
+using nlohmann::json;
+
+class Explain : public BenchmarkTest {};
+
+TEST_F(Explain, TellsTheChoiceAndEveryCandidate) {
+  const json document = json_of({"explain", "stencil27:12x12x40", "-p", "4"});
+  int chosen = 0;
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result["kernel"], "explain");
+    EXPECT_GT(result["predicted"]["gflops"], 0);
+    EXPECT_GE(result["bytes"]["from_memory"], 0);
+    chosen += result["chosen"].get<bool>() ? 1 : 0;
+  }
+  EXPECT_EQ(chosen, 1);
+  EXPECT_EQ(document["results"][0]["chosen"], true);
+  const Outcome outcome = run({"explain", "stencil27:12x12x40", "-p", "4"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("Chosen: "), std::string::npos) << outcome.out;
+}
+
+TEST_F(Explain, SweepsExplainEveryPower) {
+  const Outcome outcome = run({"explain", "stencil5:30x30", "-p", "1,3"});
+  EXPECT_NE(outcome.out.find("1 powers"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("3 powers"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Explain, WhatCannotBeExplainedFails) {
+  write_file(file("wide.mtx"), "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 1\n");
+  expect_failure({"explain", file("wide.mtx")}, 2, "1 x 2 matrix has no powers");
+  expect_failure({"explain", "stencil5:9x9", "--backend", "hip"}, 4, "hip");
+  expect_failure({"explain", "stencil5:9x9", "--strategy", "all"}, 2, "--strategy");
+}
+
+}  // namespace
+}  // namespace strata::test

@@ -1,0 +1,160 @@
+// strata mpk: the power benchmark.
+
+#include <set>
+
+#include "tests/cli/benchmark.hpp"
+
+namespace strata::test {
+namespace {
+
+using nlohmann::json;
+
+class Mpk : public BenchmarkTest {};
+
+TEST_F(Mpk, JsonHasTheKeysOfTheContract) {
+  const json document = json_of(quick({"mpk", "stencil27:12x12x40", "-p", "3"}));
+  EXPECT_GT(document["machine"]["memory_read_bytes_per_second"], 0);
+  EXPECT_EQ(document["matrix"]["rows"], 5760);
+  ASSERT_GE(document["results"].size(), 2U);
+  for (const json& result : document["results"]) {
+    for (const char* key :
+         {"kernel", "backend", "format", "variant", "strategy", "power", "parameters", "threads",
+          "precision", "setup_seconds", "seconds", "gflops", "gbytes_per_second", "bytes",
+          "speedup_over_spmv", "error", "predicted"}) {
+      EXPECT_TRUE(result.contains(key)) << key;
+    }
+    EXPECT_EQ(result["kernel"], "mpk");
+    EXPECT_EQ(result["backend"], "cpu");
+    EXPECT_EQ(result["power"], 3);
+    EXPECT_EQ(result["precision"], "double");
+    EXPECT_EQ(result["error"]["passed"], true);
+    EXPECT_EQ(result["error"]["compared_powers"], 3);
+    EXPECT_LE(result["error"]["relative"], result["error"]["tolerance"]);
+    EXPECT_LT(result["error"]["tolerance"], 1e-11);
+    EXPECT_GE(result["seconds"]["repetitions"], 1);
+    EXPECT_LE(result["seconds"]["min"], result["seconds"]["median"]);
+    EXPECT_LE(result["seconds"]["median"], result["seconds"]["p95"]);
+    EXPECT_GT(result["predicted"]["gflops"], 0);
+    EXPECT_GE(result["bytes"]["format"].get<double>(), 8.0 * document["matrix"]["nnz"].get<int>());
+  }
+  EXPECT_EQ(document["results"][0]["strategy"], "spmv") << "plain products come first";
+}
+
+TEST_F(Mpk, AllStrategiesAgreeWithTheReference) {
+  const json document =
+      json_of(quick({"mpk", "mesh:3000,dim=2,nnzr=7,shuffle=1", "-p", "4", "--strategy", "all"}));
+  std::set<std::string> asked;
+  for (const json& result : document["results"]) {
+    asked.insert(result["asked"]);
+    EXPECT_EQ(result["error"]["passed"], true);
+    EXPECT_EQ(result.contains("window_bytes"), result["strategy"] != "spmv");
+  }
+  EXPECT_EQ(asked, (std::set<std::string>{"spmv", "levels", "wavefront", "auto"}));
+}
+
+TEST_F(Mpk, EveryOptionLeavesTheResultRight) {
+  for (const Words& options : {Words{"--basis", "chebyshev=0:8"},
+                               {"--basis", "scaled=8"},
+                               {"--basis", "newton=1,2:1,2:-1"},
+                               {"--vectors", "3"},
+                               {"--order", "plan"},
+                               {"--order", "plan", "--vectors", "2"},
+                               {"--format", "csr"},
+                               {"--format", "sell"},
+                               {"--block", "2"},
+                               {"--threads", "3"},
+                               {"--precision", "single"},
+                               {"--precision", "complex-double", "--index", "64"},
+                               {"--cache-size", "64k"}}) {
+    SCOPED_TRACE(testing::PrintToString(options));
+    Words words = quick({"mpk", "stencil5:40x60,shuffle=1", "-p", "3", "--strategy", "levels"});
+    words.insert(words.end(), options.begin(), options.end());
+    const json document = json_of(words);
+    ASSERT_EQ(document["results"].size(), 3U) << "plain as given, plain in levels, levels";
+    for (const json& result : document["results"]) {
+      EXPECT_EQ(result["error"]["passed"], true);
+      EXPECT_EQ(result["error"]["compared_powers"], 3);
+    }
+  }
+}
+
+TEST_F(Mpk, SweepsGiveAResultPerCombination) {
+  const json document = json_of(quick({"mpk", "stencil5:60x60", "-p", "2:3,5", "--cache-size",
+                                       "32k:64k", "--strategy", "wavefront"}));
+  std::set<std::pair<int, int>> combinations;
+  for (const json& result : document["results"]) {
+    if (result["asked"] == "wavefront") {
+      combinations.emplace(result["power"], result["parameters"]["cache_bytes"]);
+    }
+  }
+  std::set<std::pair<int, int>> expected;
+  for (const int power : {2, 3, 5}) {
+    for (const int bytes : {32 << 10, 64 << 10}) expected.emplace(power, bytes);
+  }
+  EXPECT_EQ(combinations, expected);
+}
+
+TEST_F(Mpk, OverflowIsReportedAndFinitePowersAreStillCompared) {
+  write_file(file("huge.mtx"),
+             "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1e100\n2 2 1\n2 3 1\n3 3 "
+             "1\n");
+  const json document = json_of(quick({"mpk", file("huge.mtx"), "-p", "5"}));
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result["overflow"]["power"], 4);
+    EXPECT_EQ(result["overflow"]["element"], 0);
+    EXPECT_EQ(result["error"]["passed"], true);
+    EXPECT_EQ(result["error"]["compared_powers"], 3);
+  }
+  const Outcome outcome = run(quick({"mpk", file("huge.mtx"), "-p", "5"}));
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_NE(outcome.out.find("Power 4 is not finite from element 0 on"), std::string::npos)
+      << outcome.out;
+}
+
+TEST_F(Mpk, NothingIsValidatedOnRequest) {
+  const json document = json_of(quick({"mpk", "stencil5:20x20", "-p", "2", "--no-validate"}));
+  EXPECT_FALSE(document["results"][0].contains("error"));
+}
+
+TEST_F(Mpk, EmptyAndTinyMatricesHavePowers) {
+  write_file(file("zero.mtx"), "%%MatrixMarket matrix coordinate real general\n4 4 0\n");
+  write_file(file("one.mtx"), "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  for (const char* name : {"zero.mtx", "one.mtx"}) {
+    const json document = json_of(quick({"mpk", file(name), "-p", "3"}));
+    EXPECT_EQ(document["results"][0]["error"]["passed"], true) << name;
+  }
+}
+
+TEST_F(Mpk, TextEndsInAConclusion) {
+  const Outcome outcome = run(quick({"mpk", "stencil27:12x12x40", "-p", "3"}));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  for (const char* part :
+       {"stencil27:12x12x40: 5 760 rows", "GB/s from memory", "strategy", "speed-up", "pred./meas.",
+        "plain products", "once per power", "All results agree with reference products"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+TEST_F(Mpk, WrongUsageIsStatus2) {
+  expect_failure({"mpk", "stencil5:9x9", "-p", "0"}, 2, "power 0 is outside");
+  expect_failure({"mpk", "stencil5:9x9", "-p", "3:1"}, 2, "counts down");
+  expect_failure({"mpk", "stencil5:9x9", "-p", "two"}, 2, "'two' is no power");
+  expect_failure({"mpk", "stencil5:9x9", "--cache-size", "1X"}, 2, "--cache-size");
+  expect_failure({"mpk", "stencil5:9x9", "--basis", "legendre"}, 2, "legendre");
+  expect_failure({"mpk", "stencil5:9x9", "--basis", "newton=1,2", "-p", "3"}, 2, "shifts");
+  expect_failure({"mpk", "stencil5:9x9", "--vectors", "9"}, 2, "--vectors");
+}
+
+TEST_F(Mpk, MatricesThatAreNotSquareHaveNoPowers) {
+  write_file(file("wide.mtx"), "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 1\n");
+  expect_failure(quick({"mpk", file("wide.mtx")}), 2, "1 x 2 matrix has no powers");
+}
+
+TEST_F(Mpk, WhatNeedsAGpuIsStatus4) {
+  expect_failure({"mpk", "stencil5:9x9", "--strategy", "graph"}, 4, "graph");
+  expect_failure({"mpk", "stencil5:9x9", "--backend", "cuda"}, 4, "cuda");
+}
+
+}  // namespace
+}  // namespace strata::test

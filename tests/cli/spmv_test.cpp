@@ -1,0 +1,94 @@
+// strata spmv: plain products of formats and peers.
+
+#include <set>
+
+#include "tests/cli/benchmark.hpp"
+
+namespace strata::test {
+namespace {
+
+using nlohmann::json;
+
+class Spmv : public BenchmarkTest {};
+
+TEST_F(Spmv, FormatsAndPeersAgreeWithTheReference) {
+  const json document = json_of(quick({"spmv", "stencil27:10x10x30"}));
+  std::set<std::string> formats;
+  bool eigen = false;
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result["kernel"], "spmv");
+    EXPECT_EQ(result["error"]["passed"], true) << result;
+    EXPECT_GT(result["gflops"], 0);
+    EXPECT_GT(result["gbytes_per_second"], 0);
+    EXPECT_GT(result["speedup_over_vendor"], 0);
+    EXPECT_GE(result["threads"], 1);
+    if (result["backend"] == "cpu") formats.insert(result["format"]);
+    eigen = eigen || result["variant"].get<std::string>().starts_with("Eigen ");
+  }
+  EXPECT_EQ(formats, (std::set<std::string>{"csr", "sell", "packed-sell"}));
+  EXPECT_TRUE(eigen);
+}
+
+TEST_F(Spmv, TheReferenceKnowsEveryFormat) {
+  const json document = json_of(quick({"spmv", "stencil5:30x20", "--backend", "reference"}));
+  std::set<std::string> formats;
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result["backend"], "reference");
+    EXPECT_EQ(result["error"]["passed"], true) << result;
+    formats.insert(result["format"]);
+  }
+  EXPECT_EQ(formats, (std::set<std::string>{"coo", "csr", "csc", "symmetric-csr", "ell", "hyb",
+                                            "dia", "bcsr", "sell", "packed-sell"}));
+}
+
+TEST_F(Spmv, FormatsThatRefuseSayWhy) {
+  const json document =
+      json_of(quick({"spmv", "arrow:5000", "--format", "ell,csr", "--backend", "reference"}));
+  ASSERT_EQ(document["results"].size(), 2U);
+  EXPECT_TRUE(document["results"][0].contains("seconds"));
+  EXPECT_TRUE(document["results"][1].contains("refused"));
+}
+
+TEST_F(Spmv, AllTypesAndShapesAreRight) {
+  write_file(file("wide.mtx"),
+             "%%MatrixMarket matrix coordinate real general\n2 5 3\n1 5 1\n2 1 2\n2 3 -1\n");
+  write_file(file("tall.mtx"), "%%MatrixMarket matrix coordinate real general\n5 1 1\n4 1 3\n");
+  for (const Words& words : {Words{file("wide.mtx")},
+                             {file("tall.mtx")},
+                             {"random:3000,nnzr=9", "--precision", "single"},
+                             {"random:3000,nnzr=9", "--precision", "complex-double"},
+                             {"rmat:10,edges=8000", "--index", "64", "--threads", "3"}}) {
+    SCOPED_TRACE(testing::PrintToString(words));
+    Words all = quick({"spmv"});
+    all.insert(all.end(), words.begin(), words.end());
+    for (const json& result : json_of(all)["results"]) {
+      EXPECT_EQ(result["error"]["passed"], true) << result;
+    }
+  }
+}
+
+TEST_F(Spmv, AutoTakesTheFewestBytes) {
+  const json document = json_of(quick({"spmv", "stencil27:10x10x30", "--format", "auto"}));
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result["format"], result["backend"] == "cpu" ? "packed-sell" : "csr");
+  }
+}
+
+TEST_F(Spmv, TextNamesTheFastest) {
+  const Outcome outcome = run(quick({"spmv", "stencil5:60x60", "--format", "csr"}));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* part : {"over peers", "CSR", "Eigen", "Fastest: ", "All results agree"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+TEST_F(Spmv, WhatIsNotHereOrDoesNotExistFails) {
+  expect_failure({"spmv", "stencil5:9x9", "--backend", "cuda"}, 4, "cuda");
+  expect_failure({"spmv", "stencil5:9x9", "--backend", "fpga"}, 2, "fpga");
+  expect_failure({"spmv", "stencil5:9x9", "--format", "jds"}, 2, "jds");
+  expect_failure({"spmv", "stencil5:9x9", "--format", "dia", "--backend", "cpu"}, 4, "kernel");
+  expect_failure({"spmv"}, 2, "--help");
+}
+
+}  // namespace
+}  // namespace strata::test
