@@ -41,7 +41,10 @@ target_compile_options(strata_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow 
                        # Arrays are indexed with signed integers throughout, on purpose.
                        -Wno-sign-conversion
                        # A note on the ABI of complex numbers in old versions of g++.
-                       $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>)
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>
+                       # std::stable_sort of libstdc++ 12 calls what C++17 deprecates; only clang
+                       # blames its callers for it.
+                       $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(STRATA_WARNINGS_AS_ERRORS)
   target_compile_options(strata_flags INTERFACE -Werror)
 endif()
