@@ -58,7 +58,10 @@ constexpr double kClose = 1.2;
 constexpr double kBeaten = 1.5;
 // Each trial runs so often, or until it has taken this long in all.
 constexpr int kTrials = 3;
-constexpr double kTrialSeconds = 0.002;
+constexpr double kTrialSeconds = 0.01;
+// What is simpler wins if it takes at most this much longer: plain products before waves, the given
+// order before levels.
+constexpr double kSimplerWins = 1.04;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -121,6 +124,7 @@ class Planner {
   }
 
   bool may_block() const {
+    if (options_.strategy == PowerStrategy::automatic && stays_in_cache_) return false;
     return options_.power > 1 && options_.strategy != PowerStrategy::spmv && matrix_.nnz() > 0;
   }
   bool must_block() const { return may_block() && options_.strategy != PowerStrategy::automatic; }
@@ -162,8 +166,10 @@ class Planner {
     const StorageChoice storage = choose_storage(matrix_, identity, options_);
     given_ = arrange(std::move(identity), storage, matrix_);
     if (!must_block()) propose_plain("given", given_);
-    if (!may_block() || options_.strategy == PowerStrategy::levels) return;
     const PowerMatrix<V, I>& stored = given_->matrix;
+    stays_in_cache_ = stored.bytes() + stored.rows() * row_bytes() * (options_.power + 1) <=
+                      places_.private_bytes;
+    if (!may_block() || options_.strategy == PowerStrategy::levels) return;
     // Not worth cutting into tiles if the lag of one power behind the other fills the cache.
     if (reach_bytes(stored) * (options_.power - 1) > places_.shared_bytes && !must_block()) return;
     const Array<I> groups = cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, group_bytes(),
@@ -593,8 +599,10 @@ class Planner {
     const bool timed = std::ranges::any_of(
         proposals_, [](const auto& proposal) { return proposal.candidate.measured_seconds > 0; });
     std::ranges::stable_sort(proposals_, {}, [&](const Proposal<V, I>& proposal) {
-      return std::pair(timed && proposal.candidate.measured_seconds == 0,
-                       proposal.candidate.seconds());
+      const PowerCandidate& candidate = proposal.candidate;
+      const double handicap = (candidate.strategy == PowerStrategy::spmv ? 1 : kSimplerWins) *
+                              (proposal.arrangement == given_ ? 1 : kSimplerWins);
+      return std::pair(timed && candidate.measured_seconds == 0, candidate.seconds() * handicap);
     });
     for (const Proposal<V, I>& proposal : proposals_) {
       prepared_.candidates.push_back(proposal.candidate);
@@ -616,7 +624,8 @@ class Planner {
   PreparedPowers<V, I> prepared_;
   std::vector<Proposal<V, I>> proposals_;
   SharedArrangement given_;
-  Csr<V, I> in_levels_;  // the matrix in the order of the levels, if that is another
+  bool stays_in_cache_ = false;  // in the private one: nothing to gain
+  Csr<V, I> in_levels_;          // the matrix in the order of the levels, if that is another
   std::vector<Array<V>> scratch_;
   double scale_ = 0;
 };
