@@ -1,43 +1,43 @@
 #!/usr/bin/env bash
-# bench/powers.sh STRATA OUT.jsonl [small|suite|large|sweep|size|matrices]: the power benchmark over
-# a set of matrices, one JSON document of `strata mpk` per line. Sets:
-#   suite     the cpu class of ../shared/suite.txt, p = 4 with the plan's own choice
-#   matrices  the square real matrices of ../shared/matrices
-#   large     stencils, bands and meshes several times the size of the caches, p = 2 … 6
+# bench/powers.sh STRATA OUT.json SET: the power benchmark over a set of matrices, as one JSON
+# document with the machine, the commit and the command. Vectors are in the plan's order, as solvers
+# have them. Sets:
+#   suite     the cpu class of ../shared/suite.txt, p = 4
+#   matrices  the square real matrices of ../shared/matrices, p = 4
+#   large     stencils, bands and meshes several times the size of the caches, p = 4 and 6
+#   elongated three of them, for a machine with little time
 #   sweep     one stencil, p = 1 … 12
 #   size      one stencil from far below to far above the caches, p = 4
 set -euo pipefail
 strata=$1
 out=$2
-set=${3:-large}
+set=$3
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 shared=$root/../shared
-: >"$out"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
+# Matrices that are not square have no powers and are left out.
 powers() {
-  local json
-  json=$(mktemp)
-  if timeout 300 "$strata" mpk "$@" --order plan --json "$json" --quiet >/dev/null; then
-    python3 -c 'import json,sys; print(json.dumps(json.load(open(sys.argv[1]))))' "$json" >>"$out"
-    python3 - "$json" <<'PYTHON'
+  "$strata" mpk "$@" --order plan --json "$work/result.json" --quiet >/dev/null 2>"$work/error" ||
+    { grep -q 'has no powers' "$work/error" || cat "$work/error"; return 0; }
+  python3 - "$work" <<'PYTHON'
 import json, sys
-document = json.load(open(sys.argv[1]))
+work = sys.argv[1]
+document = json.load(open(f"{work}/result.json"))
+open(f"{work}/all", "a").write(json.dumps(document) + "\n")
 for r in document["results"]:
-    if r.get("asked") != "spmv":
-        print(f'{document["matrix"]["name"]:<48} p={r["power"]:<3}'
-              f'{r["strategy"]:<10} {r["gflops"]:8.2f} GF/s  x{r["speedup_over_spmv"]:.2f}'
+    if r["asked"] != "spmv":
+        print(f'{document["matrix"]["name"]:<55} p={r["power"]:<3}{r["strategy"]:<10}'
+              f'{r["gflops"]:8.2f} GF/s  x{r["speedup_over_spmv"]:.2f}'
               f'  predicted {r["predicted"]["gflops"]:8.2f}  set-up {r["setup_seconds"]:.2f} s')
 PYTHON
-  else
-    printf '%s failed\n' "$*"
-  fi
-  rm -f "$json"
 }
 
 case $set in
   suite)
     while read -r class spec _; do
-      [ "$class" = cpu ] && powers "${spec//@/$shared/matrices}" -p 4 --min-time 0.5
+      if [ "$class" = cpu ]; then powers "${spec//@/$shared/matrices}" -p 4 --min-time 0.5; fi
     done <"$shared/suite.txt"
     ;;
   matrices)
@@ -45,9 +45,16 @@ case $set in
     ;;
   large)
     for spec in stencil27:32x32x4096 stencil27:64x64x1024 stencil27:64x64x1024,shuffle=1 \
-      stencil7:128x128x1024 stencil7:64x64x4096 band:4194304,width=27 band:4194304,width=27,shuffle=1 \
-      stencil27:24x24x1024,dof=3 mesh:600000,dim=3,nnzr=27,dof=3,aspect=1x1x8 \
+      stencil7:128x128x1024 stencil7:64x64x4096 band:4194304,width=27 \
+      band:4194304,width=27,shuffle=1 stencil27:24x24x1024,dof=3 \
+      mesh:600000,dim=3,nnzr=27,dof=3,aspect=1x1x8 \
       mesh:600000,dim=3,nnzr=27,dof=3,aspect=1x1x8,shuffle=1 mesh:4000000,dim=2,nnzr=7; do
+      powers "$spec" -p 4,6 --min-time 1
+    done
+    ;;
+  elongated)
+    for spec in stencil27:64x64x1024,shuffle=1 band:4194304,width=27 \
+      mesh:600000,dim=3,nnzr=27,dof=3,aspect=1x1x8; do
       powers "$spec" -p 4,6 --min-time 1
     done
     ;;
@@ -57,5 +64,10 @@ case $set in
       powers "stencil27:32x32x$nz" -p 4 --min-time 0.5
     done
     ;;
-  *) printf 'no such set: %s\n' "$set" >&2; exit 2 ;;
+  *)
+    printf 'no such set: %s\n' "$set" >&2
+    exit 2
+    ;;
 esac
+commit=$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)
+python3 "$root/bench/collect.py" "$work/all" "$out" "$commit" "bench/powers.sh STRATA OUT.json $set"
