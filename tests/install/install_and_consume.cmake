@@ -16,5 +16,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G ${GENERATOR}
     -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${WORK}/prefix ${FLAGS})
 run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${WORK}/build/consumer)
+set(ENV{STRATA_CACHE_DIR} ${WORK}/cache)
+run(${WORK}/build/products)
+run(${WORK}/build/powers)
 file(REMOVE_RECURSE ${WORK})

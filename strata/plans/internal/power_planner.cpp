@@ -32,6 +32,8 @@ constexpr Offset kSmallestPartBytes = 16 * 1024;
 constexpr Offset kSmallestShareBytes = 32 * 1024;
 // So many groups of each power share the cache: fine steps keep the window near its lower bound.
 constexpr Offset kGroupsPerPower = 3;
+// A window is what has to stay in the cache so that no more than this is loaded.
+constexpr double kAlmostOnce = 1.1;
 // RACE's safety factor: the share of the cache that a wave of level groups may take.
 constexpr double kLevelGroupShare = 0.7;
 // Levels are searched for only if blocking could gain this much, by the model, over what is known.
@@ -417,7 +419,13 @@ class Planner {
     SweepCosts costs;
     for (const Schedule& schedule : schedules) {
       const ReuseProfile profile(tiling, schedule, row_bytes() * (schedule.power + 1));
-      candidate.window_bytes = std::max(candidate.window_bytes, profile.window_bytes(1.2));
+      // Borders of bands are loaded twice whatever the cache: they are not part of the window.
+      const double unavoidable =
+          wave.bands == 1
+              ? kAlmostOnce
+              : kAlmostOnce * static_cast<double>(profile.bytes_loaded(places_.private_bytes)) /
+                    static_cast<double>(std::max<Offset>(profile.bytes_once(), 1));
+      candidate.window_bytes = std::max(candidate.window_bytes, profile.window_bytes(unavoidable));
       costs = costs + costs_of(profile, places_, stored.rows(), row_bytes(), schedule);
     }
     const Rates rates = limited_by_kernel(places_.rates, arrangement->kernel_rate);
