@@ -129,14 +129,16 @@ class ProductBench {
   void add_kernel(std::vector<Contender>& contenders, const FormatFacts& format) {
     add(contenders, "cpu", format, thread_count(), [this](const auto& stored) {
       using Matrix = typename std::decay_t<decltype(stored)>::element_type;
-      return std::function<void()>([this, stored] {
-        if constexpr (kHasCpuKernel<Matrix>) {
+      std::function<void()> multiply;
+      if constexpr (kHasCpuKernel<Matrix>) {
+        multiply = [this, stored] {
           run_on_threads(thread_count(), [&](int thread, int team) {
             cpu::step(*stored, {}, {x_.data(), nullptr, y_.data(), 1},
                       part_of(*stored, thread, team));
           });
-        }
-      });
+        };
+      }
+      return multiply;
     });
   }
 
