@@ -27,6 +27,16 @@ TypeSizes sizes_of(const AnyMatrix& matrix) {
       matrix);
 }
 
+CountedMatrix load_and_count(const MatrixSource& source, const CommonOptions& options,
+                             ResultDocument& document, Progress& progress) {
+  document.describe_matrix(describe(source));
+  CountedMatrix counted{load_matrix(source, options, progress), {}};
+  progress.start("counting");
+  counted.statistics = find_statistics(counted.matrix);
+  document.describe_matrix(describe(source, counted.statistics));
+  return counted;
+}
+
 MatrixStatistics find_statistics(const AnyMatrix& matrix) {
   return std::visit([](const auto& csr) { return statistics_of(csr); }, matrix);
 }

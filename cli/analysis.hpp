@@ -1,11 +1,13 @@
-// What `strata info` finds out about a matrix, whatever its types.
+// What commands find out about a matrix, whatever its types.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/json.hpp"
 #include "cli/matrix_source.hpp"
+#include "cli/terminal.hpp"
 #include "strata/formats/footprint.hpp"
 #include "strata/formats/statistics.hpp"
 
@@ -40,6 +42,15 @@ struct FormatFacts {
   std::string refusal;                  // why not
   std::vector<NamedNumber> encodings;   // slices per encoding of packed SELL
 };
+
+struct CountedMatrix {
+  AnyMatrix matrix;
+  MatrixStatistics statistics;
+};
+// Loads a matrix and counts it. Each step tells the document what it found, so that an interruption
+// loses one step at most.
+CountedMatrix load_and_count(const MatrixSource& source, const CommonOptions& options,
+                             ResultDocument& document, Progress& progress);
 
 TypeSizes sizes_of(const AnyMatrix& matrix);
 MatrixStatistics find_statistics(const AnyMatrix& matrix);

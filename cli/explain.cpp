@@ -44,11 +44,7 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
   const PowerStrategy strategy = options.power.strategies().front();
   find_machine(document, progress);
   const MatrixSource source = find_matrix(options.matrix);
-  document.describe_matrix(describe(source));
-  const AnyMatrix matrix = load_matrix(source, options.common, progress);
-  progress.start("counting");
-  const MatrixStatistics statistics = find_statistics(matrix);
-  document.describe_matrix(describe(source, statistics));
+  const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
 
   std::string text;
   for (const int power : options.power.powers) {
@@ -82,13 +78,7 @@ void add_explain(CLI::App& app, Command& chosen) {
   add_common_options(*command, options->common);
   add_type_options(*command, options->common);
   set_example(*command, "strata explain stencil27:64x64x128 -p 5");
-  command->callback([options, &chosen] {
-    chosen = [options](const std::vector<std::string>& words) {
-      run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
-        return run_explain(*options, document, progress);
-      });
-    };
-  });
+  set_work(*command, chosen, options, run_explain);
 }
 
 }  // namespace strata::cli

@@ -207,13 +207,10 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
   if (!options.picture.empty()) require_picture_name(options.picture);
   InfoFacts facts;
   facts.source = find_matrix(options.matrix);
-  document.describe_matrix(describe(facts.source));
-  const AnyMatrix matrix = load_matrix(facts.source, options.common, progress);
+  const auto [matrix, statistics] =
+      load_and_count(facts.source, options.common, document, progress);
   facts.sizes = sizes_of(matrix);
-
-  progress.start("counting");
-  facts.statistics = find_statistics(matrix);
-  document.describe_matrix(describe(facts.source, facts.statistics));
+  facts.statistics = statistics;
 
   progress.start("drawing");
   facts.picture = draw(matrix);
@@ -245,13 +242,7 @@ void add_info(CLI::App& app, Command& chosen) {
   add_common_options(*command, options->common);
   add_type_options(*command, options->common);
   set_example(*command, "strata info stencil27:32x32x32 --picture pattern.png");
-  command->callback([options, &chosen] {
-    chosen = [options](const std::vector<std::string>& words) {
-      run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
-        return run_info(*options, document, progress);
-      });
-    };
-  });
+  set_work(*command, chosen, options, run_info);
 }
 
 }  // namespace strata::cli

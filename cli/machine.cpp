@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/json.hpp"
+#include "cli/measuring.hpp"
 #include "cli/run_command.hpp"
 #include "strata/machine/stored_facts.hpp"
 
@@ -23,18 +24,6 @@ struct MachineOptions {
 
 std::string counted(int count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-// Three digits, as far as they can be trusted.
-std::string gigabytes(double bytes_per_second) {
-  const double rate = bytes_per_second / 1e9;
-  return fmt::format("{:.{}f}", rate, rate < 9.995 ? 2 : rate < 99.95 ? 1 : 0);
-}
-
-std::string duration_text(double seconds) {
-  if (seconds < 1e-6) return fmt::format("{:.0f} ns", seconds * 1e9);
-  if (seconds < 1e-3) return fmt::format("{:.2f} µs", seconds * 1e6);
-  return fmt::format("{:.2f} ms", seconds * 1e3);
 }
 
 std::string cache_text(const MachineFacts& facts) {
@@ -55,7 +44,7 @@ std::string plateau_text(const MachineFacts& facts) {
     const bool last =
         i + 1 == facts.plateaus.size() || facts.plateaus[i + 1].threads != plateau.threads;
     table.add({first ? counted(plateau.threads, "thread") : "",
-               last ? "memory" : bytes_text(plateau.bytes), gigabytes(plateau.bytes_per_second),
+               last ? "memory" : bytes_text(plateau.bytes), giga_text(plateau.bytes_per_second),
                fmt::format("{:.1f} times memory",
                            plateau.bytes_per_second / facts.memory_bandwidth(plateau.threads))});
   }
@@ -73,7 +62,7 @@ std::vector<std::string> curve_lines(const MachineFacts& facts, int threads) {
   for (const BandwidthPoint& point : facts.read) {
     if (point.threads != threads) continue;
     lines.push_back(fmt::format("{:>8}  {:>5} {}", bytes_text(point.bytes),
-                                gigabytes(point.bytes_per_second),
+                                giga_text(point.bytes_per_second),
                                 bar(point.bytes_per_second / fastest, kBarWidth)));
   }
   return lines;
@@ -90,8 +79,8 @@ std::string curve_text(const MachineFacts& facts) {
 std::string stream_text(const MachineFacts& facts) {
   const StreamRates& stream = facts.stream;
   Table table({"STREAM", "copy", "scale", "add", "triad", "dot"});
-  table.add({"GB/s", gigabytes(stream.copy), gigabytes(stream.scale), gigabytes(stream.add),
-             gigabytes(stream.triad), gigabytes(stream.dot)});
+  table.add({"GB/s", giga_text(stream.copy), giga_text(stream.scale), giga_text(stream.add),
+             giga_text(stream.triad), giga_text(stream.dot)});
   std::string text = table.text(2);
   text += fmt::format("  {}, arrays of {}", counted(facts.cores, "thread"),
                       bytes_text(stream.array_bytes));
@@ -105,17 +94,17 @@ std::string stream_text(const MachineFacts& facts) {
 
 std::string synchronisation_text(const MachineFacts& facts) {
   const RampUp& ramp_up = facts.ramp_up;
-  std::string text = fmt::format("  fork/join  {} for {}\n", duration_text(facts.fork_join_seconds),
+  std::string text = fmt::format("  fork/join  {} for {}\n", seconds_text(facts.fork_join_seconds),
                                  counted(facts.cores, "thread"));
   if (facts.handoff_seconds > 0) {
     text += fmt::format("  hand-off   {} until another thread sees a store\n",
-                        duration_text(facts.handoff_seconds));
+                        seconds_text(facts.handoff_seconds));
   }
   return text +
          fmt::format(
              "  ramp-up    Q bytes from memory: B = Q / ({} + Q / {} GB/s), off by {:.0f} % (rms)\n"
              "             half of the bandwidth at {}\n",
-             duration_text(ramp_up.overhead_seconds), gigabytes(ramp_up.bytes_per_second),
+             seconds_text(ramp_up.overhead_seconds), giga_text(ramp_up.bytes_per_second),
              100 * ramp_up.relative_error,
              bytes_text(std::llround(ramp_up.overhead_seconds * ramp_up.bytes_per_second)));
 }

@@ -173,11 +173,7 @@ Json power_json(const PowerLine& line, double plain) {
 std::string run_model(const ModelOptions& options, ResultDocument& document, Progress& progress) {
   const KnownFacts& known = find_machine(document, progress);
   const MatrixSource source = find_matrix(options.matrix);
-  document.describe_matrix(describe(source));
-  const AnyMatrix matrix = load_matrix(source, options.common, progress);
-  progress.start("counting");
-  const MatrixStatistics statistics = find_statistics(matrix);
-  document.describe_matrix(describe(source, statistics));
+  const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
   if (statistics.entries == 0) {
     return source.name + ": no entries, hence no flops and nothing to predict\n";
   }
@@ -224,13 +220,7 @@ void add_model(CLI::App& app, Command& chosen) {
   add_common_options(*command, options->common);
   add_type_options(*command, options->common);
   set_example(*command, "strata model stencil27:64x64x128 -p 8");
-  command->callback([options, &chosen] {
-    chosen = [options](const std::vector<std::string>& words) {
-      run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
-        return run_model(*options, document, progress);
-      });
-    };
-  });
+  set_work(*command, chosen, options, run_model);
 }
 
 }  // namespace strata::cli

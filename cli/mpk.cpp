@@ -153,11 +153,7 @@ std::string run_mpk(const MpkOptions& options, std::vector<PowerRun>& runs,
   const KnownFacts& known = find_machine(document, progress);
   const MatrixSource source =
       find_matrix(options.matrix.empty() ? default_matrix(known.facts) : options.matrix);
-  document.describe_matrix(describe(source));
-  const AnyMatrix matrix = load_matrix(source, options.common, progress);
-  progress.start("counting");
-  const MatrixStatistics statistics = find_statistics(matrix);
-  document.describe_matrix(describe(source, statistics));
+  const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
   const Precision precision = precision_for(source, options.common);
   run_power_bench(matrix, options.power, options.measuring, progress,
                   [&](const std::vector<PowerRun>& done) {

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/commands.hpp"
 #include "cli/json.hpp"
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
@@ -16,5 +18,18 @@ namespace strata::cli {
 // text is left out when the JSON goes there. Interrupted work leaves the document of what was done.
 void run_command(const CommonOptions& options, const std::vector<std::string>& words,
                  const std::function<std::string(ResultDocument&, Progress&)>& work);
+
+// When the command line asks for the command, this is what is run.
+template <class Options>
+void set_work(CLI::App& command, Command& chosen, const std::shared_ptr<Options>& options,
+              std::string (*work)(const Options&, ResultDocument&, Progress&)) {
+  command.callback([options, work, &chosen] {
+    chosen = [options, work](const std::vector<std::string>& words) {
+      run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
+        return work(*options, document, progress);
+      });
+    };
+  });
+}
 
 }  // namespace strata::cli

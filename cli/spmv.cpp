@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/analysis.hpp"
 #include "cli/commands.hpp"
 #include "cli/peers.hpp"
 #include "cli/product_bench.hpp"
@@ -146,11 +147,7 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
   choose_backends(options.backend, settings);
   const KnownFacts& known = find_machine(document, progress);
   const MatrixSource source = find_matrix(options.matrix);
-  document.describe_matrix(describe(source));
-  const AnyMatrix matrix = load_matrix(source, options.common, progress);
-  progress.start("counting");
-  const MatrixStatistics statistics = find_statistics(matrix);
-  document.describe_matrix(describe(source, statistics));
+  const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
   settings.formats = choose_formats(options.format, matrix, statistics);
   const Offset minimum = minimum_bytes(statistics, sizes_of(matrix));
   const Precision precision = precision_for(source, options.common);

@@ -105,7 +105,7 @@ std::string bytes_text(Offset bytes) {
 }
 
 std::string seconds_text(double seconds) {
-  constexpr std::array kUnits{"ns", "us", "ms", "s"};
+  constexpr std::array kUnits{"ns", "µs", "ms", "s"};
   return with_unit(seconds * 1e9, kUnits);
 }
 

@@ -62,7 +62,7 @@ class Sweep {
     const I* bounds = part_rows_.data() + task * (static_cast<std::size_t>(parts_) + 1) + part;
     return {bounds[0], bounds[1]};
   }
-  // Whether a thread of the team has to see others before its parts of the task, and does now.
+  // What one thread knows of the others' progress, and its waiting for more.
   class Waiting;
   void walk(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
             FunctionRef<void(const Step&)> step) const;

@@ -39,17 +39,6 @@ struct DeltaColumns {
   }
 };
 
-struct IndexColumns {
-  const std::int32_t* columns;
-  Offset height;
-
-  Offset at(Offset entry, Offset lane) const { return columns[entry * height + lane]; }
-  template <int height_, Value V>
-  void take(const V* x, Offset entry, Lanes<V, height_>& lanes) const {
-    lanes.gather(x, columns + entry * height_);
-  }
-};
-
 template <Value V, Index I>
 struct Padding {
   const PackedSell<V, I>& matrix;
@@ -76,7 +65,9 @@ void with_columns(SliceEncoding encoding, const std::byte* codes, const Slice<V>
       body(DeltaColumns<std::uint16_t>{as<std::int32_t>(codes), as<std::uint16_t>(deltas),
                                        slice.height});
       break;
-    case SliceEncoding::index32: body(IndexColumns{as<std::int32_t>(codes), slice.height}); break;
+    case SliceEncoding::index32:
+      body(IndexColumns<std::int32_t>{as<std::int32_t>(codes), slice.height});
+      break;
   }
 }
 

@@ -7,18 +7,6 @@ namespace strata::cpu {
 
 namespace {
 
-template <Index I>
-struct Columns {
-  const I* columns;
-  Offset height;
-
-  Offset at(Offset entry, Offset lane) const { return columns[entry * height + lane]; }
-  template <int height_, Value V>
-  void take(const V* x, Offset entry, Lanes<V, height_>& lanes) const {
-    lanes.gather(x, columns + entry * height_);
-  }
-};
-
 template <Value V, Index I>
 struct Padding {
   const Sell<V, I>& matrix;
@@ -43,7 +31,8 @@ void for_each_slice(const Sell<V, I>& matrix, RowRange<I> rows, const Body& body
                          first,
                          std::min<Offset>(height, matrix.rows() - first),
                          matrix.sorted()};
-    body(slice, Columns<I>{matrix.columns().data() + begin, height}, Padding<V, I>{matrix, first});
+    body(slice, IndexColumns<I>{matrix.columns().data() + begin, height},
+         Padding<V, I>{matrix, first});
   }
 }
 

@@ -17,6 +17,19 @@
 
 namespace strata::cpu {
 
+// Columns as they are stored in the slice, like its values.
+template <class IndexType>
+struct IndexColumns {
+  const IndexType* columns;
+  Offset height;
+
+  Offset at(Offset entry, Offset lane) const { return columns[entry * height + lane]; }
+  template <int height_, Value V>
+  void take(const V* x, Offset entry, Lanes<V, height_>& lanes) const {
+    lanes.gather(x, columns + entry * height_);
+  }
+};
+
 template <Value V>
 struct Slice {
   const V* values;  // entry e of lane l at e·height + l

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -15,9 +13,10 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/machine/stored_facts.hpp"
-#include "strata/order/level_groups.hpp"
 #include "strata/order/levels.hpp"
+#include "strata/plans/internal/layout.hpp"
 #include "strata/plans/internal/prediction.hpp"
+#include "strata/plans/internal/trials.hpp"
 #include "strata/schedule/reuse.hpp"
 #include "strata/schedule/schedule.hpp"
 
@@ -47,11 +46,6 @@ constexpr int kMostBands = 32;
 // hold.
 constexpr Offset kFewestLevels = 6;
 constexpr double kLargestLevelShare = 0.5;
-// Groups start at multiples of the tallest slice that may be chosen, and so of the others.
-constexpr Offset kTallestSlice = 32;
-// Rows of a group are sorted by length in windows of so many slices, if that saves this much.
-constexpr Offset kSlicesPerSortWindow = 8;
-constexpr double kSortingWorthwhile = 0.96;
 // From so many threads on it pays to find out who waits for whom.
 constexpr int kManyThreads = 5;
 // A wave is timed if it is predicted to take at most so many times as long as the best one.
@@ -65,16 +59,14 @@ constexpr double kTrialSeconds = 0.01;
 // order before levels.
 constexpr double kSimplerWins = 1.04;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 template <Value V, Index I>
 struct Proposal {
   PowerCandidate candidate;
   std::shared_ptr<Arrangement<V, I>> arrangement;
   std::vector<Sweep<I>> sweeps;
-  std::optional<Sweep<I>> trial_sweep;  // a shorter one that tells as much
+  std::optional<Sweep<I>> one_product;  // of plain products, tells as much as all of them
+
+  const Sweep<I>& trial_sweep() const { return one_product ? *one_product : sweeps.front(); }
 };
 
 // p as a sum of blocks.
@@ -88,7 +80,7 @@ template <Value V, Index I>
 class Planner {
  public:
   Planner(const Csr<V, I>& matrix, const PowerOptions& options)
-      : matrix_(matrix), options_(options), started_(now()) {}
+      : matrix_(matrix), options_(options), started_(now()), trials_(matrix, options) {}
 
   PreparedPowers<V, I> plan() {
     prepared_.options = options_;
@@ -159,7 +151,7 @@ class Planner {
     arrangement->order = std::move(order);
     arrangement->storage = storage;
     arrangement->matrix = PowerMatrix<V, I>(in_order, storage);
-    arrangement->kernel_rate = kernel_rate(arrangement->matrix) * prepared_.threads;
+    arrangement->kernel_rate = trials_.kernel_rate(arrangement->matrix) * prepared_.threads;
     return arrangement;
   }
 
@@ -293,7 +285,7 @@ class Planner {
     const bool hopeless = structure.levels() < kFewestLevels || widest > kLargestLevelShare * all;
     if (hopeless && !must_block()) return;
 
-    const auto [name, groups, storage] = choose_layout(structure);
+    const auto [name, groups, storage] = choose_layout(matrix_, structure, options_, group_bytes());
     const bool as_given = groups.order.is_identity() && storage.name() == given_->storage.name();
     if (!as_given) in_levels_ = reordered(matrix_, groups.order);
     const Csr<V, I>& used = as_given ? matrix_ : in_levels_;
@@ -302,60 +294,11 @@ class Planner {
     propose_banded(name, arrangement, used.pattern(), groups.group_offsets);
   }
 
-  struct Layout {
-    std::string name;
-    LevelGroups<I> groups;
-    StorageChoice storage;
-  };
-
-  Layout layout(const LevelStructure<I>& structure, InnerOrder inner, Offset window_slices) const {
-    Layout result;
-    const Offset height = options_.format == PowerFormat::csr ? 1
-                          : options_.slice_height > 0         ? options_.slice_height
-                                                              : kTallestSlice;
-    LevelGroupOptions<I> group_options;
-    // The bytes of an entry depend on the format, and that on the order: two for its index is a
-    // good guess.
-    group_options.group_entries =
-        std::max<Offset>(group_bytes() / static_cast<Offset>(sizeof(V) + 2), 1);
-    group_options.alignment = narrow<I>(height, "the slice height");
-    group_options.inner = inner;
-    group_options.sort_window = narrow<I>(height * window_slices, "the sort window");
-    if (window_slices == 0) group_options.sort_window = 1;
-    result.groups = group_levels(matrix_.pattern(), structure, group_options);
-    result.storage = choose_storage(matrix_, result.groups.order, options_);
-    result.name =
-        fmt::format("levels, {}{}", name_of(inner), window_slices > 0 ? ", sorted by length" : "");
-    return result;
-  }
-
-  // Rows of a level as in the matrix, if that makes slices cheap; otherwise as the search found
-  // them, which keeps neighbours together; and sorted by length if the padding asks for it.
-  Layout choose_layout(const LevelStructure<I>& structure) const {
-    Layout best = layout(structure, InnerOrder::natural, 0);
-    const bool regular = best.storage.bytes_per_entry < sizeof(V) + 1.0;
-    InnerOrder inner = InnerOrder::natural;
-    if (!regular) {
-      Layout walk = layout(structure, InnerOrder::walk, 0);
-      if (walk.storage.bytes_per_entry <= best.storage.bytes_per_entry * 1.03) {
-        inner = InnerOrder::walk;
-        best = std::move(walk);
-      }
-      if (options_.format != PowerFormat::csr) {
-        Layout sorted = layout(structure, inner, kSlicesPerSortWindow);
-        if (sorted.storage.bytes_per_entry < kSortingWorthwhile * best.storage.bytes_per_entry) {
-          best = std::move(sorted);
-        }
-      }
-    }
-    return best;
-  }
-
   void propose_plain(const std::string& name, const SharedArrangement& arrangement) {
     const auto tiling = single_tile(arrangement->matrix);
     add(name, arrangement, tiling, PowerStrategy::spmv, 1, {},
         std::vector<Schedule>{plain_schedule(tiling, options_.power)});
-    proposals_.back().trial_sweep.emplace(tiling, plain_schedule(tiling, 1),
+    proposals_.back().one_product.emplace(tiling, plain_schedule(tiling, 1),
                                           arrangement->matrix.bytes_before(), prepared_.threads,
                                           arrangement->matrix.row_alignment());
   }
@@ -453,97 +396,12 @@ class Planner {
            places_.rates.memory;
   }
 
-  // How fast the kernel is when its data are in the private cache: some rows in the middle, again
-  // and again, on this thread.
-  double kernel_rate(const PowerMatrix<V, I>& stored) {
-    constexpr Offset kProbeBytes = 256 * 1024;
-    constexpr double kProbeSeconds = 0.001;
-    constexpr int kProbeRuns = 5;
-    if (stored.nnz() == 0) return std::numeric_limits<double>::infinity();
-    make_scratch(stored.rows());
-    const Array<I> cuts =
-        cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, kProbeBytes, stored.row_alignment());
-    const std::size_t middle = (cuts.size() - 1) / 2;
-    const RowRange<I> rows{cuts[middle], cuts[middle + 1]};
-    const Offset bytes =
-        stored.bytes_before()[cuts[middle + 1]] - stored.bytes_before()[cuts[middle]];
-    double fastest = std::numeric_limits<double>::infinity();
-    const double begin = now();
-    for (int run = 0; run < kProbeRuns || now() - begin < kProbeSeconds; ++run) {
-      const double start = now();
-      stored.step({.alpha = trial_scale()}, trial_vectors(1), rows);
-      fastest = std::min(fastest, now() - start);
-    }
-    return static_cast<double>(bytes) / std::max(fastest, 1e-9);
-  }
-
-  // Vectors for trials, as many as the powers of a sweep need.
-  void make_scratch(Offset rows) {
-    const auto elements = static_cast<std::size_t>(rows * options_.vectors);
-    for (int k = 0; k <= options_.power; ++k) {
-      if (static_cast<std::size_t>(k) == scratch_.size()) scratch_.emplace_back();
-      Array<V>& vector = scratch_[k];
-      if (vector.size() >= elements) continue;
-      vector.resize(elements);
-      parallel_for(static_cast<Offset>(elements),
-                   [&](Offset i) { vector[i] = V(1 + static_cast<float>(i % 7) / 8); });
-    }
-  }
-  cpu::StepVectors<V> trial_vectors(int k) {
-    const V* previous = k >= 2 ? scratch_[k - 2].data() : nullptr;
-    return {scratch_[k - 1].data(), previous, scratch_[k].data(), options_.vectors};
-  }
-
-  // A factor that keeps the powers of the trials from overflowing.
-  V trial_scale() {
-    if (scale_ == 0) {
-      double largest = 0;
-      const Offset rows = matrix_.rows();
-      const Offset stride = std::max<Offset>(rows / 4096, 1);
-      for (Offset row = 0; row < rows; row += stride) {
-        double sum = 0;
-        for (Offset k = matrix_.row_offsets()[row]; k < matrix_.row_offsets()[row + 1]; ++k) {
-          sum += static_cast<double>(std::abs(matrix_.values()[k]));
-        }
-        if (std::isfinite(sum)) largest = std::max(largest, sum);
-      }
-      scale_ = 1 / std::max(4 * largest, 1e-30);
-    }
-    using Real = decltype(std::abs(V{}));
-    return V(static_cast<Real>(scale_));
-  }
-
   void find_neighbours(Proposal<V, I>& proposal) const {
     if (prepared_.threads < kManyThreads || proposal.candidate.strategy == PowerStrategy::spmv) {
       return;
     }
     const Csr<V, I>& used = proposal.arrangement == given_ ? matrix_ : in_levels_;
     for (Sweep<I>& sweep : proposal.sweeps) sweep.find_neighbours(used.pattern());
-  }
-
-  // Seconds of one application.
-  double trial(const Proposal<V, I>& proposal) {
-    const Arrangement<V, I>& arrangement = *proposal.arrangement;
-    make_scratch(arrangement.matrix.rows());
-    std::vector<ProgressCounter> counters(prepared_.threads);
-    const cpu::StepCoefficients<V> coefficients{.alpha = trial_scale()};
-    double start = now();
-    proposal.sweeps.front().run(counters, [&](const typename Sweep<I>::Step& task) {
-      arrangement.matrix.step(coefficients, trial_vectors(task.power), task.rows);
-    });
-    const double share =
-        static_cast<double>(options_.power) / proposal.sweeps.front().schedule().power;
-    const double sweeps = (now() - start) * share;
-    if (options_.vector_order == VectorOrder::plan || arrangement.order.is_identity()) {
-      return sweeps;
-    }
-    const auto rows = static_cast<std::size_t>(matrix_.rows()) * options_.vectors;
-    const auto positions =
-        static_cast<std::size_t>(arrangement.order.positions()) * options_.vectors;
-    start = now();
-    arrangement.order.template scatter<V>(std::span(scratch_[1]).first(positions),
-                                          std::span(scratch_[0]).first(rows), options_.vectors);
-    return sweeps + (now() - start) * (options_.power + 1);
   }
 
   auto best_proposal() const {
@@ -589,7 +447,8 @@ class Planner {
       double fastest = std::numeric_limits<double>::infinity();
       for (const std::size_t i : running) {
         double& measured = proposals_[i].candidate.measured_seconds;
-        const double seconds = trial(proposals_[i]);
+        const double seconds = trials_.application_seconds(
+            *proposals_[i].arrangement, proposals_[i].trial_sweep(), prepared_.threads);
         // The first round finds nothing in the caches and its pages untouched.
         measured = round <= 1 ? seconds : std::min(measured, seconds);
         fastest = std::min(fastest, measured);
@@ -634,8 +493,7 @@ class Planner {
   SharedArrangement given_;
   bool stays_in_cache_ = false;  // in the private one: nothing to gain
   Csr<V, I> in_levels_;          // the matrix in the order of the levels, if that is another
-  std::vector<Array<V>> scratch_;
-  double scale_ = 0;
+  Trials<V, I> trials_;
 };
 
 }  // namespace

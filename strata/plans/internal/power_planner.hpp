@@ -7,20 +7,10 @@
 
 #include "strata/execute/sweep.hpp"
 #include "strata/machine/facts.hpp"
-#include "strata/order/padded_order.hpp"
-#include "strata/plans/internal/power_matrix.hpp"
+#include "strata/plans/internal/arrangement.hpp"
 #include "strata/plans/power_plan.hpp"
 
 namespace strata::detail {
-
-// Rows in some order, stored in some format.
-template <Value V, Index I>
-struct Arrangement {
-  PaddedOrder<I> order;
-  StorageChoice storage;
-  PowerMatrix<V, I> matrix;
-  double kernel_rate = 0;  // bytes per second from the private cache, all threads together
-};
 
 // Everything that apply needs.
 template <Value V, Index I>

@@ -1,0 +1,19 @@
+// Arrangement: the matrix as a candidate of a plan runs it.
+#pragma once
+
+#include "strata/order/padded_order.hpp"
+#include "strata/plans/internal/power_matrix.hpp"
+#include "strata/plans/internal/storage.hpp"
+
+namespace strata::detail {
+
+// Rows in some order, stored in some format.
+template <Value V, Index I>
+struct Arrangement {
+  PaddedOrder<I> order;
+  StorageChoice storage;
+  PowerMatrix<V, I> matrix;
+  double kernel_rate = 0;  // bytes per second from the private cache, all threads together
+};
+
+}  // namespace strata::detail

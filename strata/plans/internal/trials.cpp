@@ -1,0 +1,101 @@
+#include "strata/plans/internal/trials.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/schedule/tiling.hpp"
+
+namespace strata::detail {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+template <Value V, Index I>
+double Trials<V, I>::kernel_rate(const PowerMatrix<V, I>& stored) {
+  constexpr Offset kProbeBytes = 256 * 1024;
+  constexpr double kProbeSeconds = 0.001;
+  constexpr int kProbeRuns = 5;
+  if (stored.nnz() == 0) return std::numeric_limits<double>::infinity();
+  make_vectors(stored.rows());
+  const auto before = stored.bytes_before();
+  const Array<I> cuts =
+      cut_rows<I>(before, {0, stored.rows()}, kProbeBytes, stored.row_alignment());
+  const std::size_t middle = (cuts.size() - 1) / 2;
+  const RowRange<I> rows{cuts[middle], cuts[middle + 1]};
+  double fastest = std::numeric_limits<double>::infinity();
+  const double begin = now();
+  for (int run = 0; run < kProbeRuns || now() - begin < kProbeSeconds; ++run) {
+    const double start = now();
+    stored.step({.alpha = scale()}, vectors_of(1), rows);
+    fastest = std::min(fastest, now() - start);
+  }
+  return static_cast<double>(before[rows.end] - before[rows.begin]) / std::max(fastest, 1e-9);
+}
+
+template <Value V, Index I>
+double Trials<V, I>::application_seconds(const Arrangement<V, I>& arrangement,
+                                         const Sweep<I>& sweep, int threads) {
+  make_vectors(arrangement.matrix.rows());
+  std::vector<ProgressCounter> counters(threads);
+  const cpu::StepCoefficients<V> coefficients{.alpha = scale()};
+  const double start = now();
+  sweep.run(counters, [&](const typename Sweep<I>::Step& task) {
+    arrangement.matrix.step(coefficients, vectors_of(task.power), task.rows);
+  });
+  const double end = now();
+  const double share = static_cast<double>(options_.power) / sweep.schedule().power;
+  const PaddedOrder<I>& order = arrangement.order;
+  if (options_.vector_order == VectorOrder::plan || order.is_identity()) {
+    return (end - start) * share;
+  }
+  const auto elements = [&](I rows) { return static_cast<std::size_t>(rows) * options_.vectors; };
+  order.template scatter<V>(std::span(vectors_[1]).first(elements(order.positions())),
+                            std::span(vectors_[0]).first(elements(order.rows())), options_.vectors);
+  return (end - start) * share + (now() - end) * (options_.power + 1);
+}
+
+template <Value V, Index I>
+void Trials<V, I>::make_vectors(Offset rows) {
+  const auto elements = static_cast<std::size_t>(rows * options_.vectors);
+  vectors_.resize(static_cast<std::size_t>(options_.power) + 1);
+  for (Array<V>& vector : vectors_) {
+    if (vector.size() >= elements) continue;
+    vector.resize(elements);
+    parallel_for(static_cast<Offset>(elements),
+                 [&](Offset i) { vector[i] = V(1 + static_cast<float>(i % 7) / 8); });
+  }
+}
+
+template <Value V, Index I>
+cpu::StepVectors<V> Trials<V, I>::vectors_of(int power) {
+  return {vectors_[power - 1].data(), nullptr, vectors_[power].data(), options_.vectors};
+}
+
+template <Value V, Index I>
+V Trials<V, I>::scale() {
+  if (scale_ == 0) {
+    double largest = 0;  // sum of a row's absolute values, of some rows
+    const Offset rows = matrix_.rows();
+    const Offset stride = std::max<Offset>(rows / 4096, 1);
+    for (Offset row = 0; row < rows; row += stride) {
+      double sum = 0;
+      for (Offset k = matrix_.row_offsets()[row]; k < matrix_.row_offsets()[row + 1]; ++k) {
+        sum += static_cast<double>(std::abs(matrix_.values()[k]));
+      }
+      if (std::isfinite(sum)) largest = std::max(largest, sum);
+    }
+    scale_ = 1 / std::max(4 * largest, 1e-30);
+  }
+  using Real = decltype(std::abs(V{}));
+  return V(static_cast<Real>(scale_));
+}
+
+#define STRATA_INSTANTIATE(V, I) template class Trials<V, I>
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata::detail

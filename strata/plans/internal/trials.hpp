@@ -1,0 +1,46 @@
+// Short timings behind a plan's decisions. They run the kernels on vectors of their own, scaled so
+// that no power overflows.
+#pragma once
+
+#include <vector>
+
+#include "strata/base/array.hpp"
+#include "strata/base/types.hpp"
+#include "strata/execute/sweep.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/plans/internal/arrangement.hpp"
+#include "strata/plans/power_options.hpp"
+
+namespace strata::detail {
+
+// Seconds of a clock that only goes forward.
+double now();
+
+template <Value V, Index I>
+class Trials {
+ public:
+  // Both must outlive the trials.
+  Trials(const Csr<V, I>& matrix, const PowerOptions& options)
+      : matrix_(matrix), options_(options) {}
+
+  // Bytes per second that the kernel takes from the private cache: some rows in the middle, again
+  // and again, on this thread.
+  double kernel_rate(const PowerMatrix<V, I>& stored);
+
+  // Of all powers, from one run of a sweep that does some of them; copies between the caller's
+  // order and the plan's count.
+  double application_seconds(const Arrangement<V, I>& arrangement, const Sweep<I>& sweep,
+                             int threads);
+
+ private:
+  void make_vectors(Offset rows);
+  cpu::StepVectors<V> vectors_of(int power);
+  V scale();
+
+  const Csr<V, I>& matrix_;
+  const PowerOptions& options_;
+  std::vector<Array<V>> vectors_;  // 0 … power
+  double scale_ = 0;               // not found yet
+};
+
+}  // namespace strata::detail
