@@ -34,22 +34,33 @@ STRATA_DEVICE std::int32_t packed_column(const PackedSlice<T>& slice, int entry,
   return IndexColumns<FromCache, height>{numbers}.at(thread, entry, row);
 }
 
-// A row of one vector without its holes and padding.
-template <int height, class T>
-STRATA_DEVICE_RARE T sum_of_entries(const PackedSellView<T>& matrix, std::int32_t number, int row,
-                                    const T* x, int count) {
+// A row of one vector without its holes and padding, summed in the same order.
+template <int height, class Thread, class T>
+STRATA_DEVICE T sum_of_entries(Thread&, const PackedSellView<T>& matrix, std::int32_t number,
+                               int row, const T* x, int count) {
+  constexpr int parts = Thread::warp_size / height;
   const SliceHeader header = matrix.slices[number];
   const PackedSlice<T> slice{matrix.values + header.values, matrix.codes + header.codes * kCodeUnit,
                              header.width(), header.encoding(), number * height};
-  T sum{};
+  T sums[parts] = {};
   for (int entry = 0; entry < slice.width; ++entry) {
     const std::uint64_t position =
         header.values + static_cast<std::uint64_t>(entry) * height + static_cast<unsigned>(row);
     if ((matrix.presence[position / 64] >> (position % 64) & 1) == 0) continue;
     const auto from = static_cast<std::int64_t>(packed_column<height>(slice, entry, row)) * count;
-    sum = multiply_add(matrix.values[position], x[from], sum);
+    STRATA_UNROLL
+    for (int part = 0; part < parts; ++part) {
+      if (part == entry % parts) {
+        sums[part] = multiply_add(matrix.values[position], x[from], sums[part]);
+      }
+    }
   }
-  return sum;
+  STRATA_UNROLL
+  for (int half = parts / 2; half > 0; half /= 2) {
+    STRATA_UNROLL
+    for (int part = 0; part < half; ++part) sums[part] = add(sums[part], sums[part + half]);
+  }
+  return sums[0];
 }
 
 // One slice, by all threads of a warp. `slice` is slice `number` of the matrix, or a copy of it
@@ -65,15 +76,16 @@ STRATA_DEVICE void packed_sell_slice(Thread& thread, const PackedSellView<T>& ma
   const int row = thread.lane();
   const std::int32_t slot = slice.first_slot + row;
   if (row >= height || slot >= matrix.rows) return;
-  const std::int64_t place = matrix.row_of_slot != nullptr ? matrix.row_of_slot[slot] : slot;
+  const std::int64_t place =
+      element<vectors>(matrix.row_of_slot != nullptr ? matrix.row_of_slot[slot] : slot, step.count);
   STRATA_UNROLL
   for (int v = 0; v < vectors; ++v) {
     if (vectors > 1 && v >= step.count) break;
     T sum = sums[v];
     if (matrix.presence != nullptr && !is_finite(sum)) {
-      sum = sum_of_entries<height>(matrix, number, row, step.x + v, step.count);
+      sum = sum_of_entries<height>(thread, matrix, number, row, step.x + v, step.count);
     }
-    finish(step, place * step.count + v, sum);
+    finish(step, place + v, sum);
   }
 }
 
@@ -82,13 +94,17 @@ template <int height, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& matrix,
                                     const StepArguments<T>& step, SliceRange range) {
   const int stride = thread.blocks() * thread.warps();
-  for (int number = range.begin + thread.block() * thread.warps() + thread.warp();
-       number < range.end; number += stride) {
-    const SliceHeader header = matrix.slices[number];
+  int number = range.begin + thread.block() * thread.warps() + thread.warp();
+  if (number >= range.end) return;
+  for (SliceHeader header = matrix.slices[number]; number < range.end;) {
+    const int next = number + stride;
+    const SliceHeader now = header;
+    if (next < range.end) header = matrix.slices[next];
     packed_sell_slice<FromMemory, height, vectors, ahead>(
         thread, matrix, step, number,
-        PackedSlice<T>{matrix.values + header.values, matrix.codes + header.codes * kCodeUnit,
-                       header.width(), header.encoding(), number * height});
+        PackedSlice<T>{matrix.values + now.values, matrix.codes + now.codes * kCodeUnit,
+                       now.width(), now.encoding(), number * height});
+    number = next;
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "strata/formats/packed_sell.hpp"
 #include "strata/kernels/gpu/simt.hpp"
@@ -24,6 +25,7 @@ namespace strata::gpu {
 
 // Matrix data in device memory, read once per product.
 struct FromMemory {
+  static constexpr bool kEarly = true;  // values are asked for together with x
   template <class Thread, class T>
   STRATA_DEVICE static T load(Thread& thread, const T* pointer) {
     return load_once(thread, pointer);
@@ -31,6 +33,7 @@ struct FromMemory {
 };
 // Matrix data that is near: in shared memory, or in a cache that should keep it.
 struct FromCache {
+  static constexpr bool kEarly = false;
   template <class Thread, class T>
   STRATA_DEVICE static T load(Thread&, const T* pointer) {
     return *pointer;
@@ -65,45 +68,59 @@ struct IndexColumns {
 
   template <class Thread>
   STRATA_DEVICE std::int32_t at(Thread& thread, int entry, int row) const {
-    return Loads::load(thread, columns + static_cast<std::int64_t>(entry) * height + row);
+    return Loads::load(thread, columns + entry * height + row);
   }
 };
 
-// One thread's part of its row: entries part, part + parts, …
+// Where the vectors of a row or column begin. One vector needs no multiplication.
+template <int vectors>
+STRATA_DEVICE std::int64_t element(std::int32_t row, int count) {
+  return vectors == 1 ? row : static_cast<std::int64_t>(row) * count;
+}
+
+// One thread's part of its row: entries part, part + parts, … The last few are rounded up to
+// `ahead`; what is beyond the end reads the last entry once more and counts as zero, without a
+// branch that would keep loads from being under way together.
 template <class Loads, int height, int vectors, int ahead, class Thread, class T, class Columns>
 STRATA_DEVICE void multiply(Thread& thread, const T* values, int width, const Columns& columns,
                             const T* x, int count, T (&sums)[vectors]) {
   constexpr int parts = Thread::warp_size / height;
   const int row = thread.lane() % height;
   const int part = thread.lane() / height;
-  const auto some = [&](int first, auto inside) {
+  const auto some = [&](int first, auto whole) {
     T factors[ahead][vectors];
-    STRATA_UNROLL
-    for (int u = 0; u < ahead; ++u) {
+    T early[Loads::kEarly ? ahead : 1];
+    const auto entry_at = [&](int u) {
       const int entry = first + u * parts + part;
-      if (!inside(entry)) continue;
-      const std::int64_t from = static_cast<std::int64_t>(columns.at(thread, entry, row)) * count;
+      return whole || entry < width ? entry : width - 1;
+    };
+    if constexpr (Loads::kEarly) {
       STRATA_UNROLL
-      for (int v = 0; v < vectors; ++v) {
-        if (vectors == 1 || v < count) factors[u][v] = x[from + v];
+      for (int u = 0; u < ahead; ++u) {
+        early[u] = Loads::load(thread, values + entry_at(u) * height + row);
       }
     }
     STRATA_UNROLL
     for (int u = 0; u < ahead; ++u) {
-      const int entry = first + u * parts + part;
-      if (!inside(entry)) continue;
-      const T value = Loads::load(thread, values + static_cast<std::int64_t>(entry) * height + row);
+      const T* from = x + element<vectors>(columns.at(thread, entry_at(u), row), count);
+      STRATA_UNROLL
+      for (int v = 0; v < vectors; ++v) factors[u][v] = from[vectors == 1 || v < count ? v : 0];
+    }
+    STRATA_UNROLL
+    for (int u = 0; u < ahead; ++u) {
+      T value = Loads::kEarly ? early[Loads::kEarly ? u : 0] : values[entry_at(u) * height + row];
+      const bool inside = whole || first + u * parts + part < width;
+      if (!inside) value = T{};
       STRATA_UNROLL
       for (int v = 0; v < vectors; ++v) {
-        if (vectors == 1 || v < count) sums[v] = multiply_add(value, factors[u][v], sums[v]);
+        const T factor = inside ? factors[u][v] : T{};
+        sums[v] = multiply_add(value, factor, sums[v]);
       }
     }
   };
   int first = 0;
-  for (; first + parts * ahead <= width; first += parts * ahead) {
-    some(first, [](int) { return true; });
-  }
-  if (first < width) some(first, [width](int entry) { return entry < width; });
+  for (; first + parts * ahead <= width; first += parts * ahead) some(first, std::true_type());
+  if (first < width) some(first, std::false_type());
 }
 
 // The sum of a row's threads, in the thread of its first entry.

@@ -2,6 +2,7 @@
 // at once. std::complex has the same layout, but its arithmetic detours by way of library calls.
 #pragma once
 
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <type_traits>
@@ -38,13 +39,18 @@ DeviceValue<V> device_value(V value) {
   }
 }
 
-template <class R>
-STRATA_DEVICE R multiply_add(R a, R b, R sum) {
-  return a * b + sum;
+// Always fused: what a compiler makes of a·b + c depends on the code around it, and the same row
+// must give the same bits in every kernel.
+STRATA_DEVICE float multiply_add(float a, float b, float sum) {
+  return fmaf(a, b, sum);
+}
+STRATA_DEVICE double multiply_add(double a, double b, double sum) {
+  return fma(a, b, sum);
 }
 template <class R>
 STRATA_DEVICE Complex<R> multiply_add(Complex<R> a, Complex<R> b, Complex<R> sum) {
-  return {a.re * b.re + (sum.re - a.im * b.im), a.re * b.im + (a.im * b.re + sum.im)};
+  return {multiply_add(a.re, b.re, multiply_add(-a.im, b.im, sum.re)),
+          multiply_add(a.re, b.im, multiply_add(a.im, b.re, sum.im))};
 }
 
 template <class R>

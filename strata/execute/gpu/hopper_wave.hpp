@@ -1,0 +1,295 @@
+// The wave on a Hopper GPU, its window in shared memory. One block per multiprocessor, all
+// resident; warps are specialised:
+//
+//   loader      copies tile after tile into the slots of a ring and frees none before its last
+//   power watchers    one per power k ≥ 2: sees by the others' progress when a tile's inputs are
+//   complete workers     some per power: gather x and multiply; they wait for barriers in shared
+//   memory only announcers  one per power k < p: tells the others what is done
+//
+// so that the matrix crosses from memory once, and the time that news needs from one multiprocessor
+// to another, about a microsecond, is spent while other tiles are worked on.
+//
+// Slot s of the ring holds tile i of the block, i mod slots = s. Barriers, per slot, each with a
+// phase per use of the slot:
+//   loaded     the tile is here
+//   ready[k]   its inputs have power k − 1 (k ≥ 2)
+//   done[k]    all worker warps of power k are through with it
+// A phase can not be missed. Every need includes the tile itself one power below, so no warp comes
+// to tile i + slots, which needs that tile loaded and so done[p] of tile i, before all warps of all
+// powers are through with tile i.
+//
+// Memory order, from the warp that writes an element of y_{k−1} to the warp that reads it:
+//   store of the element; done[k−1].arrive (release, block)
+//   announcer: done[k−1].wait (acquire, block); fence (gpu); relaxed store of the news
+//   watcher:   relaxed load of the news; fence (gpu); ready[k].arrive (release, block)
+//   worker:    ready[k].wait (acquire, block); plain load, through L1, which the fence has emptied
+#pragma once
+
+#include <cstdint>
+
+#include "strata/execute/gpu/hopper.hpp"
+#include "strata/execute/gpu/wave_arguments.hpp"
+#include "strata/kernels/gpu/packed_sell.hpp"
+
+namespace strata::gpu::hopper {
+
+struct WaveShape {
+  int teams = 1;       // of each power; tiles go round among them
+  int team_warps = 8;  // slices of a tile go round among these
+  int slots = 2;
+  std::uint32_t slot_bytes = 0;  // a multiple of 16
+  int fetch_x = 1;               // whether x is fetched into L2 before it is needed
+
+  STRATA_HOST_DEVICE int warps(int power) const {
+    return 1 + 2 * (power - 1) + power * teams * team_warps;
+  }
+  STRATA_HOST_DEVICE int barriers(int power) const { return slots * 2 * power; }
+  // The ring, the barriers, and what the watchers have seen of all blocks.
+  STRATA_HOST_DEVICE std::uint32_t shared_bytes(int power, int blocks) const {
+    return static_cast<std::uint32_t>(slots) * slot_bytes +
+           static_cast<std::uint32_t>(barriers(power) * sizeof(Barrier) +
+                                      (power - 1) * blocks * sizeof(std::int32_t));
+  }
+  // Of a tile in the ring.
+  STRATA_HOST_DEVICE static std::uint32_t bytes_of(const WaveTile& tile) {
+    return static_cast<std::uint32_t>(sizeof(WaveTile) + tile.slices * sizeof(SliceHeader)) +
+           tile.notice_bytes + tile.value_bytes + tile.code_bytes;
+  }
+};
+
+template <int height, int ahead, class T>
+class WaveBlock {
+ public:
+  __device__ __forceinline__ WaveBlock(const WaveArguments<T>& arguments, const WaveShape& shape)
+      : a_(arguments), shape_(shape) {
+    ring_ = thread_.template shared<std::byte>();
+    barriers_ = reinterpret_cast<Barrier*>(ring_ + std::uint64_t{shape.slot_bytes} * shape.slots);
+    seen_ = reinterpret_cast<std::int32_t*>(barriers_ + shape.barriers(arguments.power));
+    tiles_ = tiles_of(thread_, a_);
+  }
+
+  __device__ __forceinline__ void run() {
+    init_barriers();
+    const int warp = thread_.warp();
+    const int p = a_.power;
+    if (warp == 0) {
+      load();
+    } else if (warp < p) {
+      watch(warp + 1);
+    } else if (warp < 2 * p - 1) {
+      announce(warp - p + 1);
+    } else {
+      const int team = (warp - (2 * p - 1)) / shape_.team_warps;
+      work(team / shape_.teams + 1, team % shape_.teams, (warp - (2 * p - 1)) % shape_.team_warps);
+    }
+    forget_news(thread_, a_);
+  }
+
+ private:
+  __device__ __forceinline__ Barrier& loaded(int slot) { return barriers_[slot]; }
+  __device__ __forceinline__ Barrier& ready(int k, int slot) {
+    return barriers_[(k - 1) * shape_.slots + slot];
+  }
+  __device__ __forceinline__ Barrier& done(int k, int slot) {
+    return barriers_[(a_.power + k - 1) * shape_.slots + slot];
+  }
+  // Tile by tile through the ring.
+  struct Cursor {
+    int slot = 0;
+    std::uint32_t parity = 0;
+    __device__ __forceinline__ void advance(int tiles, int slots) {
+      slot += tiles;
+      if (slot >= slots) {
+        slot -= slots;
+        parity ^= 1;
+      }
+    }
+  };
+
+  __device__ __forceinline__ void init_barriers() {
+    if (thread_.index() == 0) {
+      for (int slot = 0; slot < shape_.slots; ++slot) {
+        loaded(slot).init(1);
+        for (int k = 2; k <= a_.power; ++k) ready(k, slot).init(1);
+        for (int k = 1; k <= a_.power; ++k) done(k, slot).init(shape_.team_warps);
+      }
+      publish_barriers();
+    }
+    thread_.sync_block();
+  }
+
+  // Descriptions of tiles are read some tiles ahead, one per lane: each lane loads its own tiles.
+  __device__ __forceinline__ void load() {
+    constexpr int kBatch = 8;
+    const int lane = thread_.lane();
+    if (lane >= kBatch) return;
+    const std::uint64_t policy = evict_first_policy();
+    Cursor at;
+    WaveTile mine = read_tile(lane);
+    for (int first = 0; first < tiles_; first += kBatch) {
+      const WaveTile next = read_tile(first + kBatch + lane);
+      const int count = min(kBatch, tiles_ - first);
+      for (int j = 0; j < count; ++j, at.advance(1, shape_.slots)) {
+        if (lane == j) load_tile(first + j, mine, at, policy);
+        __syncwarp((1U << kBatch) - 1);
+      }
+      mine = next;
+    }
+  }
+
+  __device__ __forceinline__ WaveTile read_tile(int i) {
+    if (i >= tiles_) return {};
+    const WaveTile tile = *tile_of(thread_, a_, i);
+    if (shape_.fetch_x != 0) fetch_x(tile);
+    return tile;
+  }
+
+  __device__ __forceinline__ void load_tile(int i, const WaveTile& now, Cursor at,
+                                            std::uint64_t policy) {
+    // The slot's last tile had the other parity.
+    if (i >= shape_.slots) done(a_.power, at.slot).wait(at.parity ^ 1);
+    std::byte* to = ring_ + static_cast<std::uint64_t>(at.slot) * shape_.slot_bytes;
+    Barrier& barrier = loaded(at.slot);
+    barrier.arrive_expecting(WaveShape::bytes_of(now));
+    const auto copy = [&](const void* what, std::uint32_t bytes) {
+      if (bytes == 0) return;
+      copy_bulk(to, what, bytes, barrier, policy);
+      to += bytes;
+    };
+    copy(tile_of(thread_, a_, i), sizeof(WaveTile));
+    copy(a_.notices + now.first_notice, now.notice_bytes);
+    copy(a_.matrix.slices + now.first_slice,
+         static_cast<std::uint32_t>(now.slices * sizeof(SliceHeader)));
+    copy(a_.matrix.values + now.values, now.value_bytes);
+    copy(a_.matrix.codes + now.codes * kCodeUnit, now.code_bytes);
+  }
+
+  // The elements of x that belong to the tile's rows.
+  __device__ __forceinline__ void fetch_x(const WaveTile& later) {
+    const std::int64_t begin = static_cast<std::int64_t>(later.first_slice) * height;
+    std::int64_t end = begin + static_cast<std::int64_t>(later.slices) * height;
+    if (end > a_.matrix.rows) end = a_.matrix.rows;
+    const auto bytes = static_cast<std::uint32_t>((end - begin) * sizeof(T)) & ~15U;
+    if (bytes > 0) prefetch_bulk(a_.vectors[0] + begin, bytes);
+  }
+
+  // News take a microsecond to come, so every look is at all there is, and frees all tiles it can.
+  __device__ __forceinline__ void watch(int k) {
+    const int lane = thread_.lane();
+    const int blocks = thread_.blocks();
+    const std::uint32_t* news = news_for(thread_, a_, k - 1, thread_.block());
+    std::int32_t* seen = seen_ + (k - 2) * blocks;
+    std::uint64_t since = 0;
+    bool given_up = false;
+    Cursor at;
+    const auto may_start = [&](int i) {
+      return i < tiles_ && loaded(at.slot).completed(at.parity) &&
+             (given_up || inputs_done(at.slot, seen));
+    };
+    for (int i = 0, look = 1; i < tiles_; ++look) {
+      for (int block = lane; block < blocks; block += NativeThread::warp_size) {
+        seen[block] = static_cast<std::int32_t>(thread_.load_flag(news + block));
+      }
+      thread_.sync_warp();
+      if (may_start(i)) {
+        thread_.fence();
+        do {
+          thread_.sync_warp();
+          if (lane == 0) ready(k, at.slot).arrive();
+          ++i;
+          at.advance(1, shape_.slots);
+        } while (may_start(i));
+        look = 0;
+        since = 0;
+      } else if (look % 1024 == 0) {
+        if (since == 0) since = thread_.nanoseconds();
+        given_up =
+            thread_.any(lane == 0 && out_of_patience(thread_, a_.control, since, a_.patience_ns));
+      }
+      thread_.sync_warp();
+    }
+  }
+
+  __device__ __forceinline__ bool inputs_done(int slot, const std::int32_t* seen) {
+    const std::byte* from = ring_ + static_cast<std::uint64_t>(slot) * shape_.slot_bytes;
+    const int needs = reinterpret_cast<const WaveTile*>(from)->needs;
+    const Need* need = needs_in(from + sizeof(WaveTile));
+    bool done = true;
+    for (int n = thread_.lane(); n < needs; n += NativeThread::warp_size) {
+      done = done && seen[need[n].worker] >= need[n].tiles;
+    }
+    return thread_.all(done);
+  }
+
+  __device__ __forceinline__ void announce(int k) {
+    Cursor at;
+    for (int i = 0; i < tiles_;) {
+      done(k, at.slot).wait(at.parity);
+      int tiles = 1;
+      for (Cursor next = at; i + tiles < tiles_; ++tiles) {
+        next.advance(1, shape_.slots);
+        if (!done(k, next.slot).completed(next.parity)) break;
+      }
+      // One fence for all tiles that are done by now.
+      thread_.fence();
+      for (; tiles > 0; --tiles, at.advance(1, shape_.slots)) {
+        loaded(at.slot).wait(at.parity);
+        tell_readers(k, at.slot, ++i);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void tell_readers(int k, int slot, int done) {
+    const std::byte* from = ring_ + static_cast<std::uint64_t>(slot) * shape_.slot_bytes;
+    const auto& tile = *reinterpret_cast<const WaveTile*>(from);
+    const std::int32_t* readers = readers_in(from + sizeof(WaveTile), tile.needs);
+    for (int r = thread_.lane(); r < tile.readers; r += NativeThread::warp_size) {
+      thread_.store_flag(news_for(thread_, a_, k, readers[r]) + thread_.block(),
+                         static_cast<std::uint32_t>(done));
+    }
+  }
+
+  __device__ __forceinline__ void work(int k, int team, int warp) {
+    const StepArguments<T> step = step_of(a_, k);
+    const int warps = shape_.team_warps;
+    Cursor at{team, 0};
+    for (int i = team; i < tiles_; i += shape_.teams, at.advance(shape_.teams, shape_.slots)) {
+      if (k > 1) ready(k, at.slot).wait(at.parity);
+      loaded(at.slot).wait(at.parity);
+      const std::byte* from = ring_ + static_cast<std::uint64_t>(at.slot) * shape_.slot_bytes;
+      const WaveTile& now = *reinterpret_cast<const WaveTile*>(from);
+      const auto* headers =
+          reinterpret_cast<const SliceHeader*>(from + sizeof(WaveTile) + now.notice_bytes);
+      const auto* values = reinterpret_cast<const std::byte*>(headers + now.slices);
+      const std::byte* codes = values + now.value_bytes;
+      for (int s = warp; s < now.slices; s += warps) {
+        const SliceHeader header = headers[s];
+        const std::int32_t number = now.first_slice + s;
+        packed_sell_slice<FromCache, height, 1, ahead>(
+            thread_, a_.matrix, step, number,
+            PackedSlice<T>{reinterpret_cast<const T*>(values) + (header.values - now.values),
+                           codes + static_cast<std::uint64_t>(header.codes - now.codes) * kCodeUnit,
+                           header.width(), header.encoding(), number * height});
+      }
+      thread_.sync_warp();
+      if (thread_.lane() == 0) done(k, at.slot).arrive();
+    }
+  }
+
+  NativeThread thread_;
+  const WaveArguments<T>& a_;
+  const WaveShape& shape_;
+  std::byte* ring_;
+  std::int32_t* seen_;
+  Barrier* barriers_;
+  int tiles_;
+};
+
+template <int height, int ahead, int threads, class T>
+__global__ void __launch_bounds__(threads, 1)
+    hopper_wave(const __grid_constant__ WaveArguments<T> arguments,
+                const __grid_constant__ WaveShape shape) {
+  WaveBlock<height, ahead, T>(arguments, shape).run();
+}
+
+}  // namespace strata::gpu::hopper
