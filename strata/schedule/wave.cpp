@@ -7,7 +7,6 @@
 
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
-#include "strata/base/instantiate.hpp"
 
 namespace strata {
 
@@ -42,15 +41,14 @@ class Waited {
 
 }  // namespace
 
-template <Index I>
-Wave::Wave(const Tiling<I>& tiling, std::int32_t workers) : workers_(workers) {
+Wave::Wave(const TileInputs& tile_inputs, std::int32_t workers) : workers_(workers) {
   if (workers < 1) throw InvalidArgument(fmt::format("a wave of {} workers", workers));
-  const std::int32_t tiles = tiling.tiles();
+  const std::int32_t tiles = tile_inputs.tiles();
   std::vector<Waited> waited(workers, Waited(workers));
   std::vector<Need> fresh;
   std::vector<std::vector<std::int32_t>> readers(tiles);
   for (std::int32_t tile = 0; tile < tiles; ++tile) {
-    const std::span<const std::int32_t> inputs = tiling.inputs_of(tile);
+    const std::span<const std::int32_t> inputs = tile_inputs.of(tile);
     waited[tile % workers].wait(inputs, fresh);
     needs_.insert(needs_.end(), fresh.begin(), fresh.end());
     need_offsets_.push_back(narrow<std::int32_t>(needs_.size(), "what the tiles of a wave need"));
@@ -76,8 +74,5 @@ std::int32_t Wave::reach(int power) const {
   }
   return most;
 }
-
-#define STRATA_INSTANTIATE(I) template Wave::Wave(const Tiling<I>&, std::int32_t)
-STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

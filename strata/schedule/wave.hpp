@@ -16,7 +16,6 @@
 
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
-#include "strata/schedule/tiling.hpp"
 
 namespace strata {
 
@@ -28,11 +27,21 @@ struct Need {
   bool operator==(const Need&) const = default;
 };
 
+// Which tiles a tile depends on, as in tiling.hpp; itself is one of them.
+struct TileInputs {
+  Array<Offset> offsets = Array<Offset>(1, 0);  // tiles + 1
+  Array<std::int32_t> inputs;                   // of tile t at offsets[t] …, increasing
+
+  std::int32_t tiles() const { return static_cast<std::int32_t>(offsets.size()) - 1; }
+  std::span<const std::int32_t> of(std::int32_t tile) const {
+    return std::span(inputs).subspan(offsets[tile], offsets[tile + 1] - offsets[tile]);
+  }
+};
+
 class Wave {
  public:
   Wave() = default;
-  template <Index I>
-  Wave(const Tiling<I>& tiling, std::int32_t workers);
+  Wave(const TileInputs& inputs, std::int32_t workers);
 
   std::int32_t workers() const { return workers_; }
   std::int32_t tiles() const { return static_cast<std::int32_t>(need_offsets_.size()) - 1; }

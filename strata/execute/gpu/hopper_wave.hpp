@@ -34,11 +34,10 @@
 namespace strata::gpu::hopper {
 
 struct WaveShape {
-  int teams = 1;       // of each power; tiles go round among them
-  int team_warps = 8;  // slices of a tile go round among these
-  int slots = 2;
+  int teams = 1;                 // of each power; tiles go round among them
+  int team_warps = 8;            // slices of a tile go round among these
+  int slots = 2;                 // a multiple of teams: a slot's tiles are always of one team
   std::uint32_t slot_bytes = 0;  // a multiple of 16
-  int fetch_x = 1;               // whether x is fetched into L2 before it is needed
 
   STRATA_HOST_DEVICE int warps(int power) const {
     return 1 + 2 * (power - 1) + power * teams * team_warps;
@@ -49,11 +48,6 @@ struct WaveShape {
     return static_cast<std::uint32_t>(slots) * slot_bytes +
            static_cast<std::uint32_t>(barriers(power) * sizeof(Barrier) +
                                       (power - 1) * blocks * sizeof(std::int32_t));
-  }
-  // Of a tile in the ring.
-  STRATA_HOST_DEVICE static std::uint32_t bytes_of(const WaveTile& tile) {
-    return static_cast<std::uint32_t>(sizeof(WaveTile) + tile.slices * sizeof(SliceHeader)) +
-           tile.notice_bytes + tile.value_bytes + tile.code_bytes;
   }
 };
 
@@ -118,59 +112,35 @@ class WaveBlock {
     thread_.sync_block();
   }
 
-  // Descriptions of tiles are read some tiles ahead, one per lane: each lane loads its own tiles.
+  __device__ __forceinline__ const TileRecord& tile_in(int slot) {
+    return *reinterpret_cast<const TileRecord*>(ring_ + static_cast<std::uint64_t>(slot) *
+                                                            shape_.slot_bytes);
+  }
+
+  // Places of tiles are read some tiles ahead, one per lane: each lane loads its own tiles.
   __device__ __forceinline__ void load() {
-    constexpr int kBatch = 8;
     const int lane = thread_.lane();
-    if (lane >= kBatch) return;
     const std::uint64_t policy = evict_first_policy();
     Cursor at;
-    WaveTile mine = read_tile(lane);
-    for (int first = 0; first < tiles_; first += kBatch) {
-      const WaveTile next = read_tile(first + kBatch + lane);
-      const int count = min(kBatch, tiles_ - first);
+    RecordPlace mine = place(lane);
+    for (int first = 0; first < tiles_; first += NativeThread::warp_size) {
+      const RecordPlace next = place(first + NativeThread::warp_size + lane);
+      const int count = min(NativeThread::warp_size, tiles_ - first);
       for (int j = 0; j < count; ++j, at.advance(1, shape_.slots)) {
-        if (lane == j) load_tile(first + j, mine, at, policy);
-        __syncwarp((1U << kBatch) - 1);
+        if (lane == j) {
+          // The slot's last tile had the other parity.
+          if (first + j >= shape_.slots) done(a_.power, at.slot).wait(at.parity ^ 1);
+          loaded(at.slot).arrive_expecting(mine.bytes);
+          copy_bulk(ring_ + static_cast<std::uint64_t>(at.slot) * shape_.slot_bytes,
+                    a_.records + mine.begin * kRecordUnit, mine.bytes, loaded(at.slot), policy);
+        }
+        thread_.sync_warp();
       }
       mine = next;
     }
   }
-
-  __device__ __forceinline__ WaveTile read_tile(int i) {
-    if (i >= tiles_) return {};
-    const WaveTile tile = *tile_of(thread_, a_, i);
-    if (shape_.fetch_x != 0) fetch_x(tile);
-    return tile;
-  }
-
-  __device__ __forceinline__ void load_tile(int i, const WaveTile& now, Cursor at,
-                                            std::uint64_t policy) {
-    // The slot's last tile had the other parity.
-    if (i >= shape_.slots) done(a_.power, at.slot).wait(at.parity ^ 1);
-    std::byte* to = ring_ + static_cast<std::uint64_t>(at.slot) * shape_.slot_bytes;
-    Barrier& barrier = loaded(at.slot);
-    barrier.arrive_expecting(WaveShape::bytes_of(now));
-    const auto copy = [&](const void* what, std::uint32_t bytes) {
-      if (bytes == 0) return;
-      copy_bulk(to, what, bytes, barrier, policy);
-      to += bytes;
-    };
-    copy(tile_of(thread_, a_, i), sizeof(WaveTile));
-    copy(a_.notices + now.first_notice, now.notice_bytes);
-    copy(a_.matrix.slices + now.first_slice,
-         static_cast<std::uint32_t>(now.slices * sizeof(SliceHeader)));
-    copy(a_.matrix.values + now.values, now.value_bytes);
-    copy(a_.matrix.codes + now.codes * kCodeUnit, now.code_bytes);
-  }
-
-  // The elements of x that belong to the tile's rows.
-  __device__ __forceinline__ void fetch_x(const WaveTile& later) {
-    const std::int64_t begin = static_cast<std::int64_t>(later.first_slice) * height;
-    std::int64_t end = begin + static_cast<std::int64_t>(later.slices) * height;
-    if (end > a_.matrix.rows) end = a_.matrix.rows;
-    const auto bytes = static_cast<std::uint32_t>((end - begin) * sizeof(T)) & ~15U;
-    if (bytes > 0) prefetch_bulk(a_.vectors[0] + begin, bytes);
+  __device__ __forceinline__ RecordPlace place(int i) {
+    return i < tiles_ ? place_of(thread_, a_, i) : RecordPlace{};
   }
 
   // News take a microsecond to come, so every look is at all there is, and frees all tiles it can.
@@ -201,7 +171,7 @@ class WaveBlock {
         } while (may_start(i));
         look = 0;
         since = 0;
-      } else if (look % 1024 == 0) {
+      } else if (look % kLooksPerTime == 0) {
         if (since == 0) since = thread_.nanoseconds();
         given_up =
             thread_.any(lane == 0 && out_of_patience(thread_, a_.control, since, a_.patience_ns));
@@ -211,12 +181,11 @@ class WaveBlock {
   }
 
   __device__ __forceinline__ bool inputs_done(int slot, const std::int32_t* seen) {
-    const std::byte* from = ring_ + static_cast<std::uint64_t>(slot) * shape_.slot_bytes;
-    const int needs = reinterpret_cast<const WaveTile*>(from)->needs;
-    const Need* need = needs_in(from + sizeof(WaveTile));
+    const TileRecord& tile = tile_in(slot);
+    const Need* needs = tile.need_list();
     bool done = true;
-    for (int n = thread_.lane(); n < needs; n += NativeThread::warp_size) {
-      done = done && seen[need[n].worker] >= need[n].tiles;
+    for (int n = thread_.lane(); n < tile.needs; n += NativeThread::warp_size) {
+      done = done && seen[needs[n].worker] >= needs[n].tiles;
     }
     return thread_.all(done);
   }
@@ -234,42 +203,21 @@ class WaveBlock {
       thread_.fence();
       for (; tiles > 0; --tiles, at.advance(1, shape_.slots)) {
         loaded(at.slot).wait(at.parity);
-        tell_readers(k, at.slot, ++i);
+        tell_readers(thread_, a_, tile_in(at.slot), k, ++i);
       }
-    }
-  }
-
-  __device__ __forceinline__ void tell_readers(int k, int slot, int done) {
-    const std::byte* from = ring_ + static_cast<std::uint64_t>(slot) * shape_.slot_bytes;
-    const auto& tile = *reinterpret_cast<const WaveTile*>(from);
-    const std::int32_t* readers = readers_in(from + sizeof(WaveTile), tile.needs);
-    for (int r = thread_.lane(); r < tile.readers; r += NativeThread::warp_size) {
-      thread_.store_flag(news_for(thread_, a_, k, readers[r]) + thread_.block(),
-                         static_cast<std::uint32_t>(done));
     }
   }
 
   __device__ __forceinline__ void work(int k, int team, int warp) {
     const StepArguments<T> step = step_of(a_, k);
-    const int warps = shape_.team_warps;
     Cursor at{team, 0};
     for (int i = team; i < tiles_; i += shape_.teams, at.advance(shape_.teams, shape_.slots)) {
       if (k > 1) ready(k, at.slot).wait(at.parity);
       loaded(at.slot).wait(at.parity);
-      const std::byte* from = ring_ + static_cast<std::uint64_t>(at.slot) * shape_.slot_bytes;
-      const WaveTile& now = *reinterpret_cast<const WaveTile*>(from);
-      const auto* headers =
-          reinterpret_cast<const SliceHeader*>(from + sizeof(WaveTile) + now.notice_bytes);
-      const auto* values = reinterpret_cast<const std::byte*>(headers + now.slices);
-      const std::byte* codes = values + now.value_bytes;
-      for (int s = warp; s < now.slices; s += warps) {
-        const SliceHeader header = headers[s];
-        const std::int32_t number = now.first_slice + s;
-        packed_sell_slice<FromCache, height, 1, ahead>(
-            thread_, a_.matrix, step, number,
-            PackedSlice<T>{reinterpret_cast<const T*>(values) + (header.values - now.values),
-                           codes + static_cast<std::uint64_t>(header.codes - now.codes) * kCodeUnit,
-                           header.width(), header.encoding(), number * height});
+      const TileRecord& tile = tile_in(at.slot);
+      for (int s = warp; s < tile.slices; s += shape_.team_warps) {
+        packed_sell_slice<FromCache, height, 1, ahead>(thread_, tile.template slice<T>(s), a_.rows,
+                                                       step);
       }
       thread_.sync_warp();
       if (thread_.lane() == 0) done(k, at.slot).arrive();

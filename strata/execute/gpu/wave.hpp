@@ -15,16 +15,28 @@
 #include <cstdint>
 
 #include "strata/execute/gpu/wave_arguments.hpp"
-#include "strata/kernels/gpu/packed_sell.hpp"
 
 namespace strata::gpu {
 
+// One thread waits until the worker has done so many tiles at power k.
+template <class Thread, class T>
+STRATA_DEVICE void wait_for(Thread& thread, const WaveArguments<T>& wave, int k, const Need& need) {
+  const std::uint32_t* news = news_for(thread, wave, k, thread.block()) + need.worker;
+  std::uint64_t since = 0;
+  for (int look = 1; static_cast<std::int32_t>(thread.load_flag(news)) < need.tiles; ++look) {
+    thread.pause();
+    if (look % kLooksPerTime != 0) continue;
+    if (since == 0) since = thread.nanoseconds();
+    if (out_of_patience(thread, wave.control, since, wave.patience_ns)) return;
+  }
+}
+
 template <class Thread, class T>
 STRATA_DEVICE void wait_for_inputs(Thread& thread, const WaveArguments<T>& wave,
-                                   const WaveTile& tile, int k) {
+                                   const TileRecord& tile, int k) {
   if (thread.warp() == 0) {
     for (int n = thread.lane(); n < tile.needs; n += Thread::warp_size) {
-      wait_for(thread, wave, k - 1, needs_in(wave.notices + tile.first_notice)[n]);
+      wait_for(thread, wave, k - 1, tile.need_list()[n]);
     }
     thread.fence();
   }
@@ -32,46 +44,26 @@ STRATA_DEVICE void wait_for_inputs(Thread& thread, const WaveArguments<T>& wave,
 }
 
 template <int height, int vectors, int ahead, class Thread, class T>
-STRATA_DEVICE void multiply_tile(Thread& thread, const WaveArguments<T>& wave, const WaveTile& tile,
-                                 int k) {
-  const StepArguments<T> step = step_of(wave, k);
-  for (int s = thread.warp(); s < tile.slices; s += thread.warps()) {
-    const std::int32_t number = tile.first_slice + s;
-    const SliceHeader header = wave.matrix.slices[number];
-    packed_sell_slice<FromCache, height, vectors, ahead>(
-        thread, wave.matrix, step, number,
-        PackedSlice<T>{wave.matrix.values + header.values,
-                       wave.matrix.codes + header.codes * kCodeUnit, header.width(),
-                       header.encoding(), number * height});
-  }
-}
-
-// After all threads of the block have done their part.
-template <class Thread, class T>
-STRATA_DEVICE void tell_readers(Thread& thread, const WaveArguments<T>& wave, const WaveTile& tile,
-                                int k, int done) {
-  if (thread.warp() != 0) return;
-  const std::int32_t* readers = readers_in(wave.notices + tile.first_notice, tile.needs);
-  thread.fence();
-  for (int r = thread.lane(); r < tile.readers; r += Thread::warp_size) {
-    thread.store_flag(news_for(thread, wave, k, readers[r]) + thread.block(),
-                      static_cast<std::uint32_t>(done));
-  }
-}
-
-template <int height, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void wave(Thread& thread, const WaveArguments<T>& wave, int lag) {
   const int tiles = tiles_of(thread, wave);
-  for (int step = 0; step < tiles + (wave.power - 1) * lag; ++step) {
+  for (int n = 0; n < tiles + (wave.power - 1) * lag; ++n) {
     for (int k = 1; k <= wave.power; ++k) {
-      const int i = step - (k - 1) * lag;
+      const int i = n - (k - 1) * lag;
       if (i < 0) break;
       if (i >= tiles) continue;
-      const WaveTile tile = *tile_of(thread, wave, i);
+      const auto& tile = *reinterpret_cast<const TileRecord*>(
+          wave.records + place_of(thread, wave, i).begin * kRecordUnit);
       if (k > 1) wait_for_inputs(thread, wave, tile, k);
-      multiply_tile<height, vectors, ahead>(thread, wave, tile, k);
+      const StepArguments<T> step = step_of(wave, k);
+      for (int s = thread.warp(); s < tile.slices; s += thread.warps()) {
+        packed_sell_slice<FromCache, height, vectors, ahead>(thread, tile.template slice<T>(s),
+                                                             wave.rows, step);
+      }
       thread.sync_block();
-      if (k < wave.power) tell_readers(thread, wave, tile, k, i + 1);
+      if (k < wave.power && thread.warp() == 0) {
+        thread.fence();
+        tell_readers(thread, wave, tile, k, i + 1);
+      }
     }
   }
   forget_news(thread, wave);

@@ -34,24 +34,28 @@ STRATA_DEVICE std::int32_t packed_column(const PackedSlice<T>& slice, int entry,
   return IndexColumns<FromCache, height>{numbers}.at(thread, entry, row);
 }
 
+// What the kernels need to know of the rows besides the slices.
+struct PackedRows {
+  const std::uint64_t* presence = nullptr;    // null when every stored value is an entry
+  const std::int32_t* row_of_slot = nullptr;  // null when nothing is sorted
+  std::int32_t rows = 0;
+};
+
 // A row of one vector without its holes and padding, summed in the same order.
 template <int height, class Thread, class T>
-STRATA_DEVICE T sum_of_entries(Thread&, const PackedSellView<T>& matrix, std::int32_t number,
+STRATA_DEVICE T sum_of_entries(Thread&, const PackedSlice<T>& slice, const std::uint64_t* presence,
                                int row, const T* x, int count) {
   constexpr int parts = Thread::warp_size / height;
-  const SliceHeader header = matrix.slices[number];
-  const PackedSlice<T> slice{matrix.values + header.values, matrix.codes + header.codes * kCodeUnit,
-                             header.width(), header.encoding(), number * height};
   T sums[parts] = {};
   for (int entry = 0; entry < slice.width; ++entry) {
-    const std::uint64_t position =
-        header.values + static_cast<std::uint64_t>(entry) * height + static_cast<unsigned>(row);
-    if ((matrix.presence[position / 64] >> (position % 64) & 1) == 0) continue;
+    const int place = entry * height + row;
+    const std::uint64_t position = slice.position + static_cast<unsigned>(place);
+    if ((presence[position / 64] >> (position % 64) & 1) == 0) continue;
     const auto from = static_cast<std::int64_t>(packed_column<height>(slice, entry, row)) * count;
     STRATA_UNROLL
     for (int part = 0; part < parts; ++part) {
       if (part == entry % parts) {
-        sums[part] = multiply_add(matrix.values[position], x[from], sums[part]);
+        sums[part] = multiply_add(slice.values[place], x[from], sums[part]);
       }
     }
   }
@@ -63,27 +67,25 @@ STRATA_DEVICE T sum_of_entries(Thread&, const PackedSellView<T>& matrix, std::in
   return sums[0];
 }
 
-// One slice, by all threads of a warp. `slice` is slice `number` of the matrix, or a copy of it
-// that is nearer.
+// One slice, by all threads of a warp.
 template <class Loads, int height, int vectors, int ahead, class Thread, class T>
-STRATA_DEVICE void packed_sell_slice(Thread& thread, const PackedSellView<T>& matrix,
-                                     const StepArguments<T>& step, std::int32_t number,
-                                     const PackedSlice<T>& slice) {
+STRATA_DEVICE void packed_sell_slice(Thread& thread, const PackedSlice<T>& slice,
+                                     const PackedRows& rows, const StepArguments<T>& step) {
   T sums[vectors] = {};
   multiply<Loads, height, vectors, ahead>(thread, slice, step.x, step.count, sums);
   STRATA_UNROLL
   for (int v = 0; v < vectors; ++v) sums[v] = sum_of_parts<height>(thread, sums[v]);
   const int row = thread.lane();
   const std::int32_t slot = slice.first_slot + row;
-  if (row >= height || slot >= matrix.rows) return;
+  if (row >= height || slot >= rows.rows) return;
   const std::int64_t place =
-      element<vectors>(matrix.row_of_slot != nullptr ? matrix.row_of_slot[slot] : slot, step.count);
+      element<vectors>(rows.row_of_slot != nullptr ? rows.row_of_slot[slot] : slot, step.count);
   STRATA_UNROLL
   for (int v = 0; v < vectors; ++v) {
     if (vectors > 1 && v >= step.count) break;
     T sum = sums[v];
-    if (matrix.presence != nullptr && !is_finite(sum)) {
-      sum = sum_of_entries<height>(thread, matrix, number, row, step.x + v, step.count);
+    if (rows.presence != nullptr && !is_finite(sum)) {
+      sum = sum_of_entries<height>(thread, slice, rows.presence, row, step.x + v, step.count);
     }
     finish(step, place + v, sum);
   }
@@ -93,6 +95,7 @@ STRATA_DEVICE void packed_sell_slice(Thread& thread, const PackedSellView<T>& ma
 template <int height, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& matrix,
                                     const StepArguments<T>& step, SliceRange range) {
+  const PackedRows rows{matrix.presence, matrix.row_of_slot, matrix.rows};
   const int stride = thread.blocks() * thread.warps();
   int number = range.begin + thread.block() * thread.warps() + thread.warp();
   if (number >= range.end) return;
@@ -101,9 +104,10 @@ STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& mat
     const SliceHeader now = header;
     if (next < range.end) header = matrix.slices[next];
     packed_sell_slice<FromMemory, height, vectors, ahead>(
-        thread, matrix, step, number,
+        thread,
         PackedSlice<T>{matrix.values + now.values, matrix.codes + now.codes * kCodeUnit,
-                       now.width(), now.encoding(), number * height});
+                       now.width(), now.encoding(), number * height, now.values},
+        rows, step);
     number = next;
   }
 }

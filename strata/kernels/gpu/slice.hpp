@@ -141,6 +141,7 @@ struct PackedSlice {
   int width;
   SliceEncoding encoding;
   std::int32_t first_slot;
+  std::uint64_t position;  // of its first value among the presence bits
 };
 
 template <class Loads, int height, int vectors, int ahead, class Thread, class T>
