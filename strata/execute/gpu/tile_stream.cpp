@@ -108,37 +108,39 @@ class ColumnsRead {
   std::vector<std::pair<Offset, std::uint32_t>> masks_;
 };
 
-// Orders the slices [begin, end) so that consecutive ones share columns: from the first that is
-// left, always on to the one that shares most with those of the tile so far.
+// Makes tiles of the slices: from the first that is left always on to the one that shares most
+// columns with those of the tile so far.
 template <Value V, Index I>
-void order_by_columns(const PackedSell<V, I>& matrix, std::int32_t begin, std::int32_t end,
-                      Offset tile_bytes, std::int32_t* order) {
-  std::vector<ColumnsRead> columns(end - begin);
-  for (std::int32_t slice = begin; slice < end; ++slice) columns[slice - begin].find(matrix, slice);
-  std::vector<bool> taken(columns.size(), false);
-  std::vector<int> shared(columns.size());
-  for (std::size_t done = 0; done < columns.size();) {
-    std::ranges::fill(shared, 0);
-    Offset bytes = 0;
+TileLists gather(const PackedSell<V, I>& matrix, std::span<const std::int32_t> slices,
+                 Offset tile_bytes) {
+  std::vector<ColumnsRead> columns(slices.size());
+  for (std::size_t s = 0; s < slices.size(); ++s) columns[s].find(matrix, slices[s]);
+  std::vector<bool> taken(slices.size(), false);
+  TileLists tiles;
+  for (std::size_t left = slices.size(); left > 0;) {
+    std::vector<std::int32_t>& tile = tiles.emplace_back();
+    std::vector<int> shared(slices.size(), 0);
     std::size_t next = std::ranges::find(taken, false) - taken.begin();
-    while (done < columns.size() &&
-           (bytes == 0 ||
-            bytes + bytes_of_slice(matrix, begin + static_cast<Offset>(next)) <= tile_bytes)) {
+    Offset bytes = 0;
+    do {
       taken[next] = true;
-      order[done++] = begin + static_cast<std::int32_t>(next);
-      bytes += std::max<Offset>(bytes_of_slice(matrix, begin + static_cast<Offset>(next)), 1);
-      const std::size_t last = next;
+      --left;
+      tile.push_back(slices[next]);
+      bytes += bytes_of_slice(matrix, slices[next]);
+      const ColumnsRead& added = columns[next];
       int most = -1;
-      for (std::size_t other = 0; other < columns.size(); ++other) {
+      for (std::size_t other = 0; other < slices.size(); ++other) {
         if (taken[other]) continue;
-        shared[other] += columns[last].shared_with(columns[other]);
+        shared[other] += added.shared_with(columns[other]);
         if (shared[other] > most) {
           most = shared[other];
           next = other;
         }
       }
-    }
+    } while (left > 0 && bytes + bytes_of_slice(matrix, slices[next]) <= tile_bytes);
+    std::ranges::sort(tile);
   }
+  return tiles;
 }
 
 void add_readers_and_self(TileLists& lists) {
@@ -177,55 +179,47 @@ std::byte* append(std::byte* to, std::span<const T> items) {
 
 }  // namespace
 
-namespace {
-
-// Tiles of slices in the order that they have.
 template <Value V, Index I>
-void cut(const PackedSell<V, I>& matrix, Offset tile_bytes, SliceTiles& tiles) {
-  const auto slices = static_cast<std::int32_t>(tiles.slices.size());
+SliceTiles cut_slices(const PackedSell<V, I>& matrix, Offset tile_bytes) {
+  SliceTiles tiles;
+  const auto slices = narrow<std::int32_t>(matrix.slices(), "the number of slices");
+  tiles.slices.resize(slices);
+  std::iota(tiles.slices.begin(), tiles.slices.end(), 0);
   Offset bytes = 0;
-  for (std::int32_t position = 0; position < slices; ++position) {
-    const Offset more = bytes_of_slice(matrix, tiles.slices[position]);
-    if (position > tiles.offsets.back() && bytes + more > tile_bytes) {
-      tiles.offsets.push_back(position);
+  for (std::int32_t slice = 0; slice < slices; ++slice) {
+    const Offset more = bytes_of_slice(matrix, slice);
+    if (slice > tiles.offsets.back() && bytes + more > tile_bytes) {
+      tiles.offsets.push_back(slice);
       bytes = 0;
     }
     bytes += more;
   }
   if (slices > 0) tiles.offsets.push_back(slices);
-}
-
-}  // namespace
-
-template <Value V, Index I>
-SliceTiles cut_slices(const PackedSell<V, I>& matrix, Offset tile_bytes) {
-  SliceTiles tiles;
-  tiles.slices.resize(narrow<std::int32_t>(matrix.slices(), "the number of slices"));
-  std::iota(tiles.slices.begin(), tiles.slices.end(), 0);
-  cut(matrix, tile_bytes, tiles);
   return tiles;
 }
 
 template <Value V, Index I>
 SliceTiles gather_slices(const PackedSell<V, I>& matrix, Offset tile_bytes) {
-  constexpr Offset kTilesPerWindow = 4;
-  // Windows of about the same number of slices, for slices are about the same size.
-  SliceTiles tiles;
-  const auto slices = narrow<std::int32_t>(matrix.slices(), "the number of slices");
-  tiles.slices.resize(slices);
-  if (slices == 0) return tiles;
-  const Offset all_bytes =
-      matrix.value_offsets()[slices] * Offset{sizeof(V)} + matrix.code_offsets()[slices];
-  const Offset per_tile = std::max<Offset>(tile_bytes * slices / std::max<Offset>(all_bytes, 1), 1);
-  const Offset window = std::min<Offset>(per_tile * per_tile, per_tile * kTilesPerWindow);
-  parallel_dynamic(divide_up<Offset>(slices, window), 16, [&](Offset first, Offset last) {
-    for (Offset w = first; w < last; ++w) {
-      const auto begin = static_cast<std::int32_t>(w * window);
-      const auto end = static_cast<std::int32_t>(std::min<Offset>((w + 1) * window, slices));
-      order_by_columns(matrix, begin, end, tile_bytes, tiles.slices.data() + begin);
+  // So many consecutive tiles are made anew, together: enough for patches as high as wide.
+  constexpr std::int32_t kTilesPerWindow = 4;
+  const SliceTiles lines = cut_slices(matrix, tile_bytes);
+  std::vector<TileLists> windows(divide_up<Offset>(lines.tiles(), kTilesPerWindow));
+  parallel_dynamic(static_cast<Offset>(windows.size()), 16, [&](Offset first, Offset last) {
+    for (Offset window = first; window < last; ++window) {
+      const auto tile = static_cast<std::int32_t>(window) * kTilesPerWindow;
+      const std::int32_t begin = lines.offsets[tile];
+      const std::int32_t end = lines.offsets[std::min(tile + kTilesPerWindow, lines.tiles())];
+      windows[window] =
+          gather(matrix, std::span(lines.slices).subspan(begin, end - begin), tile_bytes);
     }
   });
-  cut(matrix, tile_bytes, tiles);
+  SliceTiles tiles;
+  for (const TileLists& window : windows) {
+    for (const std::vector<std::int32_t>& tile : window) {
+      tiles.slices.insert(tiles.slices.end(), tile.begin(), tile.end());
+      tiles.offsets.push_back(static_cast<std::int32_t>(tiles.slices.size()));
+    }
+  }
   return tiles;
 }
 
