@@ -1,7 +1,4 @@
 // Packed SELL on a GPU: one step of a recurrence on a range of slices, a warp per slice.
-//
-// Holes and padding are multiplied like any entry. They have the value 0, so this changes nothing
-// unless their x is not finite; rows that come out not finite are summed once more without them.
 #pragma once
 
 #include <cstddef>
@@ -13,42 +10,33 @@
 
 namespace strata::gpu {
 
+// Slice `number` in device memory.
 template <int height, class T>
-STRATA_DEVICE std::int32_t packed_column(const PackedSlice<T>& slice, int entry, int row) {
-  int thread = 0;  // nobody asks it
-  const auto* numbers = reinterpret_cast<const std::int32_t*>(slice.codes);
-  const std::byte* deltas = slice.codes + delta_begin(height, slice.width);
-  switch (slice.encoding) {
-    case SliceEncoding::dia:
-      return DiaColumns<FromCache>{numbers, slice.first_slot}.at(thread, entry, row);
-    case SliceEncoding::delta8:
-      return DeltaColumns<FromCache, height, std::uint8_t>{
-          numbers, reinterpret_cast<const std::uint8_t*>(deltas)}
-          .at(thread, entry, row);
-    case SliceEncoding::delta16:
-      return DeltaColumns<FromCache, height, std::uint16_t>{
-          numbers, reinterpret_cast<const std::uint16_t*>(deltas)}
-          .at(thread, entry, row);
-    case SliceEncoding::index32: break;
-  }
-  return IndexColumns<FromCache, height>{numbers}.at(thread, entry, row);
+STRATA_DEVICE PackedSlice<T> slice_at(const PackedSellView<T>& matrix, std::int32_t number) {
+  const SliceHeader header = matrix.slices[number];
+  return {matrix.values + header.values, matrix.codes + header.codes * kCodeUnit, header.width(),
+          header.encoding(), number * height};
 }
 
 // A row of one vector without its holes and padding.
 template <int height, class T>
 STRATA_DEVICE_RARE T sum_of_entries(const PackedSellView<T>& matrix, std::int32_t number, int row,
                                     const T* x, int count) {
-  const SliceHeader header = matrix.slices[number];
-  const PackedSlice<T> slice{matrix.values + header.values, matrix.codes + header.codes * kCodeUnit,
-                             header.width(), header.encoding(), number * height};
+  const PackedSlice<T> slice = slice_at<height>(matrix, number);
+  const std::uint64_t first =
+      static_cast<std::uint64_t>(slice.values - matrix.values) + static_cast<unsigned>(row);
   T sum{};
-  for (int entry = 0; entry < slice.width; ++entry) {
-    const std::uint64_t position =
-        header.values + static_cast<std::uint64_t>(entry) * height + static_cast<unsigned>(row);
-    if ((matrix.presence[position / 64] >> (position % 64) & 1) == 0) continue;
-    const auto from = static_cast<std::int64_t>(packed_column<height>(slice, entry, row)) * count;
-    sum = multiply_add(matrix.values[position], x[from], sum);
-  }
+  with_columns<FromCache, height>(slice, [&](const auto& columns) {
+    int nobody = 0;  // loads from a cache ask no thread
+    for (int entry = 0; entry < slice.width; ++entry) {
+      const std::uint64_t position = first + static_cast<std::uint64_t>(entry) * height;
+      if (matrix.presence != nullptr &&
+          (matrix.presence[position / 64] >> (position % 64) & 1) == 0)
+        continue;
+      const auto from = static_cast<std::int64_t>(columns.at(nobody, entry, row)) * count;
+      sum = multiply_add(matrix.values[position], x[from], sum);
+    }
+  });
   return sum;
 }
 
@@ -60,21 +48,10 @@ STRATA_DEVICE void packed_sell_slice(Thread& thread, const PackedSellView<T>& ma
                                      const PackedSlice<T>& slice) {
   T sums[vectors] = {};
   multiply<Loads, height, vectors, ahead>(thread, slice, step.x, step.count, sums);
-  STRATA_UNROLL
-  for (int v = 0; v < vectors; ++v) sums[v] = sum_of_parts<height>(thread, sums[v]);
-  const int row = thread.lane();
-  const std::int32_t slot = slice.first_slot + row;
-  if (row >= height || slot >= matrix.rows) return;
-  const std::int64_t place = matrix.row_of_slot != nullptr ? matrix.row_of_slot[slot] : slot;
-  STRATA_UNROLL
-  for (int v = 0; v < vectors; ++v) {
-    if (vectors > 1 && v >= step.count) break;
-    T sum = sums[v];
-    if (matrix.presence != nullptr && !is_finite(sum)) {
-      sum = sum_of_entries<height>(matrix, number, row, step.x + v, step.count);
-    }
-    finish(step, place * step.count + v, sum);
-  }
+  finish_slice<height>(thread, {slice.first_slot, matrix.rows, matrix.row_of_slot}, step, sums,
+                       [&](int row, int v) {
+                         return sum_of_entries<height>(matrix, number, row, step.x + v, step.count);
+                       });
 }
 
 // The body of the kernel: warps go through the slices together.
@@ -84,11 +61,8 @@ STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& mat
   const int stride = thread.blocks() * thread.warps();
   for (int number = range.begin + thread.block() * thread.warps() + thread.warp();
        number < range.end; number += stride) {
-    const SliceHeader header = matrix.slices[number];
-    packed_sell_slice<FromMemory, height, vectors, ahead>(
-        thread, matrix, step, number,
-        PackedSlice<T>{matrix.values + header.values, matrix.codes + header.codes * kCodeUnit,
-                       header.width(), header.encoding(), number * height});
+    packed_sell_slice<FromMemory, height, vectors, ahead>(thread, matrix, step, number,
+                                                          slice_at<height>(matrix, number));
   }
 }
 
