@@ -12,6 +12,8 @@ struct Cancelled {};
 // Shared memory holds anything before it is written.
 constexpr std::byte kGarbage{0xcd};
 constexpr int kMaxSlowness = 6;
+// Where all are slow, somebody has to go on.
+constexpr int kDraws = 16;
 
 std::string_view name_of(Exchange kind) {
   switch (kind) {
@@ -77,11 +79,13 @@ int Grid::take_next() {
 
 std::size_t Grid::pick() {
   if (options_.order == Order::round_robin) return 0;
-  for (;;) {
-    const std::size_t place = random_.below(drawn_++, ready_.size());
+  std::size_t place = 0;
+  for (int draw = 0; draw < kDraws; ++draw) {
+    place = random_.below(drawn_++, ready_.size());
     const int slowness = warp_of(ready_[place]).slowness;
-    if (random_.below(drawn_++, std::uint64_t{1} << slowness) == 0) return place;
+    if (slowness == 0 || random_.below(drawn_++, std::uint64_t{1} << slowness) == 0) break;
   }
+  return place;
 }
 
 void Grid::yield(int thread) {

@@ -1,7 +1,4 @@
 // Packed SELL on a GPU: one step of a recurrence on a range of slices, a warp per slice.
-//
-// Holes and padding are multiplied like any entry. They have the value 0, so this changes nothing
-// unless their x is not finite; rows that come out not finite are summed once more without them.
 #pragma once
 
 #include <cstddef>
@@ -13,27 +10,6 @@
 
 namespace strata::gpu {
 
-template <int height, class T>
-STRATA_DEVICE std::int32_t packed_column(const PackedSlice<T>& slice, int entry, int row) {
-  int thread = 0;  // nobody asks it
-  const auto* numbers = reinterpret_cast<const std::int32_t*>(slice.codes);
-  const std::byte* deltas = slice.codes + delta_begin(height, slice.width);
-  switch (slice.encoding) {
-    case SliceEncoding::dia:
-      return DiaColumns<FromCache>{numbers, slice.first_slot}.at(thread, entry, row);
-    case SliceEncoding::delta8:
-      return DeltaColumns<FromCache, height, std::uint8_t>{
-          numbers, reinterpret_cast<const std::uint8_t*>(deltas)}
-          .at(thread, entry, row);
-    case SliceEncoding::delta16:
-      return DeltaColumns<FromCache, height, std::uint16_t>{
-          numbers, reinterpret_cast<const std::uint16_t*>(deltas)}
-          .at(thread, entry, row);
-    case SliceEncoding::index32: break;
-  }
-  return IndexColumns<FromCache, height>{numbers}.at(thread, entry, row);
-}
-
 // What the kernels need to know of the rows besides the slices.
 struct PackedRows {
   const std::uint64_t* presence = nullptr;    // null when every stored value is an entry
@@ -41,30 +17,21 @@ struct PackedRows {
   std::int32_t rows = 0;
 };
 
-// A row of one vector without its holes and padding, summed in the same order.
+// A row of one vector without its holes and padding.
 template <int height, class Thread, class T>
-STRATA_DEVICE T sum_of_entries(Thread&, const PackedSlice<T>& slice, const std::uint64_t* presence,
-                               int row, const T* x, int count) {
-  constexpr int parts = Thread::warp_size / height;
-  T sums[parts] = {};
-  for (int entry = 0; entry < slice.width; ++entry) {
-    const int place = entry * height + row;
-    const std::uint64_t position = slice.position + static_cast<unsigned>(place);
-    if ((presence[position / 64] >> (position % 64) & 1) == 0) continue;
-    const auto from = static_cast<std::int64_t>(packed_column<height>(slice, entry, row)) * count;
-    STRATA_UNROLL
-    for (int part = 0; part < parts; ++part) {
-      if (part == entry % parts) {
-        sums[part] = multiply_add(slice.values[place], x[from], sums[part]);
-      }
-    }
-  }
-  STRATA_UNROLL
-  for (int half = parts / 2; half > 0; half /= 2) {
-    STRATA_UNROLL
-    for (int part = 0; part < half; ++part) sums[part] = add(sums[part], sums[part + half]);
-  }
-  return sums[0];
+STRATA_DEVICE T sum_of_entries(Thread& thread, const PackedSlice<T>& slice,
+                               const std::uint64_t* presence, int row, const T* x, int count) {
+  const auto is_entry = [&](int entry) {
+    const std::uint64_t position =
+        slice.position + static_cast<std::uint64_t>(entry) * height + static_cast<unsigned>(row);
+    return presence == nullptr || (presence[position / 64] >> (position % 64) & 1) != 0;
+  };
+  T sum{};
+  with_columns<FromCache, height>(slice, [&](const auto& columns) {
+    sum = sum_without_padding<height>(thread, slice.values, slice.width, columns, row, x, count,
+                                      is_entry);
+  });
+  return sum;
 }
 
 // One slice, by all threads of a warp.
@@ -73,26 +40,15 @@ STRATA_DEVICE void packed_sell_slice(Thread& thread, const PackedSlice<T>& slice
                                      const PackedRows& rows, const StepArguments<T>& step) {
   T sums[vectors] = {};
   multiply<Loads, height, vectors, ahead>(thread, slice, step.x, step.count, sums);
-  STRATA_UNROLL
-  for (int v = 0; v < vectors; ++v) sums[v] = sum_of_parts<height>(thread, sums[v]);
-  const int row = thread.lane();
-  const std::int32_t slot = slice.first_slot + row;
-  if (row >= height || slot >= rows.rows) return;
-  const std::int64_t place =
-      element<vectors>(rows.row_of_slot != nullptr ? rows.row_of_slot[slot] : slot, step.count);
-  STRATA_UNROLL
-  for (int v = 0; v < vectors; ++v) {
-    if (vectors > 1 && v >= step.count) break;
-    T sum = sums[v];
-    if (rows.presence != nullptr && !is_finite(sum)) {
-      sum = sum_of_entries<height>(thread, slice, rows.presence, row, step.x + v, step.count);
-    }
-    finish(step, place + v, sum);
-  }
+  finish_slice<height>(
+      thread, {slice.first_slot, rows.rows, rows.row_of_slot}, step, sums, [&](int row, int v) {
+        return sum_of_entries<height>(thread, slice, rows.presence, row, step.x + v, step.count);
+      });
 }
 
-// The body of the kernel: warps go through the slices together.
-template <int height, int vectors, int ahead, class Thread, class T>
+// The body of the kernel: warps go through the slices together, each with its next header on its
+// way while it works on a slice.
+template <class Loads, int height, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& matrix,
                                     const StepArguments<T>& step, SliceRange range) {
   const PackedRows rows{matrix.presence, matrix.row_of_slot, matrix.rows};
@@ -103,7 +59,7 @@ STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& mat
     const int next = number + stride;
     const SliceHeader now = header;
     if (next < range.end) header = matrix.slices[next];
-    packed_sell_slice<FromMemory, height, vectors, ahead>(
+    packed_sell_slice<Loads, height, vectors, ahead>(
         thread,
         PackedSlice<T>{matrix.values + now.values, matrix.codes + now.codes * kCodeUnit,
                        now.width(), now.encoding(), number * height, now.values},

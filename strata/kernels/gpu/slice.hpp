@@ -1,44 +1,21 @@
 // Slices on a GPU: a warp per slice of C rows, warp_size / C threads per row, each taking every so
 // manyth entry. How an entry finds its column is a parameter, as in kernels/cpu/slice.hpp:
-// columns.at(entry, row).
+// columns.at(entry, row). A row's sum is formed in the same order wherever the slice lies.
 //
-// Gathers of x take hundreds of cycles, so a thread asks for `ahead` of them before it uses the
-// first. A row's sum is formed in the same order whatever `ahead` is and wherever the slice lies.
+// Padding is multiplied like any entry. It has the value 0, so this changes nothing unless its x is
+// not finite; rows that come out not finite are summed once more without it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include "strata/formats/packed_sell.hpp"
+#include "strata/kernels/gpu/products.hpp"
 #include "strata/kernels/gpu/simt.hpp"
 #include "strata/kernels/gpu/step.hpp"
 #include "strata/kernels/gpu/value.hpp"
 
-#ifdef STRATA_SIMT_NATIVE
-#define STRATA_UNROLL _Pragma("unroll")
-#else
-#define STRATA_UNROLL
-#endif
-
 namespace strata::gpu {
-
-// Matrix data in device memory, read once per product.
-struct FromMemory {
-  static constexpr bool kEarly = true;  // values are asked for together with x
-  template <class Thread, class T>
-  STRATA_DEVICE static T load(Thread& thread, const T* pointer) {
-    return load_once(thread, pointer);
-  }
-};
-// Matrix data that is near: in shared memory, or in a cache that should keep it.
-struct FromCache {
-  static constexpr bool kEarly = false;
-  template <class Thread, class T>
-  STRATA_DEVICE static T load(Thread&, const T* pointer) {
-    return *pointer;
-  }
-};
 
 // The columns of a slice by its encoding (packed_sell.hpp).
 template <class Loads>
@@ -72,65 +49,55 @@ struct IndexColumns {
   }
 };
 
-// Where the vectors of a row or column begin. One vector needs no multiplication.
-template <int vectors>
-STRATA_DEVICE std::int64_t element(std::int32_t row, int count) {
-  return vectors == 1 ? row : static_cast<std::int64_t>(row) * count;
-}
+// A row of a slice, for add_products().
+template <class Loads, int height, class T, class Columns>
+struct RowOfSlice {
+  const T* values;
+  const Columns& columns;
+  int row;
 
-// One thread's part of its row: entries part, part + parts, … The last few are rounded up to
-// `ahead`; what is beyond the end reads the last entry once more and counts as zero, without a
-// branch that would keep loads from being under way together.
+  template <class Thread>
+  STRATA_DEVICE std::int32_t column(Thread& thread, int entry) const {
+    return columns.at(thread, entry, row);
+  }
+  template <class Thread>
+  STRATA_DEVICE T value(Thread& thread, int entry) const {
+    return Loads::load(thread, values + entry * height + row);
+  }
+};
+
+// One thread's part of its row.
 template <class Loads, int height, int vectors, int ahead, class Thread, class T, class Columns>
 STRATA_DEVICE void multiply(Thread& thread, const T* values, int width, const Columns& columns,
                             const T* x, int count, T (&sums)[vectors]) {
-  constexpr int parts = Thread::warp_size / height;
-  const int row = thread.lane() % height;
-  const int part = thread.lane() / height;
-  const auto some = [&](int first, auto whole) {
-    T factors[ahead][vectors];
-    T early[Loads::kEarly ? ahead : 1];
-    const auto entry_at = [&](int u) {
-      const int entry = first + u * parts + part;
-      return whole || entry < width ? entry : width - 1;
-    };
-    if constexpr (Loads::kEarly) {
-      STRATA_UNROLL
-      for (int u = 0; u < ahead; ++u) {
-        early[u] = Loads::load(thread, values + entry_at(u) * height + row);
-      }
-    }
-    STRATA_UNROLL
-    for (int u = 0; u < ahead; ++u) {
-      const T* from = x + element<vectors>(columns.at(thread, entry_at(u), row), count);
-      STRATA_UNROLL
-      for (int v = 0; v < vectors; ++v) factors[u][v] = from[vectors == 1 || v < count ? v : 0];
-    }
-    STRATA_UNROLL
-    for (int u = 0; u < ahead; ++u) {
-      T value = Loads::kEarly ? early[Loads::kEarly ? u : 0] : values[entry_at(u) * height + row];
-      const bool inside = whole || first + u * parts + part < width;
-      if (!inside) value = T{};
-      STRATA_UNROLL
-      for (int v = 0; v < vectors; ++v) {
-        const T factor = inside ? factors[u][v] : T{};
-        sums[v] = multiply_add(value, factor, sums[v]);
-      }
-    }
-  };
-  int first = 0;
-  for (; first + parts * ahead <= width; first += parts * ahead) some(first, std::true_type());
-  if (first < width) some(first, std::false_type());
+  const RowOfSlice<Loads, height, T, Columns> row{values, columns, thread.lane() % height};
+  add_products<Loads, Thread::warp_size / height, vectors, ahead>(thread, thread.lane() / height, 0,
+                                                                  width, row, x, count, sums);
 }
 
-// The sum of a row's threads, in the thread of its first entry.
-template <int height, class Thread, class T>
-STRATA_DEVICE T sum_of_parts(Thread& thread, T sum) {
-  STRATA_UNROLL
-  for (int delta = Thread::warp_size / 2; delta >= height; delta /= 2) {
-    sum = add(sum, shuffle_down(thread, sum, delta, Thread::warp_size));
+// A row of one vector without its padding: is_entry(entry) tells. Formed in the same order as the
+// sum of its threads.
+template <int height, class Thread, class T, class Columns, class IsEntry>
+STRATA_DEVICE T sum_without_padding(Thread& thread, const T* values, int width,
+                                    const Columns& columns, int row, const T* x, int count,
+                                    const IsEntry& is_entry) {
+  constexpr int parts = Thread::warp_size / height;
+  T sums[parts] = {};
+  for (int entry = 0; entry < width; ++entry) {
+    if (!is_entry(entry)) continue;
+    const auto from = static_cast<std::int64_t>(columns.at(thread, entry, row)) * count;
+    const T value = values[entry * height + row];
+    STRATA_UNROLL
+    for (int part = 0; part < parts; ++part) {
+      if (part == entry % parts) sums[part] = multiply_add(value, x[from], sums[part]);
+    }
   }
-  return sum;
+  STRATA_UNROLL
+  for (int half = parts / 2; half > 0; half /= 2) {
+    STRATA_UNROLL
+    for (int part = 0; part < half; ++part) sums[part] = add(sums[part], sums[part + half]);
+  }
+  return sums[0];
 }
 
 // A slice of packed SELL, wherever its values and codes lie.
@@ -144,28 +111,61 @@ struct PackedSlice {
   std::uint64_t position;  // of its first value among the presence bits
 };
 
-template <class Loads, int height, int vectors, int ahead, class Thread, class T>
-STRATA_DEVICE void multiply(Thread& thread, const PackedSlice<T>& slice, const T* x, int count,
-                            T (&sums)[vectors]) {
+// body(columns) with the columns of a slice in their encoding.
+template <class Loads, int height, class T, class Body>
+STRATA_DEVICE void with_columns(const PackedSlice<T>& slice, const Body& body) {
   const auto* numbers = reinterpret_cast<const std::int32_t*>(slice.codes);
-  const auto with = [&](const auto& columns) {
-    multiply<Loads, height, vectors, ahead>(thread, slice.values, slice.width, columns, x, count,
-                                            sums);
-  };
   // As delta_begin() of packed_sell.hpp, in the 32 bits that a slice needs.
   constexpr int alignment = static_cast<int>(code_alignment(height));
   const std::byte* deltas = slice.codes + (slice.width * 4 + alignment - 1) / alignment * alignment;
   switch (slice.encoding) {
-    case SliceEncoding::dia: with(DiaColumns<Loads>{numbers, slice.first_slot}); break;
+    case SliceEncoding::dia: body(DiaColumns<Loads>{numbers, slice.first_slot}); break;
     case SliceEncoding::delta8:
-      with(DeltaColumns<Loads, height, std::uint8_t>{
+      body(DeltaColumns<Loads, height, std::uint8_t>{
           numbers, reinterpret_cast<const std::uint8_t*>(deltas)});
       break;
     case SliceEncoding::delta16:
-      with(DeltaColumns<Loads, height, std::uint16_t>{
+      body(DeltaColumns<Loads, height, std::uint16_t>{
           numbers, reinterpret_cast<const std::uint16_t*>(deltas)});
       break;
-    case SliceEncoding::index32: with(IndexColumns<Loads, height>{numbers}); break;
+    case SliceEncoding::index32: body(IndexColumns<Loads, height>{numbers}); break;
+  }
+}
+
+template <class Loads, int height, int vectors, int ahead, class Thread, class T>
+STRATA_DEVICE void multiply(Thread& thread, const PackedSlice<T>& slice, const T* x, int count,
+                            T (&sums)[vectors]) {
+  with_columns<Loads, height>(slice, [&](const auto& columns) {
+    multiply<Loads, height, vectors, ahead>(thread, slice.values, slice.width, columns, x, count,
+                                            sums);
+  });
+}
+
+// Which rows a slice holds.
+struct SliceRows {
+  std::int32_t first_slot;
+  std::int32_t rows;                // of the matrix
+  const std::int32_t* row_of_slot;  // null when nothing is sorted
+};
+
+// Adds up the threads of each row and writes the rows. sum_again(row, v) is vector v of a row
+// without padding.
+template <int height, int vectors, class Thread, class T, class SumAgain>
+STRATA_DEVICE void finish_slice(Thread& thread, const SliceRows& slice,
+                                const StepArguments<T>& step, T (&sums)[vectors],
+                                const SumAgain& sum_again) {
+  STRATA_UNROLL
+  for (int v = 0; v < vectors; ++v) sums[v] = sum_of_lanes(thread, height, sums[v]);
+  const int row = thread.lane();
+  const std::int32_t slot = slice.first_slot + row;
+  if (row >= height || slot >= slice.rows) return;
+  const std::int64_t place =
+      element<vectors>(slice.row_of_slot != nullptr ? slice.row_of_slot[slot] : slot, step.count);
+  STRATA_UNROLL
+  for (int v = 0; v < vectors; ++v) {
+    if (vectors > 1 && v >= step.count) break;
+    const T sum = is_finite(sums[v]) ? sums[v] : sum_again(row, v);
+    finish(step, place + v, sum);
   }
 }
 

@@ -18,6 +18,38 @@ struct CsrView {
   std::int32_t rows = 0;
 };
 
+// The parts of a CSR matrix, see csr_parts.hpp: entries and rows from here to the next part's.
+struct alignas(16) CsrPart {
+  std::int64_t first_entry;
+  std::int32_t first_row;
+  std::int32_t partial;  // where the sum of a piece of a row goes; −1 for whole rows
+};
+// Partial sums from here to the next long row's.
+struct LongRow {
+  std::int32_t row;
+  std::int32_t first_partial;
+};
+// Entries that a thread has in flight in a part of several rows.
+inline constexpr int kEntriesPerThread = 8;
+// The most entries of such a part, and the values that its warp needs in shared memory.
+STRATA_HOST_DEVICE constexpr int products_of_part(int warp_size) {
+  return kEntriesPerThread * warp_size;
+}
+
+template <class T>
+struct CsrPartsView {
+  CsrView<T> csr;
+  const CsrPart* parts = nullptr;      // one more than there are
+  const LongRow* long_rows = nullptr;  // likewise
+  T* partials = nullptr;               // kMaxVectors per partial sum
+};
+
+// Parts [begin, end), or long rows.
+struct PartRange {
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+};
+
 template <class T>
 struct SellView {
   const std::int64_t* slice_offsets = nullptr;
