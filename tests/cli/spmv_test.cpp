@@ -61,7 +61,8 @@ TEST_F(Spmv, AllTypesAndShapesAreRight) {
     SCOPED_TRACE(testing::PrintToString(words));
     Words all = quick({"spmv"});
     all.insert(all.end(), words.begin(), words.end());
-    for (const json& result : json_of(all)["results"]) {
+    const json document = json_of(all);
+    for (const json& result : document["results"]) {
       EXPECT_EQ(result["error"]["passed"], true) << result;
     }
   }

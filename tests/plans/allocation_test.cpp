@@ -34,6 +34,9 @@ void* operator new(std::size_t bytes) {
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<std::size_t>(alignment));
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return counted(bytes, alignof(std::max_align_t));  // std::bad_alloc ends the test, and may
+}
 void operator delete(void* memory) noexcept {
   release(memory);
 }
