@@ -62,6 +62,7 @@ class EmulatedThread {
   }
   void fence() { grid_.fence(number_); }
   void pause() { grid_.pause(number_); }
+  void nap(std::uint32_t) { grid_.pause(number_); }
   std::uint64_t nanoseconds() { return grid_.nanoseconds(); }
 
  private:

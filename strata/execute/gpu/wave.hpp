@@ -54,6 +54,7 @@ STRATA_DEVICE void wave(Thread& thread, const WaveArguments<T>& wave, int lag) {
       const auto& tile = *reinterpret_cast<const TileRecord*>(
           wave.records + place_of(thread, wave, i).begin * kRecordUnit);
       if (k > 1) wait_for_inputs(thread, wave, tile, k);
+      disturb(thread, wave, i, k);
       const StepArguments<T> step = step_of(wave, k);
       for (int s = thread.warp(); s < tile.slices; s += thread.warps()) {
         packed_sell_slice<FromCache, height, vectors, ahead>(thread, tile.template slice<T>(s),

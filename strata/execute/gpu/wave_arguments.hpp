@@ -31,6 +31,7 @@ struct WaveArguments {
   std::uint32_t* news = nullptr;
   WaveControl* control = nullptr;
   std::uint64_t patience_ns = 0;  // how long to wait for news before giving up
+  std::uint32_t disturbance = 0;  // for tests: not zero makes warps dawdle, each number otherwise
 
   int power = 1;
   int count = 1;                       // vectors side by side
@@ -84,6 +85,17 @@ STRATA_DEVICE void tell_readers(Thread& thread, const WaveArguments<T>& wave,
     thread.store_flag(news_for(thread, wave, k, readers[r]) + thread.block(),
                       static_cast<std::uint32_t>(done));
   }
+}
+
+// Holds up some warps at some tiles for some microseconds.
+template <class Thread, class T>
+STRATA_DEVICE void disturb(Thread& thread, const WaveArguments<T>& wave, int i, int k) {
+  if (wave.disturbance == 0) return;
+  const auto place =
+      static_cast<std::uint32_t>(((thread.block() * 64 + thread.warp()) * 16 + k) * 4096 + i);
+  std::uint32_t mixed = (place ^ wave.disturbance) * 0x9E3779B1U;
+  mixed = (mixed ^ mixed >> 15) * 0x85EBCA77U;
+  if (mixed % 8 == 0) thread.nap(mixed >> 3 & 8191);
 }
 
 // How often a waiting thread looks for news before it looks at the clock.

@@ -62,7 +62,7 @@ STRATA_DEVICE void add_products(Thread& thread, int part, Position first, Positi
       const Position entry = begin + u * parts + part;
       return whole || entry < end ? entry : end - 1;
     };
-    T early[Loads::kEarly ? ahead : 1];
+    [[maybe_unused]] T early[Loads::kEarly ? ahead : 1];
     if constexpr (Loads::kEarly) {
       STRATA_UNROLL
       for (int u = 0; u < ahead; ++u) early[u] = entries.value(thread, entry_at(u));

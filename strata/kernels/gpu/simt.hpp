@@ -19,6 +19,7 @@
 //   add_flag(pointer, value)             atomic, returns the old value
 //   fence()                              acquire and release among all blocks
 //   pause()                              between two looks at a flag
+//   nap(nanoseconds)                     does nothing for a while, for tests
 //   nanoseconds()                        a clock, to tell waiting from hanging
 //
 // Plain loads and stores of data that other blocks write are ordered by flag and fence alone:
@@ -90,6 +91,9 @@ struct NativeThread {
     __atomic_store_n(flag, value, __ATOMIC_RELAXED);
   }
   STRATA_DEVICE void pause() const { __builtin_amdgcn_s_sleep(1); }
+  STRATA_DEVICE void nap(std::uint32_t nanoseconds) const {
+    for (std::uint32_t slept = 0; slept < nanoseconds; slept += 64) __builtin_amdgcn_s_sleep(1);
+  }
   STRATA_DEVICE std::uint64_t nanoseconds() const {
     return __builtin_amdgcn_s_memrealtime() * 10;  // a clock of 100 MHz
   }
@@ -114,6 +118,7 @@ struct NativeThread {
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" : : "l"(flag), "r"(value) : "memory");
   }
   STRATA_DEVICE void pause() const { __nanosleep(20); }
+  STRATA_DEVICE void nap(std::uint32_t nanoseconds) const { __nanosleep(nanoseconds); }
   STRATA_DEVICE std::uint64_t nanoseconds() const {
     std::uint64_t now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));

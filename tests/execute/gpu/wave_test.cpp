@@ -58,6 +58,7 @@ void launch_wave(Prepared<V>& wave, std::vector<std::vector<V>>& y, int count,
   arguments.news = wave.news.data();
   arguments.control = &wave.control;
   arguments.patience_ns = wave.patience_ns;
+  arguments.disturbance = static_cast<std::uint32_t>(options.seed);
   arguments.power = static_cast<int>(y.size()) - 1;
   arguments.count = count;
   for (std::size_t k = 0; k < y.size(); ++k) {

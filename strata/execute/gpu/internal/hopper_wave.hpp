@@ -1,64 +1,52 @@
-// The wave on a Hopper GPU, its window in shared memory. One block per multiprocessor, all
-// resident; warps are specialised:
+// The wave on a Hopper GPU, its window in shared memory. For compilers of device code alone. One
+// block per multiprocessor, all resident, with specialised warps:
 //
-//   loader      copies tile after tile into the slots of a ring and frees none before its last
-//   power watchers    one per power k ≥ 2: sees by the others' progress when a tile's inputs are
-//   complete workers     some per power: gather x and multiply; they wait for barriers in shared
-//   memory only announcers  one per power k < p: tells the others what is done
+//   loader      one: copies tiles into the slots of a ring; a slot is free after the last power
+//   watchers    one per power k ≥ 2: see by the news when the inputs of a tile are complete
+//   workers     teams of each power: gather x and multiply
+//   announcers  one per power k < p: tell the readers of a tile that it is done
 //
-// so that the matrix crosses from memory once, and the time that news needs from one multiprocessor
-// to another, about a microsecond, is spent while other tiles are worked on.
+// so that the matrix crosses from memory once, and the time that news need from one multiprocessor
+// to another, about a microsecond, passes while other tiles are worked on. Workers wait for
+// barriers in shared memory and for nothing else.
 //
 // Slot s of the ring holds tile i of the block, i mod slots = s. Barriers, per slot, each with a
-// phase per use of the slot:
+// phase per tile:
+//
 //   loaded     the tile is here
 //   ready[k]   its inputs have power k − 1 (k ≥ 2)
-//   done[k]    all worker warps of power k are through with it
-// A phase can not be missed. Every need includes the tile itself one power below, so no warp comes
-// to tile i + slots, which needs that tile loaded and so done[p] of tile i, before all warps of all
-// powers are through with tile i.
+//   done[k]    all warps of the team of power k are through with it
+//
+// Phases are told apart by parity alone, so nobody may be a phase late or early. Late: every need
+// includes the tile itself one power below; so tile i + slots, whose loading waits for done[p] of
+// tile i, is ready for no power before all warps of all powers are through with tile i. Early: a
+// warp waits for tile i only after tile i − slots, which was one of its team too.
 //
 // Memory order, from the warp that writes an element of y_{k−1} to the warp that reads it:
-//   store of the element; done[k−1].arrive (release, block)
-//   announcer: done[k−1].wait (acquire, block); fence (gpu); relaxed store of the news
-//   watcher:   relaxed load of the news; fence (gpu); ready[k].arrive (release, block)
-//   worker:    ready[k].wait (acquire, block); plain load, through L1, which the fence has emptied
+//
+//   worker      store of the element; done[k−1].arrive (release, block)
+//   announcer   done[k−1].wait (acquire, block); fence (gpu); relaxed store of the news
+//   watcher     relaxed load of the news; fence (gpu); ready[k].arrive (release, block)
+//   worker      ready[k].wait (acquire, block); plain load
 #pragma once
 
 #include <cstdint>
 
-#include "strata/execute/gpu/hopper.hpp"
+#include "strata/execute/gpu/internal/hopper.hpp"
+#include "strata/execute/gpu/internal/ring.hpp"
 #include "strata/execute/gpu/wave_arguments.hpp"
 #include "strata/kernels/gpu/packed_sell.hpp"
 
 namespace strata::gpu::hopper {
 
-struct WaveShape {
-  int teams = 1;                 // of each power; tiles go round among them
-  int team_warps = 8;            // slices of a tile go round among these
-  int slots = 2;                 // a multiple of teams: a slot's tiles are always of one team
-  std::uint32_t slot_bytes = 0;  // a multiple of 16
-
-  STRATA_HOST_DEVICE int warps(int power) const {
-    return 1 + 2 * (power - 1) + power * teams * team_warps;
-  }
-  STRATA_HOST_DEVICE int barriers(int power) const { return slots * 2 * power; }
-  // The ring, the barriers, and what the watchers have seen of all blocks.
-  STRATA_HOST_DEVICE std::uint32_t shared_bytes(int power, int blocks) const {
-    return static_cast<std::uint32_t>(slots) * slot_bytes +
-           static_cast<std::uint32_t>(barriers(power) * sizeof(Barrier) +
-                                      (power - 1) * blocks * sizeof(std::int32_t));
-  }
-};
-
 template <int height, int ahead, class T>
 class WaveBlock {
  public:
-  __device__ __forceinline__ WaveBlock(const WaveArguments<T>& arguments, const WaveShape& shape)
-      : a_(arguments), shape_(shape) {
+  __device__ __forceinline__ WaveBlock(const WaveArguments<T>& arguments, const Ring& ring)
+      : a_(arguments), shape_(ring) {
     ring_ = thread_.template shared<std::byte>();
-    barriers_ = reinterpret_cast<Barrier*>(ring_ + std::uint64_t{shape.slot_bytes} * shape.slots);
-    seen_ = reinterpret_cast<std::int32_t*>(barriers_ + shape.barriers(arguments.power));
+    barriers_ = reinterpret_cast<Barrier*>(ring_ + std::uint64_t{ring.slot_bytes} * ring.slots);
+    seen_ = reinterpret_cast<std::int32_t*>(barriers_ + ring.barriers(arguments.power));
     tiles_ = tiles_of(thread_, a_);
   }
 
@@ -214,6 +202,7 @@ class WaveBlock {
     for (int i = team; i < tiles_; i += shape_.teams, at.advance(shape_.teams, shape_.slots)) {
       if (k > 1) ready(k, at.slot).wait(at.parity);
       loaded(at.slot).wait(at.parity);
+      disturb(thread_, a_, i, k);
       const TileRecord& tile = tile_in(at.slot);
       for (int s = warp; s < tile.slices; s += shape_.team_warps) {
         packed_sell_slice<FromCache, height, 1, ahead>(thread_, tile.template slice<T>(s), a_.rows,
@@ -226,7 +215,7 @@ class WaveBlock {
 
   NativeThread thread_;
   const WaveArguments<T>& a_;
-  const WaveShape& shape_;
+  const Ring& shape_;
   std::byte* ring_;
   std::int32_t* seen_;
   Barrier* barriers_;
@@ -236,8 +225,8 @@ class WaveBlock {
 template <int height, int ahead, int threads, class T>
 __global__ void __launch_bounds__(threads, 1)
     hopper_wave(const __grid_constant__ WaveArguments<T> arguments,
-                const __grid_constant__ WaveShape shape) {
-  WaveBlock<height, ahead, T>(arguments, shape).run();
+                const __grid_constant__ Ring ring) {
+  WaveBlock<height, ahead, T>(arguments, ring).run();
 }
 
 }  // namespace strata::gpu::hopper

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "strata/execute/gpu/internal/ring.hpp"
+
 namespace strata::gpu::hopper {
 
 // Shared memory has addresses of its own, of 32 bits.
@@ -14,6 +16,7 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
 
 // A barrier completes a phase when `count` arrivals have come in, and as many bytes as were
 // announced. Phases are told apart by their parity: a waiter must never be a whole phase late.
+static_assert(kBarrierBytes == sizeof(std::uint64_t));
 struct Barrier {
   std::uint64_t state;
 
