@@ -57,15 +57,15 @@ class FactReader {
     if (!text.is_string()) refuse(fmt::format("'{}' is no text", key));
     return text.get<std::string>();
   }
-  // A whole number from 1 to `largest`.
-  Offset count(const char* key, Offset largest) const {
-    const FactJson& number = value(key);
-    if (!number.is_number_integer()) refuse(fmt::format("'{}' is no whole number", key));
-    if (number < 1 || number > largest) {
-      refuse(fmt::format("'{}' is {}, outside 1 … {}", key, number.dump(), largest));
-    }
-    return number.get<Offset>();
+  bool yes_or_no(const char* key) const {
+    const FactJson& answer = value(key);
+    if (!answer.is_boolean()) refuse(fmt::format("'{}' is neither true nor false", key));
+    return answer.get<bool>();
   }
+  // A whole number from 1 to `largest`.
+  Offset count(const char* key, Offset largest) const { return whole_number(key, 1, largest); }
+  // A whole number from 0 on.
+  int index(const char* key) const { return static_cast<int>(whole_number(key, 0, 1 << 20)); }
   int small_count(const char* key) const { return static_cast<int>(count(key, 1 << 20)); }
   Offset bytes(const char* key) const { return count(key, Offset{1} << 60); }
   // A finite number, not negative.
@@ -85,6 +85,14 @@ class FactReader {
   }
 
  private:
+  Offset whole_number(const char* key, Offset smallest, Offset largest) const {
+    const FactJson& number = value(key);
+    if (!number.is_number_integer()) refuse(fmt::format("'{}' is no whole number", key));
+    if (number < smallest || number > largest) {
+      refuse(fmt::format("'{}' is {}, outside {} … {}", key, number.dump(), smallest, largest));
+    }
+    return number.get<Offset>();
+  }
   const FactJson& value(const char* key) const {
     if (!object_.is_object()) refuse(fmt::format("'{}' is not where it belongs", key));
     const auto found = object_.find(key);
