@@ -52,11 +52,9 @@ class DeviceSpan {
   constexpr DeviceSpan() = default;
   constexpr DeviceSpan(T* data, Offset size) : data_(data), size_(size) {}
   // Spans of T serve as spans of const T.
-  constexpr operator DeviceSpan<const T>() const
-    requires(!std::is_const_v<T>)
-  {
-    return {data_, size_};
-  }
+  template <class U>
+    requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
+  constexpr DeviceSpan(DeviceSpan<U> other) : data_(other.data()), size_(other.size()) {}
 
   constexpr T* data() const { return data_; }
   constexpr Offset size() const { return size_; }
