@@ -22,6 +22,7 @@
 #include "strata/device/stream.hpp"
 #include "strata/execute/gpu/tile_stream.hpp"
 #include "strata/execute/gpu/wave_arguments.hpp"
+#include "strata/kernels/gpu/device_matrix.hpp"
 
 namespace strata::gpu {
 
@@ -61,16 +62,10 @@ std::vector<WaveShape> wave_shapes(const DeviceProperties& device, int power, in
 // What a sweep computes: y_k = α_k (A − θ_k I) y_{k−1} + β_k y_{k−2}, k = 1 … p.
 template <Value V>
 struct WaveSteps {
-  struct Coefficients {
-    V alpha{1};
-    V shift{};
-    V beta{};
-  };
-
-  std::vector<V*> vectors;          // y_0 … y_p in device memory, each of rows × vectors elements
-  const V* before = nullptr;        // y_−1, where β_1 is not 0
-  std::vector<Coefficients> steps;  // p of them
-  std::uint32_t disturbance = 0;    // for tests, see WaveArguments
+  std::vector<V*> vectors;    // y_0 … y_p in device memory, each of rows × vectors elements
+  const V* before = nullptr;  // y_−1, where β_1 is not 0
+  std::vector<StepCoefficients<V>> steps;  // p of them
+  std::uint32_t disturbance = 0;           // for tests, see WaveArguments
 };
 
 template <Value V>
