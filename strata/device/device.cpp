@@ -163,6 +163,12 @@ int current_device() {
   return index;
 }
 
+int multiprocessor_count() {
+  int count = 0;
+  STRATA_RT_CALL(DeviceGetAttribute, &count, rt::kMultiprocessors, current_device());
+  return count;
+}
+
 DeviceMemory device_memory() {
   std::size_t free_bytes = 0;
   std::size_t total_bytes = 0;

@@ -45,12 +45,15 @@ int device_count();
 // Why device_count() is 0: no driver, a driver that is too old, no device. Empty if it is not 0.
 std::string why_no_device();
 
-// Both throw Unavailable if there is no device of that number.
+// Both throw Unavailable if there is no device of that number. Asking for all properties may take
+// milliseconds: keep them.
 DeviceProperties device_properties(int index);
 // For everything that the calling thread does on a device from now on.
 void use_device(int index);
 // The device that the calling thread uses; 0 unless it has chosen one.
 int current_device();
+// Of the current device, at once.
+int multiprocessor_count();
 
 struct DeviceMemory {
   Offset free_bytes = 0;

@@ -20,8 +20,8 @@ using Recorded = std::unique_ptr<std::remove_pointer_t<rt::GraphHandle>, Destroy
 Recorded record(Stream& stream, FunctionRef<void()> work) {
   const auto handle = static_cast<rt::StreamHandle>(stream.native());
   rt::GraphHandle graph = nullptr;
-  // Other threads may go on with whatever they do on the device.
-  STRATA_RT_CALL(StreamBeginCapture, handle, STRATA_RT(StreamCaptureModeThreadLocal));
+  // Relaxed: a kernel that is used for the first time is loaded now, which other modes may refuse.
+  STRATA_RT_CALL(StreamBeginCapture, handle, STRATA_RT(StreamCaptureModeRelaxed));
   try {
     work();
   } catch (...) {

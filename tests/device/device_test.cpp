@@ -36,6 +36,7 @@ TEST_F(Device, TheOneInUseIsTheOneChosen) {
   for (int index = gpu::device_count(); index-- > 0;) {
     gpu::use_device(index);
     EXPECT_EQ(gpu::current_device(), index);
+    EXPECT_EQ(gpu::multiprocessor_count(), gpu::device_properties(index).multiprocessors);
   }
 }
 

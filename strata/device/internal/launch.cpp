@@ -81,7 +81,7 @@ int resident_blocks_at(std::string_view name, const void* kernel, int threads,
   int per_multiprocessor = 0;
   STRATA_RT_CALL(OccupancyMaxActiveBlocksPerMultiprocessor, &per_multiprocessor, kernel, threads,
                  narrow<std::size_t>(shared_bytes, "shared memory of a block"));
-  return checked_multiply(per_multiprocessor, device_properties(current_device()).multiprocessors,
+  return checked_multiply(per_multiprocessor, multiprocessor_count(),
                           "blocks that fit on the device");
 }
 

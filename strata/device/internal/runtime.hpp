@@ -38,10 +38,12 @@ inline constexpr Status kSuccess = STRATA_RT(Success);
 using Properties = hipDeviceProp_t;
 inline constexpr Status kOutOfMemory = hipErrorOutOfMemory;
 inline constexpr auto kClockRate = hipDeviceAttributeClockRate;
+inline constexpr auto kMultiprocessors = hipDeviceAttributeMultiprocessorCount;
 #else
 using Properties = cudaDeviceProp;
 inline constexpr Status kOutOfMemory = cudaErrorMemoryAllocation;
 inline constexpr auto kClockRate = cudaDevAttrClockRate;
+inline constexpr auto kMultiprocessors = cudaDevAttrMultiProcessorCount;
 #endif
 
 // DeviceError, or Unavailable if the error says that there is no device. The runtime forgets the

@@ -192,10 +192,9 @@ Offset reading_threads() {
   return Offset{kThreads} * resident_blocks("read_again_kernel", read_again_kernel, kThreads);
 }
 
-Offset read_again_and_again(DeviceSpan<const double> data, Offset bytes, DeviceSpan<unsigned> sink,
-                            Stream& stream) {
+Offset read_again_and_again(DeviceSpan<const double> data, Offset threads, Offset bytes,
+                            DeviceSpan<unsigned> sink, Stream& stream) {
   constexpr Offset kPairBytes = sizeof(Pair);
-  const Offset threads = reading_threads();
   const Offset pairs = data.bytes() / kPairBytes;
   // Places and steps must add up in 32 bits.
   if (pairs < kThreads || pairs > Offset{1} << 31) {

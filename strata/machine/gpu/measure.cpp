@@ -6,7 +6,7 @@
 #include <chrono>
 #include <numbers>
 
-#include "strata/base/error.hpp"
+#include "strata/base/checked.hpp"
 #include "strata/device/array.hpp"
 #include "strata/device/graph.hpp"
 #include "strata/device/timing.hpp"
@@ -18,7 +18,6 @@ namespace strata::gpu {
 
 namespace {
 
-using detail::kTile;
 using detail::kTileBytes;
 using Run = std::function<void()>;
 
@@ -63,6 +62,7 @@ class Meter {
  public:
   explicit Meter(const GpuMeasureOptions& options)
       : device_(device_properties(options.device)),
+        threads_(detail::reading_threads()),
         data_(bytes_to_use(device_, options.bytes) / Offset{sizeof(double)}),
         sink_(1),
         flags_(detail::kFlags),
@@ -79,12 +79,13 @@ class Meter {
   BandwidthPoint read(Offset working_set) {
     const auto data = part(0, working_set);
     // About a millisecond: what comes before and after the reading does not show.
-    const Offset at_least = std::max(
-        8 * working_set, static_cast<Offset>(1e-3 * rough_bytes_per_second_));
+    const Offset at_least =
+        std::max(8 * working_set, static_cast<Offset>(1e-3 * rough_bytes_per_second_));
     Offset bytes = 0;
-    const double seconds = median(
-        [&] { bytes = detail::read_again_and_again(data, at_least, sink_.span(), stream_); });
-    return {.threads = static_cast<int>(detail::reading_threads()),
+    const double seconds = median([&] {
+      bytes = detail::read_again_and_again(data, threads_, at_least, sink_.span(), stream_);
+    });
+    return {.threads = narrow<int>(threads_, "threads of a kernel"),
             .bytes = working_set,
             .bytes_per_second = static_cast<double>(bytes) / seconds};
   }
@@ -192,7 +193,7 @@ class Meter {
     Offset read = 0;
     do {
       const Run run = [&] {
-        read = detail::read_again_and_again(part(0, bytes), bytes, sink_.span(), stream_);
+        read = detail::read_again_and_again(part(0, bytes), threads_, bytes, sink_.span(), stream_);
       };
       seconds = stopwatch_.seconds_of(run, 1);
     } while (std::chrono::steady_clock::now() - begin < std::chrono::duration<double>(kSeconds));
@@ -200,6 +201,7 @@ class Meter {
   }
 
   DeviceProperties device_;
+  Offset threads_;
   Stream stream_;
   DeviceArray<double> data_;
   DeviceArray<unsigned> sink_;

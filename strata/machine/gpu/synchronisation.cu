@@ -41,10 +41,6 @@ __global__ void answer_kernel(int trips, unsigned* ping, unsigned* pong) {
   }
 }
 
-Offset multiprocessors() {
-  return device_properties(current_device()).multiprocessors;
-}
-
 }  // namespace
 
 void do_nothing(Stream& stream) {
@@ -52,13 +48,15 @@ void do_nothing(Stream& stream) {
 }
 
 void meet(int rounds, DeviceSpan<unsigned> flags, Stream& stream) {
-  launch_cooperative("meet_kernel", meet_kernel, {.blocks = multiprocessors(), .threads = kThreads},
-                     stream, rounds, flags.subspan(0, 1).data());
+  launch_cooperative("meet_kernel", meet_kernel,
+                     {.blocks = multiprocessor_count(), .threads = kThreads}, stream, rounds,
+                     flags.subspan(0, 1).data());
 }
 
 void answer_each_other(int trips, DeviceSpan<unsigned> flags, Stream& stream) {
-  launch_cooperative("answer_kernel", answer_kernel, {.blocks = multiprocessors(), .threads = 32},
-                     stream, trips, flags.subspan(kPing, 1).data(), flags.subspan(kPong, 1).data());
+  launch_cooperative("answer_kernel", answer_kernel,
+                     {.blocks = multiprocessor_count(), .threads = 32}, stream, trips,
+                     flags.subspan(kPing, 1).data(), flags.subspan(kPong, 1).data());
 }
 
 }  // namespace strata::gpu::detail

@@ -79,10 +79,12 @@ TEST_F(GpuKernels, AtLeastWhatWasAskedForIsRead) {
   gpu::Stream stream;
   const auto data = numbers(stream);
   auto sink = zeros(1, stream);
+  const Offset threads = kernels::reading_threads();
   for (const Offset bytes : {Offset{1}, Offset{1} << 20, Offset{1} << 30}) {
-    const Offset read = kernels::read_again_and_again(data.span(), bytes, sink.span(), stream);
+    const Offset read =
+        kernels::read_again_and_again(data.span(), threads, bytes, sink.span(), stream);
     EXPECT_GE(read, bytes);
-    EXPECT_EQ(read % (16 * kernels::reading_threads()), 0);
+    EXPECT_EQ(read % (16 * threads), 0);
   }
   kernels::read_once(data.span(), sink.span(), stream);
   EXPECT_NO_THROW(stream.synchronize());

@@ -23,13 +23,13 @@ void babel_triad(double factor, DeviceSpan<const double> b, DeviceSpan<const dou
 void babel_dot(DeviceSpan<const double> a, DeviceSpan<const double> b, DeviceSpan<double> partial,
                Stream& stream);
 
-// Threads of a kernel that fills the current device and reads.
+// The threads of the next kernel that fill the current device.
 Offset reading_threads();
 
-// The whole device reads the data again and again, past the first-level caches, at least `bytes` in
-// all. Returns how many it reads. `sink` is one element that keeps the reads alive.
-Offset read_again_and_again(DeviceSpan<const double> data, Offset bytes, DeviceSpan<unsigned> sink,
-                            Stream& stream);
+// So many threads read the data again and again, past the first-level caches, at least `bytes` in
+// all. Returns how many they read. `sink` is one element that keeps the reads alive.
+Offset read_again_and_again(DeviceSpan<const double> data, Offset threads, Offset bytes,
+                            DeviceSpan<unsigned> sink, Stream& stream);
 // Reads the data once, with as many blocks as it has tiles.
 void read_once(DeviceSpan<const double> data, DeviceSpan<unsigned> sink, Stream& stream);
 
