@@ -51,9 +51,9 @@ class DeviceSpan {
 
   constexpr DeviceSpan() = default;
   constexpr DeviceSpan(T* data, Offset size) : data_(data), size_(size) {}
-  // Spans of T serve as spans of const T.
+  // Spans of U serve as spans of const U.
   template <class U>
-    requires(std::is_same_v<const U, T> && !std::is_same_v<U, T>)
+    requires(!std::is_const_v<U> && std::is_same_v<const U, T>)
   constexpr DeviceSpan(DeviceSpan<U> other) : data_(other.data()), size_(other.size()) {}
 
   constexpr T* data() const { return data_; }

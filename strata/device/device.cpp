@@ -118,10 +118,6 @@ Api api() {
 #endif
 }
 
-std::string_view name_of(Api api) {
-  return api == Api::hip ? "hip" : "cuda";
-}
-
 int device_count() {
   return find_devices().count;
 }

@@ -13,8 +13,9 @@ enum class Api { cuda, hip };
 
 // What this build was made for.
 Api api();
-// "cuda" or "hip".
-std::string_view name_of(Api api);
+constexpr std::string_view name_of(Api api) {
+  return api == Api::hip ? "hip" : "cuda";
+}
 
 struct DeviceProperties {
   Api api = Api::cuda;
@@ -35,6 +36,8 @@ struct DeviceProperties {
   bool cooperative_launch = false;       // all blocks of a kernel resident at once
   std::string driver;                    // the newest version of the API that the driver serves
   std::string runtime;                   // the version that this build uses
+
+  bool operator==(const DeviceProperties&) const = default;
 };
 
 // 0 where there is no GPU that can be used; never throws for that.

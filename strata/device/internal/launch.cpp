@@ -44,8 +44,8 @@ void allow_shared_memory([[maybe_unused]] std::string_view name,
 
 }  // namespace
 
-void launch(std::string_view name, const void* kernel, const LaunchShape& shape, Stream& stream,
-            void** arguments) {
+void launch_at(std::string_view name, const void* kernel, const LaunchShape& shape, Stream& stream,
+               void** arguments) {
   if (shape.blocks == 0) return;
   allow_shared_memory(name, kernel, shape.shared_bytes);
   const rt::Status status =
@@ -56,8 +56,8 @@ void launch(std::string_view name, const void* kernel, const LaunchShape& shape,
   if (status != rt::kSuccess) throw_launch_error(status, name, shape);
 }
 
-void launch_cooperative(std::string_view name, const void* kernel, const LaunchShape& shape,
-                        Stream& stream, void** arguments) {
+void launch_cooperative_at(std::string_view name, const void* kernel, const LaunchShape& shape,
+                           Stream& stream, void** arguments) {
   if (shape.blocks == 0) return;
   allow_shared_memory(name, kernel, shape.shared_bytes);
   const rt::Status status = STRATA_RT(LaunchCooperativeKernel)(
@@ -70,12 +70,13 @@ void launch_cooperative(std::string_view name, const void* kernel, const LaunchS
     throw DeviceError(
         fmt::format("launching {} cooperatively", name),
         fmt::format("{} must be resident at once; {} fit on the device", shape_text(shape),
-                    resident_blocks(name, kernel, shape.threads, shape.shared_bytes)));
+                    resident_blocks_at(name, kernel, shape.threads, shape.shared_bytes)));
   }
   if (status != rt::kSuccess) throw_launch_error(status, name, shape);
 }
 
-int resident_blocks(std::string_view name, const void* kernel, int threads, Offset shared_bytes) {
+int resident_blocks_at(std::string_view name, const void* kernel, int threads,
+                       Offset shared_bytes) {
   allow_shared_memory(name, kernel, shared_bytes);
   int per_multiprocessor = 0;
   STRATA_RT_CALL(OccupancyMaxActiveBlocksPerMultiprocessor, &per_multiprocessor, kernel, threads,

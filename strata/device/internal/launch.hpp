@@ -20,11 +20,11 @@ struct LaunchShape {
 namespace detail {
 
 // Kernels by their addresses in the program, arguments by theirs.
-void launch(std::string_view name, const void* kernel, const LaunchShape& shape, Stream& stream,
-            void** arguments);
-void launch_cooperative(std::string_view name, const void* kernel, const LaunchShape& shape,
-                        Stream& stream, void** arguments);
-int resident_blocks(std::string_view name, const void* kernel, int threads, Offset shared_bytes);
+void launch_at(std::string_view name, const void* kernel, const LaunchShape& shape, Stream& stream,
+               void** arguments);
+void launch_cooperative_at(std::string_view name, const void* kernel, const LaunchShape& shape,
+                           Stream& stream, void** arguments);
+int resident_blocks_at(std::string_view name, const void* kernel, int threads, Offset shared_bytes);
 
 template <class... Parameters>
 const void* address_of(void (*kernel)(Parameters...)) {
@@ -44,7 +44,7 @@ template <class... Parameters>
 void launch(std::string_view name, void (*kernel)(Parameters...), const LaunchShape& shape,
             Stream& stream, std::type_identity_t<Parameters>... arguments) {
   void* pointers[] = {detail::address_of_argument(arguments)..., nullptr};
-  detail::launch(name, detail::address_of(kernel), shape, stream, pointers);
+  detail::launch_at(name, detail::address_of(kernel), shape, stream, pointers);
 }
 
 // The same with all blocks resident at once, so that they may wait for each other. Throws
@@ -54,7 +54,7 @@ void launch_cooperative(std::string_view name, void (*kernel)(Parameters...),
                         const LaunchShape& shape, Stream& stream,
                         std::type_identity_t<Parameters>... arguments) {
   void* pointers[] = {detail::address_of_argument(arguments)..., nullptr};
-  detail::launch_cooperative(name, detail::address_of(kernel), shape, stream, pointers);
+  detail::launch_cooperative_at(name, detail::address_of(kernel), shape, stream, pointers);
 }
 
 // How many blocks of the kernel the current device holds at once; 0 if not even one fits. Throws
@@ -62,7 +62,7 @@ void launch_cooperative(std::string_view name, void (*kernel)(Parameters...),
 template <class... Parameters>
 int resident_blocks(std::string_view name, void (*kernel)(Parameters...), int threads,
                     Offset shared_bytes = 0) {
-  return detail::resident_blocks(name, detail::address_of(kernel), threads, shared_bytes);
+  return detail::resident_blocks_at(name, detail::address_of(kernel), threads, shared_bytes);
 }
 
 }  // namespace strata::gpu

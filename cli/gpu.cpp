@@ -1,0 +1,56 @@
+#include "cli/gpu.hpp"
+
+#include <fmt/format.h>
+
+#include "strata/base/error.hpp"
+#ifdef STRATA_HAS_GPU
+#include "strata/machine/gpu/known.hpp"
+#include "strata/machine/gpu/stored_facts.hpp"
+#endif
+
+namespace strata::cli {
+
+bool is_gpu_backend(std::string_view backend) {
+  return backend == gpu::name_of(gpu::Api::cuda) || backend == gpu::name_of(gpu::Api::hip);
+}
+
+void require_gpu(std::string_view backend) {
+  if (const std::string why = why_no_gpu(backend); !why.empty()) throw Unavailable(why);
+}
+
+#ifdef STRATA_HAS_GPU
+
+std::string why_no_gpu(std::string_view backend) {
+  const std::string_view built = gpu::name_of(gpu::api());
+  if (!backend.empty() && backend != built) {
+    return fmt::format("this build has GPU code for {}, not for {}", built, backend);
+  }
+  if (gpu::device_count() > 0) return "";
+  return fmt::format("no GPU can be used: {}", gpu::why_no_device());
+}
+
+KnownGpu find_gpu(int device, bool refresh,
+                  const std::function<void(std::string_view, double)>& progress) {
+  const auto path = gpu::facts_path(gpu::device_properties(device));
+  const gpu::GpuMeasureOptions options{.device = device, .bytes = 0, .progress = progress};
+  gpu::KnownGpuFacts known =
+      refresh ? gpu::measure_anew(path, options) : gpu::load_or_measure(path, options);
+  return {.facts = std::move(known.facts),
+          .remark = std::move(known.remark),
+          .measured = known.measured,
+          .path = path.string()};
+}
+
+#else
+
+std::string why_no_gpu(std::string_view) {
+  return "this build has no GPU code";
+}
+
+KnownGpu find_gpu(int, bool, const std::function<void(std::string_view, double)>&) {
+  throw Unavailable(why_no_gpu(""));
+}
+
+#endif
+
+}  // namespace strata::cli

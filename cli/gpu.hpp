@@ -1,0 +1,32 @@
+// GPUs as the command sees them, whether or not this build has code for them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "strata/machine/gpu/facts.hpp"
+
+namespace strata::cli {
+
+// Whether GPUs have a backend of that name: "cuda" and "hip", built or not.
+bool is_gpu_backend(std::string_view backend);
+
+// Why nothing can run on the GPUs of this backend: another build is needed, or another machine.
+// Empty if they can be used. An empty name stands for the backend that this build has.
+std::string why_no_gpu(std::string_view backend);
+// Throws Unavailable for that reason.
+void require_gpu(std::string_view backend);
+
+// What `strata machine` shows of a GPU.
+struct KnownGpu {
+  gpu::GpuFacts facts;
+  std::string remark;
+  bool measured = false;
+  std::string path;  // where the facts are stored
+};
+// Throws Unavailable if there is no device of that number. `progress` as when measuring a machine.
+KnownGpu find_gpu(int device, bool refresh,
+                  const std::function<void(std::string_view, double)>& progress);
+
+}  // namespace strata::cli
