@@ -73,7 +73,12 @@ struct NativeThread {
   }
 
 #ifdef __HIPCC__
-  STRATA_DEVICE void sync_warp() const { __builtin_amdgcn_wave_barrier(); }
+  // The barrier alone keeps the compiler from moving it, but not memory across it.
+  STRATA_DEVICE void sync_warp() const {
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+    __builtin_amdgcn_wave_barrier();
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+  }
   template <class R>
   STRATA_DEVICE R shuffle_down(R value, int delta, int width) const {
     return __shfl_down(value, static_cast<unsigned>(delta), width);
