@@ -26,13 +26,15 @@ constexpr int kBlocksPerMultiprocessor = 4;
 // As many slots as there is room for.
 hopper::Ring ring_of(const WaveShape& shape, std::uint32_t largest_record, Offset shared_bytes) {
   hopper::Ring ring{shape.teams, shape.team_warps, shape.teams,
-                    divide_up(largest_record, kSlotAlignment) * kSlotAlignment};
-  while (true) {
+                    divide_up(largest_record, kSlotAlignment) * kSlotAlignment, 0};
+  // The loader looks at the places of 32 tiles at a time.
+  while (ring.slots + shape.teams < 32) {
     hopper::Ring larger = ring;
     larger.slots += shape.teams;
-    if (larger.shared_bytes(shape.power, shape.workers) > shared_bytes) return ring;
+    if (larger.shared_bytes(shape.power, shape.workers) > shared_bytes) break;
     ring = larger;
   }
+  return ring;
 }
 
 void require_shape(const WaveShape& shape, const Wave& wave, Offset slice_height) {
@@ -177,8 +179,9 @@ void DeviceWave<V>::run(const WaveSteps<V>& steps, Workspace& workspace, Stream&
     detail::launch_wave<V>(wave, slice_height_, shape_.workers, lag_, stream);
     return;
   }
-  hopper::Ring ring{shape_.teams, shape_.team_warps, slots_,
-                    divide_up(largest_record_, kSlotAlignment) * kSlotAlignment};
+  const hopper::Ring ring{shape_.teams, shape_.team_warps, slots_,
+                          divide_up(largest_record_, kSlotAlignment) * kSlotAlignment,
+                          std::min(shape_.ahead_in_l2, 31 - slots_)};
   detail::launch_hopper_wave<V>(wave, slice_height_, shape_.workers, shape_.many_gathers, ring,
                                 stream);
 }

@@ -50,6 +50,7 @@ struct WaveShape {
   int teams = 1;
   int team_warps = 1;
   bool many_gathers = true;  // a thread asks for 27 elements of x at a time instead of 9
+  int ahead_in_l2 = 4;       // tiles per worker that are in L2 before there is room for them
 
   bool operator==(const WaveShape&) const = default;
 };

@@ -1,7 +1,8 @@
 // The wave on a Hopper GPU, its window in shared memory. For compilers of device code alone. One
 // block per multiprocessor, all resident, with specialised warps:
 //
-//   loader      one: copies tiles into the slots of a ring; a slot is free after the last power
+//   loader      one: copies tiles into the slots of a ring; a slot is free after the last power.
+//               Tiles that come next are fetched into the L2 cache meanwhile
 //   watchers    one per power k ≥ 2: see by the news when the inputs of a tile are complete
 //   workers     teams of each power: gather x and multiply
 //   announcers  one per power k < p: tell the readers of a tile that it is done
@@ -109,6 +110,7 @@ class WaveBlock {
   __device__ __forceinline__ void load() {
     const int lane = thread_.lane();
     const std::uint64_t policy = evict_first_policy();
+    const int far = shape_.ahead_in_l2 > 0 ? shape_.slots + shape_.ahead_in_l2 : 0;
     Cursor at;
     RecordPlace mine = place(lane);
     for (int first = 0; first < tiles_; first += NativeThread::warp_size) {
@@ -121,6 +123,10 @@ class WaveBlock {
           loaded(at.slot).arrive_expecting(mine.bytes);
           copy_bulk(ring_ + static_cast<std::uint64_t>(at.slot) * shape_.slot_bytes,
                     a_.records + mine.begin * kRecordUnit, mine.bytes, loaded(at.slot), policy);
+        }
+        if (lane == (j + far) % NativeThread::warp_size && far > 0 && first + j + far < tiles_) {
+          const RecordPlace later = j + far < NativeThread::warp_size ? mine : next;
+          prefetch_bulk(a_.records + later.begin * kRecordUnit, later.bytes);
         }
         thread_.sync_warp();
       }
