@@ -218,6 +218,18 @@ void PowerPlan<V>::require_ended(Workspace& workspace, Stream& stream) const {
 }
 
 template <Value V>
+void PowerPlan<V>::to_plan_order(DeviceSpan<const V> of_rows, DeviceSpan<V> of_positions,
+                                 Stream& stream) const {
+  prepared_->rows->on_device.gather(of_rows, of_positions, vectors(), stream);
+}
+
+template <Value V>
+void PowerPlan<V>::to_caller_order(DeviceSpan<const V> of_positions, DeviceSpan<V> of_rows,
+                                   Stream& stream) const {
+  prepared_->rows->on_device.scatter(of_positions, of_rows, vectors(), stream);
+}
+
+template <Value V>
 template <Index I>
 void PowerPlan<V>::update_values(const Csr<V, I>& matrix, Stream& stream) {
   if (matrix.rows() != rows() || matrix.cols() != rows() || matrix.nnz() != prepared_->nnz) {

@@ -88,6 +88,11 @@ class PowerPlan {
   // After the stream was synchronised: throws DeviceError if an application did not end well.
   void require_ended(Workspace& workspace, Stream& stream) const;
 
+  // For callers that work in the plan's order.
+  void to_plan_order(DeviceSpan<const V> of_rows, DeviceSpan<V> of_positions, Stream& stream) const;
+  void to_caller_order(DeviceSpan<const V> of_positions, DeviceSpan<V> of_rows,
+                       Stream& stream) const;
+
   // New values on the same pattern: nothing is analysed again.
   template <Index I>
   void update_values(const Csr<V, I>& matrix, Stream& stream);
