@@ -78,6 +78,17 @@ int threads_for(Offset nnz, Offset rows, int warp) {
   return static_cast<int>(std::clamp<std::uint64_t>(threads, 1, static_cast<std::uint64_t>(warp)));
 }
 
+// Kernels count the entries of a row with 31 bits, and some steps too far.
+template <Value V, Index I>
+std::int32_t width_of(const Ell<V, I>& matrix) {
+  constexpr Offset kMost = Offset{1} << 30;
+  if (matrix.width() > kMost) {
+    throw OverflowError(fmt::format("rows of {} entries in ELLPACK; a GPU takes {} at most",
+                                    matrix.width(), kMost));
+  }
+  return static_cast<std::int32_t>(matrix.width());
+}
+
 template <class Matrix>
 std::int32_t alignment_of(const Matrix& matrix) {
   const Offset alignment = std::min<Offset>(cpu::row_alignment(matrix), matrix.rows());
@@ -145,6 +156,33 @@ template <Value V>
 CsrPartsView<DeviceValue<V>> DeviceCsr<V>::parts_view() const {
   return {view(), parts_.data(), long_rows_.data(),
           const_cast<DeviceValue<V>*>(device_values(partials_))};
+}
+
+// ---- ELL
+
+template <Value V>
+template <Index I>
+DeviceEll<V>::DeviceEll(const Ell<V, I>& matrix, Stream& stream)
+    : shape_(shape_of(matrix)),
+      width_(width_of(matrix)),
+      columns_(upload_indices(matrix.columns(), stream)),
+      values_(to_device(matrix.values(), stream)),
+      row_lengths_(upload_indices(matrix.row_lengths(), stream)) {}
+
+template <Value V>
+template <Index I>
+void DeviceEll<V>::assign_values(const Ell<V, I>& matrix, Stream& stream) {
+  replace_values(values_, shape_, matrix, stream);
+}
+
+template <Value V>
+Offset DeviceEll<V>::bytes() const {
+  return columns_.bytes() + values_.bytes() + row_lengths_.bytes();
+}
+
+template <Value V>
+EllView<DeviceValue<V>> DeviceEll<V>::view() const {
+  return {columns_.data(), device_values(values_), row_lengths_.data(), rows(), width_};
 }
 
 // ---- SELL
@@ -220,6 +258,8 @@ PackedSellView<DeviceValue<V>> DevicePackedSell<V>::view() const {
 #define STRATA_INSTANTIATE(V, I)                                                        \
   template DeviceCsr<V>::DeviceCsr(const Csr<V, I>&, Stream&, const DeviceCsrOptions&); \
   template void DeviceCsr<V>::assign_values(const Csr<V, I>&, Stream&);                 \
+  template DeviceEll<V>::DeviceEll(const Ell<V, I>&, Stream&);                          \
+  template void DeviceEll<V>::assign_values(const Ell<V, I>&, Stream&);                 \
   template DeviceSell<V>::DeviceSell(const Sell<V, I>&, Stream&);                       \
   template void DeviceSell<V>::assign_values(const Sell<V, I>&, Stream&);               \
   template DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>&, Stream&);     \
@@ -228,6 +268,7 @@ STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 #define STRATA_INSTANTIATE_CLASSES(V, unused) \
   template class DeviceCsr<V>;                \
+  template class DeviceEll<V>;                \
   template class DeviceSell<V>;               \
   template class DevicePackedSell<V>
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE_CLASSES, );

@@ -12,6 +12,7 @@
 #include "strata/device/array.hpp"
 #include "strata/device/stream.hpp"
 #include "strata/formats/csr.hpp"
+#include "strata/formats/ell.hpp"
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/kernels/cpu/step.hpp"
@@ -93,6 +94,37 @@ class DeviceCsr {
   DeviceArray<CsrPart> parts_;
   DeviceArray<LongRow> long_rows_;
   DeviceArray<V> partials_;
+};
+
+template <Value V>
+class DeviceEll {
+ public:
+  using value_type = V;
+
+  DeviceEll() = default;
+  template <Index I>
+  DeviceEll(const Ell<V, I>& matrix, Stream& stream);
+
+  // Takes over the values of a matrix with the same pattern.
+  template <Index I>
+  void assign_values(const Ell<V, I>& matrix, Stream& stream);
+
+  std::int32_t rows() const { return shape_.rows; }
+  std::int32_t cols() const { return shape_.cols; }
+  Offset nnz() const { return shape_.nnz; }
+  RowRange<std::int32_t> all_rows() const { return {0, shape_.rows}; }
+  const DeviceShape& shape() const { return shape_; }
+  std::int32_t width() const { return width_; }
+  Offset bytes() const;
+
+  EllView<DeviceValue<V>> view() const;
+
+ private:
+  DeviceShape shape_;
+  std::int32_t width_ = 0;
+  DeviceArray<std::int32_t> columns_;
+  DeviceArray<V> values_;
+  DeviceArray<std::int32_t> row_lengths_;
 };
 
 template <Value V>
@@ -178,6 +210,9 @@ using Given = std::type_identity_t<T>;
 // for one stream at a time.
 template <Value V>
 void step(const DeviceCsr<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream);
+template <Value V>
+void step(const DeviceEll<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
           const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream);
 template <Value V>
 void step(const DeviceSell<V>& matrix, const Given<StepCoefficients<V>>& coefficients,

@@ -1,5 +1,6 @@
 // Matrices as the kernels on a GPU see them: pointers into device memory, in the layouts of
-// formats/csr.hpp, sell.hpp and packed_sell.hpp. Rows and columns have 32 bits, offsets 64.
+// formats/csr.hpp, ell.hpp, sell.hpp and packed_sell.hpp. Rows and columns have 32 bits,
+// offsets 64.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +49,15 @@ struct CsrPartsView {
 struct PartRange {
   std::int32_t begin = 0;
   std::int32_t end = 0;
+};
+
+template <class T>
+struct EllView {
+  const std::int32_t* columns = nullptr;
+  const T* values = nullptr;
+  const std::int32_t* row_lengths = nullptr;
+  std::int32_t rows = 0;
+  std::int32_t width = 0;
 };
 
 template <class T>

@@ -43,6 +43,13 @@ auto csr_on_device(const Csr<V, Index32>& csr, const gpu::DeviceCsrOptions& opti
 }
 
 template <Value V>
+auto ell_on_device(const Csr<V, Index32>& csr) {
+  gpu::Stream stream;
+  return on_device(std::make_shared<const gpu::DeviceEll<V>>(
+      Ell<V, Index32>::from_csr(csr, {.max_fill = 1e9}), stream));
+}
+
+template <Value V>
 auto sell_on_device(const Csr<V, Index32>& csr, const SellOptions& options) {
   gpu::Stream stream;
   return on_device(
@@ -80,6 +87,12 @@ TYPED_TEST(GpuMatrix, CsrInPartsAgreesWithTheReference) {
   }
 }
 
+TYPED_TEST(GpuMatrix, EllAgreesWithTheReference) {
+  using V = TypeParam;
+  test::expect_gpu_steps_on_all<V>(1,
+                                   [&](const Csr<V, Index32>& csr) { return ell_on_device(csr); });
+}
+
 TYPED_TEST(GpuMatrix, SellAgreesWithTheReferenceForEveryHeight) {
   using V = TypeParam;
   for (Offset height = 1; height <= warp(); height *= 2) {
@@ -115,6 +128,7 @@ TYPED_TEST(GpuMatrix, HolesAndPaddingLetNothingThrough) {
   const auto csr = test::tridiagonal_with_a_hole<V, Index32>(70);
   for (const int count : {1, 3}) {
     test::expect_holes_let_nothing_through(csr, count, csr_on_device(csr, {}));
+    test::expect_holes_let_nothing_through(csr, count, ell_on_device(csr));
     for (const Offset height : {4, 8, 16, 32}) {
       test::expect_holes_let_nothing_through(csr, count,
                                              sell_on_device(csr, {.slice_height = height}));
@@ -138,6 +152,9 @@ TYPED_TEST(GpuMatrix, NewValuesOnTheSamePatternAreTaken) {
   const SellOptions options{.slice_height = 4, .sort_window = 8, .max_fill = 1e9};
   const PackedSellOptions packed{.slice_height = 4, .sort_window = 8, .max_fill = 1e9};
   expect(gpu::DeviceCsr<V>(csr, stream), changed);
+  const EllOptions ell{.max_fill = 1e9};
+  expect(gpu::DeviceEll<V>(Ell<V, Index32>::from_csr(csr, ell), stream),
+         Ell<V, Index32>::from_csr(changed, ell));
   expect(gpu::DeviceSell<V>(Sell<V, Index32>::from_csr(csr, options), stream),
          Sell<V, Index32>::from_csr(changed, options));
   expect(gpu::DevicePackedSell<V>(PackedSell<V, Index32>::from_csr(csr, packed), stream),
@@ -165,6 +182,7 @@ TEST_F(GpuMatrices, LargeMatricesAgreeWithTheReferenceAndAreTheSameEveryTime) {
     expect_same_bits(csr_on_device(csr, {}));
     expect_same_bits(csr_on_device(csr, {gpu::CsrKernel::parts}));
     if (std::string_view(spec).starts_with("stencil")) {
+      expect_same_bits(ell_on_device(csr));
       expect_same_bits(packed_on_device(csr, {}));
       expect_same_bits(sell_on_device(csr, {}));
     }
@@ -182,6 +200,7 @@ TEST_F(GpuMatrices, WideIndicesAreAcceptedWhereTheyFit) {
                       on_device(std::make_shared<const Matrix>(std::move(matrix))));
   };
   expect(gpu::DeviceCsr<double>(wide, stream));
+  expect(gpu::DeviceEll<double>(Ell<double, Wide>::from_csr(wide), stream));
   expect(gpu::DeviceSell<double>(Sell<double, Wide>::from_csr(wide), stream));
   expect(gpu::DevicePackedSell<double>(PackedSell<double, Wide>::from_csr(wide), stream));
 }
