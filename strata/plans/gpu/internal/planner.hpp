@@ -11,7 +11,7 @@
 #include "strata/device/array.hpp"
 #include "strata/execute/gpu/device_wave.hpp"
 #include "strata/kernels/gpu/device_matrix.hpp"
-#include "strata/kernels/gpu/reorder.hpp"
+#include "strata/kernels/gpu/device_order.hpp"
 #include "strata/order/padded_order.hpp"
 #include "strata/plans/gpu/power_plan.hpp"
 #include "strata/plans/internal/storage.hpp"
