@@ -195,7 +195,7 @@ class Planner {
                              options_.power;
     candidate.predicted_seconds = candidate.memory_bytes / prepared_.facts.memory_bandwidth();
     candidate.predicted_overlapped_seconds = candidate.predicted_seconds;
-    candidate.bound = "dram";
+    candidate.bound = std::string("dram");
     proposals_.push_back(std::move(proposal));
   }
 
