@@ -74,7 +74,8 @@ std::string PowerPlan<V>::explain() const {
     text += fmt::format("The rows form {} levels of at most {} rows.\n", p.levels,
                         p.largest_level_rows);
   }
-  text += "\n" + strata::detail::candidate_table(candidates(), power());
+  text += '\n';
+  text += strata::detail::candidate_table(candidates(), power());
   text += fmt::format("\n{}\n", reason(p));
   text += fmt::format("Planning took {}", time_text(setup_seconds()));
   if (break_even() > 0) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "strata/device/graph.hpp"
@@ -18,6 +19,11 @@ using I = std::int32_t;
 
 class GpuPowerPlanTest : public test::GpuTest {
  protected:
+  void SetUp() override {
+    test::GpuTest::SetUp();
+    if (!IsSkipped()) stream_.emplace();
+  }
+
   // Predicts with imaginary facts of the device that is here, and times nothing.
   GpuPowerOptions quick_options() {
     facts_ = test::imaginary_gpu();
@@ -33,30 +39,30 @@ class GpuPowerPlanTest : public test::GpuTest {
   std::vector<V> powers_of(const PowerPlan<V>& plan, const std::vector<V>& x) {
     const std::vector<V> poison(x.size() * plan.power(),
                                 V(std::numeric_limits<float>::quiet_NaN()));
-    auto on_device = to_device(std::span<const V>(x), stream_);
-    auto powers = to_device(std::span<const V>(poison), stream_);
-    auto workspace = plan.make_workspace(stream_);
-    plan.apply(std::as_const(on_device).span(), powers.span(), workspace, stream_);
-    stream_.synchronize();
-    plan.require_ended(workspace, stream_);
-    const Array<V> found = to_host(powers.span(), stream_);
+    auto on_device = to_device(std::span<const V>(x), stream());
+    auto powers = to_device(std::span<const V>(poison), stream());
+    auto workspace = plan.make_workspace(stream());
+    plan.apply(std::as_const(on_device).span(), powers.span(), workspace, stream());
+    stream().synchronize();
+    plan.require_ended(workspace, stream());
+    const Array<V> found = to_host(powers.span(), stream());
     return {found.begin(), found.end()};
   }
 
   template <Value V>
   std::vector<V> last_of(const PowerPlan<V>& plan, const std::vector<V>& x) {
-    auto on_device = to_device(std::span<const V>(x), stream_);
+    auto on_device = to_device(std::span<const V>(x), stream());
     DeviceArray<V> last(on_device.size());
-    auto workspace = plan.make_workspace_for_last(stream_);
-    plan.apply_last(std::as_const(on_device).span(), last.span(), workspace, stream_);
-    stream_.synchronize();
-    const Array<V> found = to_host(last.span(), stream_);
+    auto workspace = plan.make_workspace_for_last(stream());
+    plan.apply_last(std::as_const(on_device).span(), last.span(), workspace, stream());
+    stream().synchronize();
+    const Array<V> found = to_host(last.span(), stream());
     return {found.begin(), found.end()};
   }
 
   template <Value V, Index J>
   void expect_powers(const Csr<V, J>& matrix, const GpuPowerOptions& options) {
-    const PowerPlan<V> plan = plan_powers(matrix, options, stream_);
+    const PowerPlan<V> plan = plan_powers(matrix, options, stream());
     const auto x =
         test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * options.vectors, 11);
     const auto expected =
@@ -68,7 +74,10 @@ class GpuPowerPlanTest : public test::GpuTest {
     EXPECT_TRUE(std::ranges::equal(last, std::span<const V>(found).last(x.size())));
   }
 
-  Stream stream_;
+  Stream& stream() { return *stream_; }
+
+ private:
+  std::optional<Stream> stream_;  // none without a GPU
   GpuFacts facts_;
 };
 
@@ -154,16 +163,17 @@ TEST_F(GpuPowerPlanTest, NewValuesOnTheSamePattern) {
     GpuPowerOptions options = quick_options();
     options.strategy = strategy;
     options.power = 3;
-    PowerPlan<double> plan = plan_powers(matrix, options, stream_);
+    PowerPlan<double> plan = plan_powers(matrix, options, stream());
     const auto x = test::random_vector<double>(matrix.rows(), 3);
     const auto before = powers_of(plan, x);
-    plan.update_values(other, stream_);
+    plan.update_values(other, stream());
     const auto after = powers_of(plan, x);
     for (std::size_t i = 0; i < x.size(); ++i) {
       EXPECT_EQ(after[i], 2 * before[i]);
       EXPECT_EQ(after[2 * x.size() + i], 8 * before[2 * x.size() + i]);
     }
-    EXPECT_THROW(plan.update_values(generate<double, I>("stencil5:5x5"), stream_), InvalidArgument);
+    EXPECT_THROW(plan.update_values(generate<double, I>("stencil5:5x5"), stream()),
+                 InvalidArgument);
   }
 }
 
@@ -173,23 +183,23 @@ TEST_F(GpuPowerPlanTest, WorksInItsOwnOrderToo) {
   options.strategy = PowerStrategy::wavefront;
   options.power = 3;
   const auto x = test::random_vector<double>(matrix.rows(), 3);
-  const PowerPlan<double> by_rows = plan_powers(matrix, options, stream_);
+  const PowerPlan<double> by_rows = plan_powers(matrix, options, stream());
   const auto expected = powers_of(by_rows, x);
   options.vector_order = VectorOrder::plan;
-  const PowerPlan<double> plan = plan_powers(matrix, options, stream_);
+  const PowerPlan<double> plan = plan_powers(matrix, options, stream());
   ASSERT_EQ(plan.choice().order, by_rows.choice().order);
-  const auto of_rows = to_device(std::span<const double>(x), stream_);
+  const auto of_rows = to_device(std::span<const double>(x), stream());
   DeviceArray<double> start(plan.positions());
-  plan.to_plan_order(of_rows.span(), start.span(), stream_);
-  const Array<double> in_order = to_host(start.span(), stream_);
+  plan.to_plan_order(of_rows.span(), start.span(), stream());
+  const Array<double> in_order = to_host(start.span(), stream());
   const auto powers = powers_of(plan, std::vector<double>(in_order.begin(), in_order.end()));
   for (int k = 0; k < 3; ++k) {
     const auto one = to_device(
-        std::span<const double>(powers).subspan(k * in_order.size(), in_order.size()), stream_);
+        std::span<const double>(powers).subspan(k * in_order.size(), in_order.size()), stream());
     DeviceArray<double> back(matrix.rows());
-    plan.to_caller_order(one.span(), back.span(), stream_);
+    plan.to_caller_order(one.span(), back.span(), stream());
     EXPECT_TRUE(
-        std::ranges::equal(to_host(back.span(), stream_),
+        std::ranges::equal(to_host(back.span(), stream()),
                            std::span<const double>(expected).subspan(k * x.size(), x.size())));
   }
 }
@@ -197,18 +207,18 @@ TEST_F(GpuPowerPlanTest, WorksInItsOwnOrderToo) {
 TEST_F(GpuPowerPlanTest, RefusesWhatHasNoPowersOrDoesNotFit) {
   test::Entries<double, I> entries(3, 5, 1);
   entries.add(0, 4);
-  EXPECT_THROW(plan_powers(entries.coo().to_csr(), quick_options(), stream_), InvalidArgument);
+  EXPECT_THROW(plan_powers(entries.coo().to_csr(), quick_options(), stream()), InvalidArgument);
   const auto matrix = generate<double, I>("stencil5:20x20");
   GpuPowerOptions options = quick_options();
   options.power = 0;
-  EXPECT_THROW(plan_powers(matrix, options, stream_), InvalidArgument);
+  EXPECT_THROW(plan_powers(matrix, options, stream()), InvalidArgument);
   options.power = 2;
-  const PowerPlan<double> plan = plan_powers(matrix, options, stream_);
-  auto workspace = plan.make_workspace(stream_);
+  const PowerPlan<double> plan = plan_powers(matrix, options, stream());
+  auto workspace = plan.make_workspace(stream());
   DeviceArray<double> x(400);
   DeviceArray<double> powers(800);
-  EXPECT_THROW(plan.apply(x.subspan(0, 399), powers.span(), workspace, stream_), InvalidArgument);
-  EXPECT_THROW(plan.apply(powers.subspan(0, 400), powers.span(), workspace, stream_),
+  EXPECT_THROW(plan.apply(x.subspan(0, 399), powers.span(), workspace, stream()), InvalidArgument);
+  EXPECT_THROW(plan.apply(powers.subspan(0, 400), powers.span(), workspace, stream()),
                InvalidArgument);
 }
 
