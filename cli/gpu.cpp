@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/product_bench_gpu.hpp"
 #include "strata/base/error.hpp"
 #ifdef STRATA_HAS_GPU
 #include "strata/machine/gpu/known.hpp"
@@ -48,6 +49,12 @@ std::string why_no_gpu(std::string_view) {
 }
 
 KnownGpu find_gpu(int, bool, const std::function<void(std::string_view, double)>&) {
+  throw Unavailable(why_no_gpu(""));
+}
+
+void run_gpu_product_bench(const AnyMatrix&, const GpuProductSettings&, const gpu::GpuFacts&,
+                           const MeasuringOptions&, Progress&,
+                           const std::function<void(const ProductRun&)>&) {
   throw Unavailable(why_no_gpu(""));
 }
 

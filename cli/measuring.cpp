@@ -46,13 +46,18 @@ FormatName split_format(const std::string& text) {
   return format;
 }
 
+std::string matrix_text(const MatrixSource& source, const MatrixStatistics& statistics) {
+  return fmt::format("{}: {} rows, {} entries, {:.1f} per row\n", source.name,
+                     grouped(statistics.rows), grouped(statistics.entries),
+                     statistics.row_lengths.mean);
+}
+
 std::string heading_text(const MatrixSource& source, const MatrixStatistics& statistics,
                          const MachineFacts& facts, int threads) {
-  return fmt::format(
-      "{}: {} rows, {} entries, {:.1f} per row\n{}, {} thread{}: {} GB/s from memory\n\n",
-      source.name, grouped(statistics.rows), grouped(statistics.entries),
-      statistics.row_lengths.mean, facts.processor.empty() ? "this machine" : facts.processor,
-      threads, threads == 1 ? "" : "s", giga_text(facts.memory_bandwidth(threads)));
+  return matrix_text(source, statistics) +
+         fmt::format("{}, {} thread{}: {} GB/s from memory\n\n",
+                     facts.processor.empty() ? "this machine" : facts.processor, threads,
+                     threads == 1 ? "" : "s", giga_text(facts.memory_bandwidth(threads)));
 }
 
 std::string giga_text(double per_second) {

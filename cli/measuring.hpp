@@ -37,7 +37,8 @@ struct FormatName {
 };
 FormatName split_format(const std::string& text);
 
-// Two lines above a table: the matrix, and the machine with its memory.
+// The lines above a table: the matrix, and with it the machine and its memory.
+std::string matrix_text(const MatrixSource& source, const MatrixStatistics& statistics);
 std::string heading_text(const MatrixSource& source, const MatrixStatistics& statistics,
                          const MachineFacts& facts, int threads);
 

@@ -20,6 +20,7 @@ TEST_F(Spmv, FormatsAndPeersAgreeWithTheReference) {
     EXPECT_EQ(result["error"]["passed"], true) << result;
     EXPECT_GT(result["gflops"], 0);
     EXPECT_GT(result["gbytes_per_second"], 0);
+    EXPECT_GT(result["percent_of_memory_bandwidth"], 0);
     EXPECT_GT(result["speedup_over_vendor"], 0);
     EXPECT_GE(result["threads"], 1);
     if (result["backend"] == "cpu") formats.insert(result["format"]);
@@ -83,8 +84,39 @@ TEST_F(Spmv, TextNamesTheFastest) {
   }
 }
 
+// Whatever this build is, one of the two backends is not in it.
+TEST_F(Spmv, AGpuThatIsNotHereIsStatus4AndSaysWhatMachineSays) {
+  int unavailable = 0;
+  for (const std::string backend : {"cuda", "hip"}) {
+    const Outcome machine = run({"machine", "--backend", backend});
+    if (machine.status == 0) continue;
+    const std::string why = machine.err.substr(std::string("strata: machine: ").size());
+    for (const std::string& with : {backend, backend + ",vendor", "cpu," + backend}) {
+      const Outcome outcome = run(quick({"spmv", "stencil5:9x9", "--backend", with}));
+      expect_one_line_error(outcome, 4, "GPU");
+      EXPECT_EQ(outcome.err, "strata: spmv: " + why);
+      EXPECT_EQ(outcome.out, "");
+    }
+    ++unavailable;
+  }
+  EXPECT_GE(unavailable, 1);
+}
+
+TEST_F(Spmv, AllIsAtLeastTheProcessor) {
+  const json document =
+      json_of(quick({"spmv", "stencil5:30x20", "--backend", "all", "--format", "csr"}));
+  std::set<std::string> backends;
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result["error"]["passed"], true) << result;
+    // What runs on a processor has threads, what runs on a GPU its number.
+    EXPECT_NE(result.contains("threads"), result.contains("device")) << result;
+    if (result.contains("threads")) backends.insert(result["backend"]);
+  }
+  EXPECT_EQ(backends, (std::set<std::string>{"cpu", "reference", "vendor"}));
+}
+
 TEST_F(Spmv, WhatIsNotHereOrDoesNotExistFails) {
-  expect_failure({"spmv", "stencil5:9x9", "--backend", "cuda"}, 4, "cuda");
+  expect_failure({"spmv", "stencil5:9x9", "--device", "-1"}, 2, "--device");
   expect_failure({"spmv", "stencil5:9x9", "--backend", "fpga"}, 2, "fpga");
   expect_failure({"spmv", "stencil5:9x9", "--format", "jds"}, 2, "jds");
   expect_failure({"spmv", "stencil5:9x9", "--format", "dia", "--backend", "cpu"}, 4, "kernel");
