@@ -339,9 +339,7 @@ TEST(PowerPlan, GivesTheSameBitsForAnyStrategyWithTheSameRowsAndFormat) {
       }
     }
   }
-  // Which order of the rows a plan takes depends on how fast kernels are here; half of them and
-  // more take the given one on a quiet machine.
-  EXPECT_GE(compared, 4);
+  EXPECT_GE(compared, 12);
 }
 
 }  // namespace
