@@ -1,6 +1,8 @@
 // Arrangement: the matrix as a candidate of a plan runs it.
 #pragma once
 
+#include <limits>
+
 #include "strata/order/padded_order.hpp"
 #include "strata/plans/internal/power_matrix.hpp"
 #include "strata/plans/internal/storage.hpp"
@@ -13,7 +15,8 @@ struct Arrangement {
   PaddedOrder<I> order;
   StorageChoice storage;
   PowerMatrix<V, I> matrix;
-  double kernel_rate = 0;  // bytes per second from the private cache, all threads together
+  // Bytes per second from the private cache, all threads together; no limit where it was not timed.
+  double kernel_rate = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace strata::detail

@@ -151,7 +151,9 @@ class Planner {
     arrangement->order = std::move(order);
     arrangement->storage = storage;
     arrangement->matrix = PowerMatrix<V, I>(in_order, storage);
-    arrangement->kernel_rate = trials_.kernel_rate(arrangement->matrix) * prepared_.threads;
+    if (options_.confirm) {
+      arrangement->kernel_rate = trials_.kernel_rate(arrangement->matrix) * prepared_.threads;
+    }
     return arrangement;
   }
 
