@@ -47,6 +47,8 @@ Wave::Wave(const TileInputs& tile_inputs, std::int32_t workers) : workers_(worke
   std::vector<Waited> waited(workers, Waited(workers));
   std::vector<Need> fresh;
   std::vector<std::vector<std::int32_t>> readers(tiles);
+  mailbox_.resize(checked_multiply<Offset>(workers, workers, "the mailboxes of a wave"), -1);
+  std::vector<std::int32_t> used(workers, 0);
   for (std::int32_t tile = 0; tile < tiles; ++tile) {
     const std::span<const std::int32_t> inputs = tile_inputs.of(tile);
     waited[tile % workers].wait(inputs, fresh);
@@ -54,6 +56,8 @@ Wave::Wave(const TileInputs& tile_inputs, std::int32_t workers) : workers_(worke
     need_offsets_.push_back(narrow<std::int32_t>(needs_.size(), "what the tiles of a wave need"));
     last_input_.push_back(std::max(inputs.back(), tile > 0 ? last_input_.back() : 0));
     for (const Need& need : fresh) {
+      std::int32_t& mailbox = mailbox_[Offset{tile % workers} * workers + need.worker];
+      if (mailbox < 0) mailbox = used[tile % workers]++;
       readers[(need.tiles - 1) * workers + need.worker].push_back(tile % workers);
     }
   }
@@ -63,6 +67,7 @@ Wave::Wave(const TileInputs& tile_inputs, std::int32_t workers) : workers_(worke
     readers_.insert(readers_.end(), list.begin(), list.end());
     reader_offsets_.push_back(narrow<std::int32_t>(readers_.size(), "the readers of all tiles"));
   }
+  mailboxes_ = std::max<std::int32_t>(4, divide_up(std::ranges::max(used), 4) * 4);
 }
 
 std::int32_t Wave::reach(int power) const {

@@ -60,6 +60,13 @@ class Wave {
                                        reader_offsets_[tile + 1] - reader_offsets_[tile]);
   }
 
+  // News come to a reader in mailboxes, one for each worker that it ever needs to hear of. Their
+  // number is the same for all readers, a multiple of 4.
+  std::int32_t mailboxes() const { return mailboxes_; }
+  std::int32_t mailbox_of(std::int32_t reader, std::int32_t worker) const {
+    return mailbox_[static_cast<Offset>(reader) * workers_ + worker];
+  }
+
   // How many tiles beyond a tile must have power 1 before that tile can have power `power`, at
   // most. If all workers together hold more tiles than this at a time, taking up a new tile only
   // when their oldest has its last power, none of them can wait forever: the oldest tile of all
@@ -73,6 +80,8 @@ class Wave {
   Array<Need> needs_;
   Array<std::int32_t> reader_offsets_ = Array<std::int32_t>(1, 0);
   Array<std::int32_t> readers_;
+  std::int32_t mailboxes_ = 4;
+  Array<std::int32_t> mailbox_;  // by reader and worker; −1: none
 };
 
 }  // namespace strata

@@ -26,16 +26,6 @@
 
 namespace strata::gpu {
 
-// Where tiles stay between their powers.
-enum class WindowHome {
-  shared_memory,  // of the multiprocessors: tiles cross the L2 cache once. Hopper GPUs, one vector
-  l2,             // any GPU
-};
-
-constexpr std::string_view name_of(WindowHome home) {
-  return home == WindowHome::shared_memory ? "shared memory" : "L2";
-}
-
 // How a wave is spread over a device.
 struct WaveShape {
   WindowHome home = WindowHome::l2;

@@ -1,7 +1,8 @@
 // TileRecord: a tile of a wave as it lies in memory, all of it one run of bytes, so that one copy
 // brings it on chip:
 //
-//   TileRecord, RecordSlice[slices], Need[needs], int32 readers[readers], code blocks, values
+//   TileRecord, RecordSlice[slices], RecordNeed[needs], int32 mailboxes of readers[readers],
+//   code blocks, values
 //
 // each part starting at a multiple of 16 bytes. Code blocks and values are those of packed SELL
 // (formats/packed_sell.hpp), slice by slice.
@@ -11,7 +12,6 @@
 #include <cstdint>
 
 #include "strata/kernels/gpu/packed_sell.hpp"
-#include "strata/schedule/wave.hpp"
 
 namespace strata::gpu {
 
@@ -25,42 +25,51 @@ struct alignas(kRecordUnit) RecordSlice {
   std::uint32_t values;  // offset of the values
 };
 
+// The mailbox, of those of the tile's worker, must tell of so many tiles.
+struct RecordNeed {
+  std::int32_t mailbox;
+  std::int32_t tiles;
+};
+
 struct alignas(kRecordUnit) TileRecord {
   std::int32_t slices;
   std::int32_t needs;
   std::int32_t readers;
   std::uint32_t values;       // offset of the first slice's values
   std::uint64_t first_value;  // how many values the records before this one have
-  std::uint64_t unused;
+  std::uint64_t place;        // of the record, in units
 
   STRATA_HOST_DEVICE const RecordSlice* slice_list() const {
     return reinterpret_cast<const RecordSlice*>(this + 1);
   }
-  STRATA_HOST_DEVICE const Need* need_list() const {
-    return reinterpret_cast<const Need*>(slice_list() + slices);
+  STRATA_HOST_DEVICE const RecordNeed* need_list() const {
+    return reinterpret_cast<const RecordNeed*>(slice_list() + slices);
   }
+  // Mailboxes among those of all workers.
   STRATA_HOST_DEVICE const std::int32_t* reader_list() const {
     return reinterpret_cast<const std::int32_t*>(need_list() + needs);
   }
+  // The record with its values may be elsewhere.
   template <class T>
-  STRATA_DEVICE PackedSlice<T> slice(int s) const {
+  STRATA_DEVICE PackedSlice<T> slice(int s, const std::byte* with_values) const {
     const RecordSlice here = slice_list()[s];
-    const auto* bytes = reinterpret_cast<const std::byte*>(this);
     return {
-        reinterpret_cast<const T*>(bytes + here.values * kRecordUnit),
-        bytes + here.codes * kRecordUnit,
+        reinterpret_cast<const T*>(with_values + here.values * kRecordUnit),
+        reinterpret_cast<const std::byte*>(this) + here.codes * kRecordUnit,
         static_cast<int>(here.shape >> 2),
         static_cast<SliceEncoding>(here.shape & 3),
         here.first_slot,
         first_value + static_cast<std::uint64_t>(here.values - values) * (kRecordUnit / sizeof(T))};
   }
 };
-static_assert(sizeof(TileRecord) == 32 && sizeof(RecordSlice) == 16 && sizeof(Need) == 8);
+static_assert(sizeof(TileRecord) == 32 && sizeof(RecordSlice) == 16 && sizeof(RecordNeed) == 8);
 
 // Where a record lies in the stream.
-struct alignas(8) RecordPlace {
-  std::uint32_t begin;  // in units
-  std::uint32_t bytes;
+struct alignas(kRecordUnit) RecordPlace {
+  std::uint32_t begin;   // in units
+  std::uint32_t bytes;   // of all
+  std::uint32_t values;  // bytes before the values
+  std::uint32_t unused;
 };
 
 }  // namespace strata::gpu

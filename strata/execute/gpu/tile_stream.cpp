@@ -167,8 +167,28 @@ constexpr Offset rounded(Offset bytes) {
 Offset list_bytes(const SliceTiles& tiles, const Wave& wave, std::int32_t tile) {
   return rounded(static_cast<Offset>(sizeof(TileRecord) +
                                      tiles.slices_of(tile).size() * sizeof(RecordSlice) +
-                                     wave.needs_of(tile).size() * sizeof(Need) +
+                                     wave.needs_of(tile).size() * sizeof(RecordNeed) +
                                      wave.readers_of(tile).size() * sizeof(std::int32_t)));
+}
+
+// Where the tile's worker reads what the tile needs.
+std::vector<RecordNeed> needs_in_mailboxes(const Wave& wave, std::int32_t tile) {
+  std::vector<RecordNeed> needs;
+  for (const Need& need : wave.needs_of(tile)) {
+    needs.push_back({wave.mailbox_of(tile % wave.workers(), need.worker), need.tiles});
+  }
+  return needs;
+}
+
+// Where the tile's worker writes that it is done.
+std::vector<std::int32_t> mailboxes_of_readers(const Wave& wave, std::int32_t tile) {
+  std::vector<std::int32_t> mailboxes;
+  for (const std::int32_t reader : wave.readers_of(tile)) {
+    mailboxes.push_back(narrow<std::int32_t>(
+        Offset{reader} * wave.mailboxes() + wave.mailbox_of(reader, tile % wave.workers()),
+        "the mailboxes of a wave"));
+  }
+  return mailboxes;
 }
 
 template <class T>
@@ -258,8 +278,9 @@ namespace {
 // One tile's record at its place.
 template <Value V, Index I>
 void write_record(const PackedSell<V, I>& matrix, std::span<const std::int32_t> slices,
-                  std::span<const Need> needs, std::span<const std::int32_t> readers, Offset lists,
-                  std::uint64_t first_value, std::byte* record) {
+                  std::span<const RecordNeed> needs, std::span<const std::int32_t> readers,
+                  Offset lists, std::uint64_t first_value, std::uint64_t place,
+                  std::byte* record) {
   std::vector<RecordSlice> list;
   Offset codes = lists;
   for (const std::int32_t slice : slices) {
@@ -288,7 +309,7 @@ void write_record(const PackedSell<V, I>& matrix, std::span<const std::int32_t> 
                         static_cast<std::int32_t>(readers.size()),
                         static_cast<std::uint32_t>(codes / kRecordUnit),
                         first_value,
-                        0};
+                        place};
   std::byte* to = append(record, std::span(&head, 1));
   to = append(to, std::span<const RecordSlice>(list));
   to = append(to, needs);
@@ -308,26 +329,31 @@ TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& tile
   Offset begin = 0;
   for (std::int32_t tile = 0; tile < tiles.tiles(); ++tile) {
     list_ends[tile] = list_bytes(tiles, wave, tile);
-    Offset bytes = list_ends[tile];
+    Offset before = list_ends[tile];
     values_before[tile + 1] = values_before[tile];
     for (const std::int32_t slice : tiles.slices_of(tile)) {
       const Offset values = matrix.value_offsets()[slice + 1] - matrix.value_offsets()[slice];
       const Offset codes = matrix.code_offsets()[slice + 1] - matrix.code_offsets()[slice];
-      bytes += values * Offset{sizeof(V)} + rounded(codes);
+      before += rounded(codes);
       values_before[tile + 1] += values;
     }
+    const Offset values = (values_before[tile + 1] - values_before[tile]) * Offset{sizeof(V)};
+    const Offset bytes = rounded(before + values);
     places[tile] = {narrow<std::uint32_t>(begin / kRecordUnit, "the place of a tile"),
-                    narrow<std::uint32_t>(rounded(bytes), "the bytes of a tile")};
+                    narrow<std::uint32_t>(bytes, "the bytes of a tile"),
+                    static_cast<std::uint32_t>(before), 0};
     largest_record = std::max(largest_record, places[tile].bytes);
-    begin += rounded(bytes);
+    largest_head = std::max(largest_head, places[tile].values);
+    begin += bytes;
   }
   records.resize(begin);
   const std::span<const std::uint64_t> bits = matrix.presence().words();
   PresenceBits reordered(bits.empty() ? 0 : values_before.back(), -1);
   parallel_dynamic(tiles.tiles(), 64, [&](Offset first, Offset last) {
     for (auto tile = static_cast<std::int32_t>(first); tile < last; ++tile) {
-      write_record(matrix, tiles.slices_of(tile), wave.needs_of(tile), wave.readers_of(tile),
-                   list_ends[tile], static_cast<std::uint64_t>(values_before[tile]),
+      write_record(matrix, tiles.slices_of(tile), needs_in_mailboxes(wave, tile),
+                   mailboxes_of_readers(wave, tile), list_ends[tile],
+                   static_cast<std::uint64_t>(values_before[tile]), places[tile].begin,
                    records.data() + places[tile].begin * kRecordUnit);
       if (bits.empty()) continue;
       Offset position = values_before[tile];

@@ -51,6 +51,7 @@ struct TileStream {
   std::int32_t rows = 0;
   std::int32_t slice_height = 32;
   std::uint32_t largest_record = 0;  // bytes
+  std::uint32_t largest_head = 0;    // bytes of what comes before a record's values
 
   // Throws OverflowError where a record is too large for 32 bits.
   template <Index I>

@@ -18,10 +18,11 @@
 
 namespace strata::gpu {
 
-// One thread waits until the worker has done so many tiles at power k.
+// One thread waits until somebody has done so many tiles at power k.
 template <class Thread, class T>
-STRATA_DEVICE void wait_for(Thread& thread, const WaveArguments<T>& wave, int k, const Need& need) {
-  const std::uint32_t* news = news_for(thread, wave, k, thread.block()) + need.worker;
+STRATA_DEVICE void wait_for(Thread& thread, const WaveArguments<T>& wave, int k,
+                            const RecordNeed& need) {
+  const std::uint32_t* news = news_for(thread, wave, k, thread.block()) + need.mailbox;
   std::uint64_t since = 0;
   for (int look = 1; static_cast<std::int32_t>(thread.load_flag(news)) < need.tiles; ++look) {
     thread.pause();
@@ -51,13 +52,13 @@ STRATA_DEVICE void wave(Thread& thread, const WaveArguments<T>& wave, int lag) {
       const int i = n - (k - 1) * lag;
       if (i < 0) break;
       if (i >= tiles) continue;
-      const auto& tile = *reinterpret_cast<const TileRecord*>(
-          wave.records + place_of(thread, wave, i).begin * kRecordUnit);
+      const std::byte* record = wave.records + place_of(thread, wave, i).begin * kRecordUnit;
+      const auto& tile = *reinterpret_cast<const TileRecord*>(record);
       if (k > 1) wait_for_inputs(thread, wave, tile, k);
       disturb(thread, wave, i, k);
       const StepArguments<T> step = step_of(wave, k);
       for (int s = thread.warp(); s < tile.slices; s += thread.warps()) {
-        packed_sell_slice<FromCache, height, vectors, ahead>(thread, tile.template slice<T>(s),
+        packed_sell_slice<FromCache, height, vectors, ahead>(thread, tile.template slice<T>(s, record),
                                                              wave.rows, step);
       }
       thread.sync_block();

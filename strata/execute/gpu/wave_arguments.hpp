@@ -4,12 +4,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "strata/execute/gpu/tile_record.hpp"
 #include "strata/kernels/gpu/packed_sell.hpp"
 #include "strata/kernels/gpu/step.hpp"
 
 namespace strata::gpu {
+
+// Where tiles stay between their powers.
+enum class WindowHome {
+  shared_memory,  // of the multiprocessors: tiles cross the L2 cache once
+  l2,
+};
+
+constexpr std::string_view name_of(WindowHome home) {
+  return home == WindowHome::shared_memory ? "shared memory" : "L2";
+}
 
 // Powers of one sweep; longer ones are split.
 inline constexpr int kMaxWavePower = 8;
@@ -25,10 +36,12 @@ struct WaveArguments {
   const RecordPlace* places = nullptr;
   std::int32_t tiles = 0;
   PackedRows rows;
-  // How many tiles worker w has done at power k, as worker r has been told, is at
-  // ((k − 1)·workers + r)·workers + w: everybody looks at places of his own, which nobody else
-  // looks at and which are written only when there is news for him.
+  // How many tiles another worker has done at power k, as worker r has been told, is in one of r's
+  // mailboxes, at ((k − 1)·workers + r)·mailboxes + number of the mailbox: everybody looks at
+  // places of his own, which nobody else looks at and which are written only when there is news
+  // for him.
   std::uint32_t* news = nullptr;
+  int mailboxes = 4;  // of each worker; a multiple of 4
   WaveControl* control = nullptr;
   std::uint64_t patience_ns = 0;  // how long to wait for news before giving up
   std::uint32_t disturbance = 0;  // for tests: not zero makes warps dawdle, each number otherwise
@@ -67,12 +80,11 @@ STRATA_DEVICE RecordPlace place_of(Thread& thread, const WaveArguments<T>& wave,
   return wave.places[thread.block() + static_cast<std::int64_t>(i) * thread.blocks()];
 }
 
-// What the reader has been told about power k, by worker.
+// What the reader has been told about power k, by mailbox.
 template <class Thread, class T>
 STRATA_DEVICE std::uint32_t* news_for(Thread& thread, const WaveArguments<T>& wave, int k,
                                       int reader) {
-  const int workers = thread.blocks();
-  return wave.news + (static_cast<std::int64_t>(k - 1) * workers + reader) * workers;
+  return wave.news + (static_cast<std::int64_t>(k - 1) * thread.blocks() + reader) * wave.mailboxes;
 }
 
 // By all lanes of a warp that has passed a fence after the tile was done: tells its readers that
@@ -80,10 +92,9 @@ STRATA_DEVICE std::uint32_t* news_for(Thread& thread, const WaveArguments<T>& wa
 template <class Thread, class T>
 STRATA_DEVICE void tell_readers(Thread& thread, const WaveArguments<T>& wave,
                                 const TileRecord& tile, int k, int done) {
-  const std::int32_t* readers = tile.reader_list();
+  std::uint32_t* news = news_for(thread, wave, k, 0);
   for (int r = thread.lane(); r < tile.readers; r += Thread::warp_size) {
-    thread.store_flag(news_for(thread, wave, k, readers[r]) + thread.block(),
-                      static_cast<std::uint32_t>(done));
+    thread.store_flag(news + tile.reader_list()[r], static_cast<std::uint32_t>(done));
   }
 }
 
@@ -118,8 +129,8 @@ STRATA_DEVICE void forget_news(Thread& thread, const WaveArguments<T>& wave) {
   thread.sync_block();
   for (int k = 1; k < wave.power; ++k) {
     std::uint32_t* news = news_for(thread, wave, k, thread.block());
-    for (int worker = thread.index(); worker < thread.blocks(); worker += thread.size()) {
-      thread.store_flag(news + worker, 0);
+    for (int box = thread.index(); box < wave.mailboxes; box += thread.size()) {
+      thread.store_flag(news + box, 0);
     }
   }
 }

@@ -69,6 +69,20 @@ __device__ __forceinline__ void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
 }
 
+// Data that others have released; every load of a warp is under way at once.
+__device__ __forceinline__ uint4 load_acquire(const uint4* pointer) {
+  uint4 value;
+  asm volatile("ld.acquire.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+               : "l"(pointer)
+               : "memory");
+  return value;
+}
+// Unlike a fence, it leaves the first-level cache alone.
+__device__ __forceinline__ void store_release(std::uint32_t* pointer, std::uint32_t value) {
+  asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(pointer), "r"(value) : "memory");
+}
+
 // For data that will not be read again.
 __device__ __forceinline__ std::uint64_t evict_first_policy() {
   std::uint64_t policy;
@@ -91,5 +105,23 @@ __device__ __forceinline__ void copy_bulk(void* to, const void* from, std::uint3
 __device__ __forceinline__ void prefetch_bulk(const void* from, std::uint32_t bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(from), "r"(bytes) : "memory");
 }
+
+// Matrix data that the L2 cache should keep: asked for before x, and no place in the first-level
+// cache taken from it. See kernels/gpu/products.hpp.
+struct FromL2 {
+  static constexpr bool kEarly = true;
+  template <class Thread>
+  __device__ __forceinline__ static float load(Thread&, const float* pointer) {
+    return __ldcg(pointer);
+  }
+  template <class Thread>
+  __device__ __forceinline__ static double load(Thread&, const double* pointer) {
+    return __ldcg(pointer);
+  }
+  template <class Thread, class T>
+  __device__ __forceinline__ static T load(Thread&, const T* pointer) {
+    return *pointer;
+  }
+};
 
 }  // namespace strata::gpu::hopper

@@ -1,8 +1,7 @@
-// The wave on a Hopper GPU, its window in shared memory. For compilers of device code alone. One
-// block per multiprocessor, all resident, with specialised warps:
+// The wave on a Hopper GPU. For compilers of device code alone. One block per multiprocessor, all
+// resident, with specialised warps:
 //
-//   loader      one: copies tiles into the slots of a ring; a slot is free after the last power.
-//               Tiles that come next are fetched into the L2 cache meanwhile
+//   loader      one: copies tiles into the slots of a ring; a slot is free after the last power
 //   watchers    one per power k ≥ 2: see by the news when the inputs of a tile are complete
 //   workers     teams of each power: gather x and multiply
 //   announcers  one per power k < p: tell the readers of a tile that it is done
@@ -10,6 +9,11 @@
 // so that the matrix crosses from memory once, and the time that news need from one multiprocessor
 // to another, about a microsecond, passes while other tiles are worked on. Workers wait for
 // barriers in shared memory and for nothing else.
+//
+// The ring holds whole tiles, if the window is in shared memory: they cross the L2 cache once, and
+// there is room for as many as news and gathers take time. Or it holds what comes before a tile's
+// values: then the window is in the L2 cache, many times as long, and every power reads the values
+// from there.
 //
 // Slot s of the ring holds tile i of the block, i mod slots = s. Barriers, per slot, each with a
 // phase per tile:
@@ -26,12 +30,13 @@
 // Memory order, from the warp that writes an element of y_{k−1} to the warp that reads it:
 //
 //   worker      store of the element; done[k−1].arrive (release, block)
-//   announcer   done[k−1].wait (acquire, block); fence (gpu); relaxed store of the news
-//   watcher     relaxed load of the news; fence (gpu); ready[k].arrive (release, block)
+//   announcer   done[k−1].wait (acquire, block); store of the news (release, gpu)
+//   watcher     load of the news (acquire, gpu); ready[k].arrive (release, block)
 //   worker      ready[k].wait (acquire, block); plain load
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "strata/execute/gpu/internal/hopper.hpp"
 #include "strata/execute/gpu/internal/ring.hpp"
@@ -40,7 +45,7 @@
 
 namespace strata::gpu::hopper {
 
-template <int height, int ahead, class T>
+template <WindowHome home, int height, int ahead, class T>
 class WaveBlock {
  public:
   __device__ __forceinline__ WaveBlock(const WaveArguments<T>& arguments, const Ring& ring)
@@ -69,6 +74,8 @@ class WaveBlock {
   }
 
  private:
+  static constexpr bool kWhole = home == WindowHome::shared_memory;
+
   __device__ __forceinline__ Barrier& loaded(int slot) { return barriers_[slot]; }
   __device__ __forceinline__ Barrier& ready(int k, int slot) {
     return barriers_[(k - 1) * shape_.slots + slot];
@@ -101,16 +108,17 @@ class WaveBlock {
     thread_.sync_block();
   }
 
+  __device__ __forceinline__ std::byte* slot_at(int slot) {
+    return ring_ + static_cast<std::uint64_t>(slot) * shape_.slot_bytes;
+  }
   __device__ __forceinline__ const TileRecord& tile_in(int slot) {
-    return *reinterpret_cast<const TileRecord*>(ring_ + static_cast<std::uint64_t>(slot) *
-                                                            shape_.slot_bytes);
+    return *reinterpret_cast<const TileRecord*>(slot_at(slot));
   }
 
   // Places of tiles are read some tiles ahead, one per lane: each lane loads its own tiles.
   __device__ __forceinline__ void load() {
     const int lane = thread_.lane();
     const std::uint64_t policy = evict_first_policy();
-    const int far = shape_.ahead_in_l2 > 0 ? shape_.slots + shape_.ahead_in_l2 : 0;
     Cursor at;
     RecordPlace mine = place(lane);
     for (int first = 0; first < tiles_; first += NativeThread::warp_size) {
@@ -120,13 +128,11 @@ class WaveBlock {
         if (lane == j) {
           // The slot's last tile had the other parity.
           if (first + j >= shape_.slots) done(a_.power, at.slot).wait(at.parity ^ 1);
-          loaded(at.slot).arrive_expecting(mine.bytes);
-          copy_bulk(ring_ + static_cast<std::uint64_t>(at.slot) * shape_.slot_bytes,
-                    a_.records + mine.begin * kRecordUnit, mine.bytes, loaded(at.slot), policy);
-        }
-        if (lane == (j + far) % NativeThread::warp_size && far > 0 && first + j + far < tiles_) {
-          const RecordPlace later = j + far < NativeThread::warp_size ? mine : next;
-          prefetch_bulk(a_.records + later.begin * kRecordUnit, later.bytes);
+          const std::byte* record = a_.records + mine.begin * kRecordUnit;
+          const std::uint32_t bytes = kWhole ? mine.bytes : mine.values;
+          loaded(at.slot).arrive_expecting(bytes);
+          copy_bulk(slot_at(at.slot), record, bytes, loaded(at.slot), policy);
+          if (!kWhole && mine.bytes > bytes) prefetch_bulk(record + bytes, mine.bytes - bytes);
         }
         thread_.sync_warp();
       }
@@ -140,69 +146,57 @@ class WaveBlock {
   // News take a microsecond to come, so every look is at all there is, and frees all tiles it can.
   __device__ __forceinline__ void watch(int k) {
     const int lane = thread_.lane();
-    const int blocks = thread_.blocks();
-    const std::uint32_t* news = news_for(thread_, a_, k - 1, thread_.block());
-    std::int32_t* seen = seen_ + (k - 2) * blocks;
+    const auto* news = reinterpret_cast<const uint4*>(news_for(thread_, a_, k - 1, thread_.block()));
+    std::int32_t* seen = seen_ + (k - 2) * a_.mailboxes;
     std::uint64_t since = 0;
     bool given_up = false;
     Cursor at;
     const auto may_start = [&](int i) {
       return i < tiles_ && loaded(at.slot).completed(at.parity) &&
-             (given_up || inputs_done(at.slot, seen));
+             (given_up || inputs_done(tile_in(at.slot), seen));
     };
     for (int i = 0, look = 1; i < tiles_; ++look) {
-      for (int block = lane; block < blocks; block += NativeThread::warp_size) {
-        seen[block] = static_cast<std::int32_t>(thread_.load_flag(news + block));
+      for (int four = lane; four < a_.mailboxes / 4; four += NativeThread::warp_size) {
+        reinterpret_cast<uint4*>(seen)[four] = load_acquire(news + four);
       }
       thread_.sync_warp();
-      if (may_start(i)) {
-        thread_.fence();
-        do {
-          thread_.sync_warp();
-          if (lane == 0) ready(k, at.slot).arrive();
-          ++i;
-          at.advance(1, shape_.slots);
-        } while (may_start(i));
-        look = 0;
-        since = 0;
-      } else if (look % kLooksPerTime == 0) {
+      for (; may_start(i); ++i, at.advance(1, shape_.slots), look = 0, since = 0) {
+        if (lane == 0) ready(k, at.slot).arrive();
+      }
+      if (look > 0 && look % kLooksPerTime == 0) {
         if (since == 0) since = thread_.nanoseconds();
         given_up =
             thread_.any(lane == 0 && out_of_patience(thread_, a_.control, since, a_.patience_ns));
       }
+      if (shape_.pause > 0) __nanosleep(shape_.pause);
       thread_.sync_warp();
     }
   }
 
-  __device__ __forceinline__ bool inputs_done(int slot, const std::int32_t* seen) {
-    const TileRecord& tile = tile_in(slot);
-    const Need* needs = tile.need_list();
+  __device__ __forceinline__ bool inputs_done(const TileRecord& tile, const std::int32_t* seen) {
+    const RecordNeed* needs = tile.need_list();
     bool done = true;
     for (int n = thread_.lane(); n < tile.needs; n += NativeThread::warp_size) {
-      done = done && seen[needs[n].worker] >= needs[n].tiles;
+      done = done && seen[needs[n].mailbox] >= needs[n].tiles;
     }
     return thread_.all(done);
   }
 
   __device__ __forceinline__ void announce(int k) {
+    std::uint32_t* news = news_for(thread_, a_, k, 0);
     Cursor at;
-    for (int i = 0; i < tiles_;) {
+    for (int i = 1; i <= tiles_; ++i, at.advance(1, shape_.slots)) {
       done(k, at.slot).wait(at.parity);
-      int tiles = 1;
-      for (Cursor next = at; i + tiles < tiles_; ++tiles) {
-        next.advance(1, shape_.slots);
-        if (!done(k, next.slot).completed(next.parity)) break;
-      }
-      // One fence for all tiles that are done by now.
-      thread_.fence();
-      for (; tiles > 0; --tiles, at.advance(1, shape_.slots)) {
-        loaded(at.slot).wait(at.parity);
-        tell_readers(thread_, a_, tile_in(at.slot), k, ++i);
+      loaded(at.slot).wait(at.parity);
+      const TileRecord& tile = tile_in(at.slot);
+      for (int r = thread_.lane(); r < tile.readers; r += NativeThread::warp_size) {
+        store_release(news + tile.reader_list()[r], static_cast<std::uint32_t>(i));
       }
     }
   }
 
   __device__ __forceinline__ void work(int k, int team, int warp) {
+    using Loads = std::conditional_t<kWhole, FromCache, FromL2>;
     const StepArguments<T> step = step_of(a_, k);
     Cursor at{team, 0};
     for (int i = team; i < tiles_; i += shape_.teams, at.advance(shape_.teams, shape_.slots)) {
@@ -210,9 +204,11 @@ class WaveBlock {
       loaded(at.slot).wait(at.parity);
       disturb(thread_, a_, i, k);
       const TileRecord& tile = tile_in(at.slot);
+      const auto* bytes = kWhole ? reinterpret_cast<const std::byte*>(&tile)
+                                 : a_.records + tile.place * kRecordUnit;
       for (int s = warp; s < tile.slices; s += shape_.team_warps) {
-        packed_sell_slice<FromCache, height, 1, ahead>(thread_, tile.template slice<T>(s), a_.rows,
-                                                       step);
+        packed_sell_slice<Loads, height, 1, ahead>(thread_, tile.template slice<T>(s, bytes),
+                                                   a_.rows, step);
       }
       thread_.sync_warp();
       if (thread_.lane() == 0) done(k, at.slot).arrive();
@@ -228,11 +224,11 @@ class WaveBlock {
   int tiles_;
 };
 
-template <int height, int ahead, int threads, class T>
+template <WindowHome home, int height, int ahead, int threads, class T>
 __global__ void __launch_bounds__(threads, 1)
     hopper_wave(const __grid_constant__ WaveArguments<T> arguments,
                 const __grid_constant__ Ring ring) {
-  WaveBlock<height, ahead, T>(arguments, ring).run();
+  WaveBlock<home, height, ahead, T>(arguments, ring).run();
 }
 
 }  // namespace strata::gpu::hopper

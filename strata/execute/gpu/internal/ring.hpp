@@ -16,19 +16,17 @@ struct Ring {
   int team_warps = 8;            // slices of a tile go round among these
   int slots = 2;                 // a multiple of teams: a slot's tiles are always of one team
   std::uint32_t slot_bytes = 0;  // a multiple of 16
-  // Tiles are fetched into the L2 cache so many tiles before their slot is free; slots and these
-  // together are 31 at most. The way from there into shared memory is short.
-  int ahead_in_l2 = 0;
+  int pause = 0;
 
   STRATA_HOST_DEVICE int warps(int power) const {
     return 1 + 2 * (power - 1) + power * teams * team_warps;
   }
   STRATA_HOST_DEVICE int barriers(int power) const { return slots * 2 * power; }
-  // The tiles, the barriers, and what the watchers have seen of all blocks.
-  STRATA_HOST_DEVICE std::uint32_t shared_bytes(int power, int blocks) const {
+  // The tiles, the barriers, and what the watchers have seen in their mailboxes.
+  STRATA_HOST_DEVICE std::uint32_t shared_bytes(int power, int mailboxes) const {
     return static_cast<std::uint32_t>(slots) * slot_bytes +
            static_cast<std::uint32_t>(barriers(power)) * kBarrierBytes +
-           static_cast<std::uint32_t>((power - 1) * blocks) * 4;
+           static_cast<std::uint32_t>((power - 1) * mailboxes) * 4;
   }
 };
 
