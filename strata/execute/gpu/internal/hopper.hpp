@@ -78,11 +78,6 @@ __device__ __forceinline__ uint4 load_acquire(const uint4* pointer) {
                : "memory");
   return value;
 }
-// Unlike a fence, it leaves the first-level cache alone.
-__device__ __forceinline__ void store_release(std::uint32_t* pointer, std::uint32_t value) {
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" : : "l"(pointer), "r"(value) : "memory");
-}
-
 // For data that will not be read again.
 __device__ __forceinline__ std::uint64_t evict_first_policy() {
   std::uint64_t policy;

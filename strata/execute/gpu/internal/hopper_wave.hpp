@@ -30,7 +30,7 @@
 // Memory order, from the warp that writes an element of y_{k−1} to the warp that reads it:
 //
 //   worker      store of the element; done[k−1].arrive (release, block)
-//   announcer   done[k−1].wait (acquire, block); store of the news (release, gpu)
+//   announcer   done[k−1].wait (acquire, block); fence (gpu); relaxed store of the news
 //   watcher     load of the news (acquire, gpu); ready[k].arrive (release, block)
 //   worker      ready[k].wait (acquire, block); plain load
 #pragma once
@@ -183,14 +183,19 @@ class WaveBlock {
   }
 
   __device__ __forceinline__ void announce(int k) {
-    std::uint32_t* news = news_for(thread_, a_, k, 0);
     Cursor at;
-    for (int i = 1; i <= tiles_; ++i, at.advance(1, shape_.slots)) {
+    for (int i = 0; i < tiles_;) {
       done(k, at.slot).wait(at.parity);
-      loaded(at.slot).wait(at.parity);
-      const TileRecord& tile = tile_in(at.slot);
-      for (int r = thread_.lane(); r < tile.readers; r += NativeThread::warp_size) {
-        store_release(news + tile.reader_list()[r], static_cast<std::uint32_t>(i));
+      int tiles = 1;
+      for (Cursor next = at; i + tiles < tiles_; ++tiles) {
+        next.advance(1, shape_.slots);
+        if (!done(k, next.slot).completed(next.parity)) break;
+      }
+      // One fence, which takes a microsecond, for all tiles that are done by now.
+      thread_.fence();
+      for (; tiles > 0; --tiles, at.advance(1, shape_.slots)) {
+        loaded(at.slot).wait(at.parity);
+        tell_readers(thread_, a_, tile_in(at.slot), k, ++i);
       }
     }
   }
