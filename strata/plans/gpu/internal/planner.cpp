@@ -3,19 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
-#include "strata/base/parallel.hpp"
-#include "strata/device/event.hpp"
 #include "strata/machine/gpu/known.hpp"
-#include "strata/model/wave_model.hpp"
 #include "strata/order/levels.hpp"
+#include "strata/plans/gpu/internal/level_cut.hpp"
+#include "strata/plans/gpu/internal/prediction.hpp"
+#include "strata/plans/gpu/internal/trials.hpp"
 #include "strata/plans/internal/layout.hpp"
+#include "strata/plans/internal/trials.hpp"
 
 namespace strata::gpu::detail {
 
@@ -23,62 +24,21 @@ namespace {
 
 using I = std::int32_t;
 
-constexpr double kAnyFill = std::numeric_limits<double>::infinity();
 // Powers per sweep that are tried: a tile is held for all of them, so more cost room.
 constexpr int kLargestBlock = 4;
-// How many waves are timed, the most promising first.
+// How many waves are timed, the most promising first; and of levels, if they are asked for.
 constexpr std::size_t kTimed = 4;
-// Plain products win unless a wave is this much faster.
+// Plain products win unless another way is this much faster.
 constexpr double kSimplerWins = 1.02;
 // Levels are looked for if waves over the given rows promise less than this.
 constexpr double kGoodSpeedUp = 1.2;
-// How long a tile waits, fitted to 7- and 27-point stencils on an H200 (model/wave_model.hpp).
-constexpr double kLoadSeconds = 5.2e-6;
-constexpr double kStepSeconds = 2.0e-6;
+// Levels are put together up to so many bytes, before they are cut for the cache.
+constexpr Offset kLayoutBytes = Offset{1} << 20;
+// The largest part of a group for the cache that one of these may be.
+constexpr Offset kLayoutShare = 4;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-template <Value V>
-PackedSell<V, I> packed(const Csr<V, I>& matrix, Offset height) {
-  return PackedSell<V, I>::from_csr(matrix, {.slice_height = height, .max_fill = kAnyFill});
-}
-
-template <Value V>
-Method<V> plain_method(const Csr<V, I>& matrix, const StorageChoice& storage, Stream& stream) {
-  switch (storage.format) {
-    case PowerFormat::csr: return DeviceCsr<V>(matrix, stream);
-    case PowerFormat::sell:
-      return DeviceSell<V>(Sell<V, I>::from_csr(matrix, {.slice_height = storage.slice_height,
-                                                         .max_fill = kAnyFill}),
-                           stream);
-    default: return DevicePackedSell<V>(packed(matrix, storage.slice_height), stream);
-  }
-}
-
-// A matrix in tiles, and which of them need each other.
-template <Value V>
-struct TiledMatrix {
-  PackedSell<V, I> matrix;
-  SliceTiles tiles;
-  TileInputs inputs;
-
-  TiledMatrix(PackedSell<V, I> stored, Offset tile_bytes)
-      : matrix(std::move(stored)),
-        tiles(cut_slices(matrix, tile_bytes)),
-        inputs(inputs_of(matrix, tiles)) {}
-};
-
-template <Value V>
-DeviceWave<V> make_wave(const TiledMatrix<V>& tiled, const WaveShape& shape, Stream& stream) {
-  const Wave wave(tiled.inputs, shape.workers);
-  return DeviceWave<V>(TileStream<V>(tiled.matrix, tiled.tiles, wave), wave, shape, stream);
-}
-
-template <Value V>
-Offset bytes_of(const Method<V>& method) {
-  return std::visit([](const auto& held) { return held.bytes(); }, method);
+bool is_by_levels(PowerStrategy strategy) {
+  return strategy == PowerStrategy::levels || strategy == PowerStrategy::graph;
 }
 
 template <Value V>
@@ -86,14 +46,17 @@ struct Proposal {
   PowerCandidate candidate;
   std::shared_ptr<const Rows> rows;
   StorageChoice storage;
-  Method<V> method;
+  Method<V> method;               // levels have the matrix until somebody needs them
+  std::shared_ptr<LevelCut> cut;  // of levels
+
+  bool plain() const { return candidate.strategy == PowerStrategy::spmv; }
 };
 
 template <Value V>
 class Planner {
  public:
   Planner(const Csr<V, I>& matrix, const GpuPowerOptions& options, Stream& stream)
-      : matrix_(matrix), options_(options), stream_(stream), started_(now()) {}
+      : matrix_(matrix), options_(options), stream_(stream), started_(strata::detail::now()) {}
 
   PreparedPowers<V> plan() {
     prepared_.options = options_;
@@ -104,8 +67,9 @@ class Planner {
     find_facts();
     consider_given_rows();
     if (worth_searching()) consider_levels();
+    if (options_.confirm) time_favourites();
     take_best();
-    prepared_.setup_seconds = now() - started_;
+    prepared_.setup_seconds = strata::detail::now() - started_;
     return std::move(prepared_);
   }
 
@@ -122,18 +86,24 @@ class Planner {
     }
   }
 
-  bool may_block() const {
-    return options_.power > 1 && options_.strategy != PowerStrategy::spmv && matrix_.nnz() > 0 &&
+  bool chooses() const { return options_.strategy == PowerStrategy::automatic; }
+  bool may_block() const { return options_.power > 1 && matrix_.nnz() > 0; }
+  bool may_wave() const {
+    return may_block() && (chooses() || options_.strategy == PowerStrategy::wavefront) &&
            (options_.format == PowerFormat::automatic ||
             options_.format == PowerFormat::packed_sell);
   }
-  bool must_block() const { return may_block() && options_.strategy == PowerStrategy::wavefront; }
-  double row_bytes() const { return static_cast<double>(sizeof(V)) * options_.vectors; }
+  bool must_level() const { return may_block() && is_by_levels(options_.strategy); }
 
-  strata::PowerOptions host_options(Offset slice_height) const {
+  PowersToPredict powers() const {
+    return {options_.power, static_cast<double>(sizeof(V)) * options_.vectors,
+            static_cast<double>(matrix_.nnz())};
+  }
+
+  strata::PowerOptions host_options() const {
     strata::PowerOptions host;
     host.format = options_.format;
-    host.slice_height = slice_height;
+    host.slice_height = options_.slice_height;
     return host;
   }
 
@@ -145,58 +115,140 @@ class Planner {
     return rows;
   }
 
+  // The best format for the rows and, where any will do, CSR: rows of any lengths run at full speed
+  // in it, and padding costs what it costs.
+  std::vector<StorageChoice> formats_for(StorageChoice best) const {
+    std::vector<StorageChoice> formats{best};
+    if (options_.format == PowerFormat::automatic && best.format != PowerFormat::csr) {
+      best.format = PowerFormat::csr;
+      formats.push_back(best);
+    }
+    return formats;
+  }
+
   void consider_given_rows() {
     const SharedRows given = make_rows("given", PaddedOrder<I>::identity(matrix_.rows()));
-    StorageChoice storage =
-        strata::detail::choose_storage(matrix_, given->order, host_options(options_.slice_height));
-    propose_plain(given, matrix_, storage);
-    if (options_.format == PowerFormat::automatic && storage.format != PowerFormat::csr) {
-      // Rows of any lengths run at full speed in CSR; padding costs what it costs.
-      storage.format = PowerFormat::csr;
-      propose_plain(given, matrix_, storage);
+    const auto formats =
+        formats_for(strata::detail::choose_storage(matrix_, given->order, host_options()));
+    for (const StorageChoice& storage : formats) {
+      propose_plain(given, storage, store(matrix_, storage, stream_));
     }
-    if (may_block()) propose_waves(given, matrix_);
+    if (may_wave()) propose_waves(given, matrix_);
+    if (!may_block() || !chooses()) return;
+    const auto matrix = std::get<SharedMatrix<V>>(proposals_.front().method);
+    propose_levels(given, formats.front(), matrix, [&](Offset group_bytes) {
+      return LevelCut::of_rows(matrix_.pattern(), bytes_of<V>(*matrix), group_bytes,
+                               narrow<I>(formats.front().alignment(), "the slice height"));
+    });
   }
 
   bool worth_searching() const {
-    if (!may_block()) return false;
+    if (!may_wave()) return must_level();
     double plain = std::numeric_limits<double>::infinity();
-    double blocked = std::numeric_limits<double>::infinity();
-    for (const Proposal<V>& proposal : proposals_) {
-      double& best = proposal.candidate.strategy == PowerStrategy::spmv ? plain : blocked;
-      best = std::min(best, proposal.candidate.predicted_seconds);
+    double waves = std::numeric_limits<double>::infinity();
+    for (const auto& [candidate, rows, storage, method, cut] : proposals_) {
+      if (is_by_levels(candidate.strategy)) continue;
+      double& best = candidate.strategy == PowerStrategy::spmv ? plain : waves;
+      best = std::min(best, candidate.predicted_seconds);
     }
-    return plain / blocked < kGoodSpeedUp;
+    return plain / waves < kGoodSpeedUp;
   }
 
   void consider_levels() {
     const LevelStructure<I> structure = find_levels(matrix_.pattern(), {});
     prepared_.levels = structure.levels();
     prepared_.largest_level_rows = structure.max_rows();
-    if (structure.levels() < 2 * options_.power) return;
-    auto layout = strata::detail::choose_layout(
-        matrix_, structure, host_options(options_.slice_height), Offset{1} << 20);
+    if (!must_level() && structure.levels() < 2 * options_.power) return;
+    const Offset layout_bytes =
+        must_level()
+            ? std::clamp<Offset>(group_bytes(block_sizes().front()) / kLayoutShare, 1, kLayoutBytes)
+            : kLayoutBytes;
+    auto layout = strata::detail::choose_layout(matrix_, structure, host_options(), layout_bytes);
     const SharedRows rows = make_rows(layout.name, std::move(layout.groups.order));
-    const Csr<V, I> in_order = reordered(matrix_, rows->order);
-    propose_plain(rows, in_order, layout.storage);
-    propose_waves(rows, in_order);
+    in_levels_ = reordered(matrix_, rows->order);
+    if (may_wave()) propose_waves(rows, in_levels_);
+    if (!chooses() && !must_level()) return;
+    for (const StorageChoice& storage :
+         must_level() ? formats_for(layout.storage) : std::vector<StorageChoice>{layout.storage}) {
+      const SharedMatrix<V> matrix = store(in_levels_, storage, stream_);
+      if (chooses()) propose_plain(rows, storage, matrix);
+      propose_levels(rows, storage, matrix, [&](Offset group_bytes) {
+        return LevelCut::of_groups(in_levels_.pattern(), bytes_of<V>(*matrix),
+                                   layout.groups.group_offsets, group_bytes);
+      });
+    }
   }
 
-  void propose_plain(const SharedRows& rows, const Csr<V, I>& in_order,
-                     const StorageChoice& storage) {
-    Proposal<V> proposal{{}, rows, storage, plain_method(in_order, storage, stream_)};
+  void propose_plain(const SharedRows& rows, const StorageChoice& storage,
+                     const SharedMatrix<V>& matrix) {
+    Proposal<V> proposal{{}, rows, storage, matrix, nullptr};
     PowerCandidate& candidate = proposal.candidate;
     candidate.strategy = PowerStrategy::spmv;
     candidate.order = rows->name;
     candidate.format = storage.name();
-    candidate.format_bytes = bytes_of(proposal.method);
-    candidate.memory_bytes = (static_cast<double>(candidate.format_bytes) +
-                              2 * row_bytes() * static_cast<double>(rows->order.positions())) *
-                             options_.power;
-    candidate.predicted_seconds = candidate.memory_bytes / prepared_.facts.memory_bandwidth();
-    candidate.predicted_overlapped_seconds = candidate.predicted_seconds;
-    candidate.bound = std::string("dram");
+    candidate.format_bytes = bytes_of<V>(*matrix);
+    predict_plain(candidate, powers(), rows->order.positions(), prepared_.facts);
     proposals_.push_back(std::move(proposal));
+  }
+
+  // Powers per sweep by levels: all, or a half or a quarter, whose groups are as much larger.
+  std::vector<int> block_sizes() const {
+    if (options_.block > 0) return {std::min(options_.block, options_.power)};
+    std::vector<int> sizes;
+    for (const int parts : {1, 2, 4}) {
+      const int size = divide_up(options_.power, parts);
+      if (size >= 2 && (sizes.empty() || sizes.back() != size)) sizes.push_back(size);
+    }
+    return sizes;
+  }
+
+  Offset group_bytes(int block) const {
+    const Offset cache =
+        options_.cache_bytes > 0 ? options_.cache_bytes : l2_bytes_of(prepared_.facts);
+    return level_group_bytes({.bytes = std::max<Offset>(cache, 1)}, block);
+  }
+
+  // cut(group_bytes) puts rows into groups. One proposal each, launched and as a graph, of the most
+  // promising block; all blocks of the one that was asked for.
+  template <class Cut>
+  void propose_levels(const SharedRows& rows, const StorageChoice& storage,
+                      const SharedMatrix<V>& matrix, const Cut& cut) {
+    for (const PowerStrategy strategy : {PowerStrategy::levels, PowerStrategy::graph}) {
+      if (!chooses() && strategy != options_.strategy) continue;
+      std::vector<Proposal<V>> found;
+      for (const int block : block_sizes()) {
+        auto groups = std::make_shared<LevelCut>(cut(group_bytes(block)));
+        // Too few for a wave.
+        if (chooses() && groups->groups() < 2 * block) continue;
+        found.push_back(by_levels(strategy, block, rows, storage, matrix, std::move(groups)));
+      }
+      if (chooses() && found.size() > 1) {
+        std::ranges::stable_sort(found, {}, [](const Proposal<V>& proposal) {
+          return proposal.candidate.predicted_seconds;
+        });
+        found.resize(1);
+      }
+      std::ranges::move(found, std::back_inserter(proposals_));
+    }
+  }
+
+  Proposal<V> by_levels(PowerStrategy strategy, int block, const SharedRows& rows,
+                        const StorageChoice& storage, const SharedMatrix<V>& matrix,
+                        std::shared_ptr<LevelCut> cut) const {
+    Proposal<V> proposal{{}, rows, storage, matrix, std::move(cut)};
+    PowerCandidate& candidate = proposal.candidate;
+    candidate.strategy = strategy;
+    candidate.order = rows->name;
+    candidate.format = storage.name();
+    candidate.block = block;
+    candidate.format_bytes = bytes_of<V>(*matrix);
+    candidate.window_bytes =
+        std::min(candidate.format_bytes, proposal.cut->largest_bytes() * (block + 1));
+    predict_levels(candidate, powers(),
+                   {static_cast<double>(rows->order.positions()), proposal.cut->groups(),
+                    strategy == PowerStrategy::graph},
+                   prepared_.facts);
+    return proposal;
   }
 
   // Heights whose slices are small beside a tile, the tallest: threads then need no shuffles.
@@ -219,7 +271,7 @@ class Planner {
                                                 height_for(in_order, Offset{1} << 14), sizeof(V))) {
         const Offset height = height_for(in_order, shape.tile_bytes);
         if (!tiled || tiled_bytes != shape.tile_bytes) {
-          tiled.emplace(packed(in_order, height), shape.tile_bytes);
+          tiled.emplace(in_order, height, shape.tile_bytes);
           tiled_bytes = shape.tile_bytes;
         }
         propose_wave(rows, *tiled, shape);
@@ -228,7 +280,8 @@ class Planner {
   }
 
   void propose_wave(const SharedRows& rows, const TiledMatrix<V>& tiled, const WaveShape& shape) {
-    Proposal<V> proposal{{}, rows, {PowerFormat::packed_sell, tiled.matrix.slice_height()}, {}};
+    Proposal<V> proposal{
+        {}, rows, {PowerFormat::packed_sell, tiled.matrix.slice_height()}, {}, nullptr};
     try {
       proposal.method = make_wave(tiled, shape, stream_);
     } catch (const InvalidArgument&) {
@@ -242,139 +295,85 @@ class Planner {
     candidate.block = shape.power;
     candidate.format_bytes = wave.bytes();
     candidate.window_bytes = wave.window_tiles() * shape.tile_bytes;
-    predict(candidate, wave, tiled);
+    predict_waves(candidate, powers(),
+                  {.home = shape.home,
+                   .rows = static_cast<double>(tiled.matrix.rows()),
+                   .tiles = static_cast<double>(tiled.tiles.tiles()),
+                   .workers = static_cast<double>(shape.workers),
+                   .held_tiles = static_cast<double>(wave.window_tiles()),
+                   .reach = static_cast<double>(wave.reach())},
+                  prepared_.facts);
     proposals_.push_back(std::move(proposal));
   }
 
-  void predict(PowerCandidate& candidate, const DeviceWave<V>& wave, const TiledMatrix<V>& tiled) {
-    const GpuFacts& facts = prepared_.facts;
-    const WaveRates rates{facts.memory_bandwidth(), facts.l2_bandwidth(), kLoadSeconds,
-                          kStepSeconds, facts.handoff_seconds};
-    const auto rows = static_cast<double>(tiled.matrix.rows());
-    WaveCosts costs;
-    costs.matrix_bytes = static_cast<double>(wave.bytes());
-    costs.vector_bytes = row_bytes() * rows;
-    // A row of x per line that a slice touches, as far as the nearest cache does not have it.
-    costs.gather_bytes = row_bytes() * std::min(static_cast<double>(matrix_.nnz()), 10 * rows);
-    costs.in_l2 = wave.shape().home == WindowHome::l2;
-    costs.tiles = tiled.tiles.tiles();
-    costs.workers = wave.shape().workers;
-    costs.held_tiles = static_cast<double>(wave.window_tiles());
-    for (int first = 0; first < options_.power; first += wave.shape().power) {
-      costs.power = std::min(wave.shape().power, options_.power - first);
-      costs.reach = costs.in_l2 ? 0 : static_cast<double>(wave.reach());
-      const WavePrediction prediction = predict_wave(costs, rates);
-      candidate.predicted_seconds += prediction.seconds;
-      candidate.bound = prediction.bound;
-      candidate.memory_bytes += costs.matrix_bytes + costs.vector_bytes * (costs.power + 1);
+  // Plain products and the most promising waves. Levels if they were asked for, or if by the model,
+  // which knows nothing of what keeps kernels from it, they beat all of these.
+  void time_favourites() {
+    std::ranges::stable_sort(proposals_, {}, [](const Proposal<V>& proposal) {
+      return proposal.candidate.predicted_seconds;
+    });
+    Trials<V> trials(matrix_, options_.power, options_.vectors, stream_);
+    double fastest = std::numeric_limits<double>::infinity();
+    std::size_t blocked = 0;
+    for (Proposal<V>& proposal : proposals_) {
+      if (chooses() && is_by_levels(proposal.candidate.strategy)) continue;
+      if (!proposal.plain() && blocked++ >= kTimed) continue;
+      fastest = std::min(fastest, time(proposal, trials));
     }
-    candidate.predicted_overlapped_seconds = candidate.memory_bytes / rates.memory;
+    for (Proposal<V>& proposal : proposals_) {
+      const PowerCandidate& candidate = proposal.candidate;
+      if (candidate.measured_seconds == 0 && is_by_levels(candidate.strategy) && chooses() &&
+          candidate.predicted_seconds < fastest) {
+        fastest = std::min(fastest, time(proposal, trials));
+      }
+    }
   }
 
-  // ‖A‖∞, so that no power of a trial overflows.
-  double largest_row_sum() const {
-    return parallel_reduce(
-        matrix_.rows(), 0.0,
-        [&](Offset begin, Offset end) {
-          double most = 0;
-          for (Offset row = begin; row < end; ++row) {
-            double sum = 0;
-            for (Offset k = matrix_.row_offsets()[row]; k < matrix_.row_offsets()[row + 1]; ++k) {
-              sum += std::abs(matrix_.values()[k]);
-            }
-            if (sum > most) most = sum;
-          }
-          return most;
-        },
-        [](double a, double b) { return std::max(a, b); });
+  double time(Proposal<V>& proposal, Trials<V>& trials) {
+    complete(proposal);
+    proposal.candidate.measured_seconds =
+        trials.seconds_of(proposal.method, proposal.rows->order.positions());
+    return proposal.candidate.seconds();
   }
 
-  void time(Proposal<V>& proposal, V scale) {
-    constexpr int kRuns = 5;
-    const Offset elements = Offset{proposal.rows->order.positions()} * options_.vectors;
-    if (elements == 0) return;
-    std::vector<DeviceArray<V>> y;
-    const std::vector<V> ones(static_cast<std::size_t>(elements), V(1));
-    for (int k = 0; k <= options_.power; ++k) {
-      y.push_back(k == 0 ? to_device(std::span<const V>(ones), stream_) : DeviceArray<V>(elements));
-    }
-    const std::vector<StepCoefficients<V>> steps(options_.power, {scale, V{}, V{}});
-    typename DeviceWave<V>::Workspace workspace;
-    if (const auto* wave = std::get_if<DeviceWave<V>>(&proposal.method)) {
-      workspace = wave->make_workspace(stream_);
-    }
-    const auto run = [&] {
-      run_powers<V>(
-          proposal.method, steps, elements, options_.vectors, [&](int k) { return y[k].data(); },
-          &workspace, stream_);
-    };
-    run();
-    std::vector<double> seconds;
-    for (int r = 0; r < kRuns; ++r) {
-      Event before;
-      Event after;
-      before.record(stream_);
-      run();
-      after.record(stream_);
-      seconds.push_back(seconds_between(before, after));
-    }
-    std::ranges::sort(seconds);
-    proposal.candidate.measured_seconds = seconds[kRuns / 2];
-    if (const auto* wave = std::get_if<DeviceWave<V>>(&proposal.method)) {
-      wave->require_ended(workspace, stream_);
-    }
+  void complete(Proposal<V>& proposal) {
+    const auto* matrix = std::get_if<SharedMatrix<V>>(&proposal.method);
+    if (proposal.cut == nullptr || matrix == nullptr) return;
+    const LevelPowersShape shape{options_.power, proposal.candidate.block, options_.vectors,
+                                 proposal.candidate.strategy == PowerStrategy::graph};
+    proposal.method = LevelPowers<V>(*matrix, proposal.cut->tiling(), shape);
+  }
+
+  // What was asked for comes first. Where anything was timed, what was not is no choice.
+  auto rank(const Proposal<V>& proposal) const {
+    const PowerCandidate& candidate = proposal.candidate;
+    const bool asked_for = chooses() || candidate.strategy == options_.strategy;
+    return std::tuple(!asked_for, options_.confirm && candidate.measured_seconds == 0,
+                      candidate.seconds() * (proposal.plain() ? 1 : kSimplerWins));
   }
 
   void take_best() {
-    if (must_block() && std::ranges::any_of(proposals_, [](const Proposal<V>& proposal) {
-          return proposal.candidate.strategy == PowerStrategy::wavefront;
-        })) {
-      std::erase_if(proposals_, [&](const Proposal<V>& proposal) {
-        return proposal.candidate.strategy == PowerStrategy::spmv && proposal.rows->name != "given";
-      });
-    }
-    const auto faster = [](const Proposal<V>& a, const Proposal<V>& b) {
-      return a.candidate.seconds() < b.candidate.seconds();
-    };
-    std::ranges::stable_sort(proposals_, faster);
-    if (options_.confirm) {
-      const double sum = largest_row_sum();
-      const V scale = V(static_cast<decltype(std::abs(V{}))>(sum > 0 ? 1 / sum : 1));
-      std::size_t waves = 0;
-      for (Proposal<V>& proposal : proposals_) {
-        const bool plain = proposal.candidate.strategy == PowerStrategy::spmv;
-        if (plain || waves++ < kTimed) time(proposal, scale);
-      }
-      // What was not timed is no choice.
-      std::ranges::stable_sort(proposals_, [&](const Proposal<V>& a, const Proposal<V>& b) {
-        return ranking(a.candidate) < ranking(b.candidate);
-      });
-    }
+    std::ranges::stable_sort(proposals_, {}, [&](const Proposal<V>& p) { return rank(p); });
     for (const Proposal<V>& proposal : proposals_) {
       prepared_.candidates.push_back(proposal.candidate);
-      if (proposal.rows->name == "given" && proposal.candidate.strategy == PowerStrategy::spmv &&
+      if (proposal.rows->name == "given" && proposal.plain() &&
           (prepared_.plain_seconds == 0 ||
            proposal.candidate.seconds() < prepared_.plain_seconds)) {
         prepared_.plain_seconds = proposal.candidate.seconds();
       }
     }
     Proposal<V>& best = proposals_.front();
+    complete(best);
     prepared_.rows = best.rows;
     prepared_.storage = best.storage;
     prepared_.method = std::move(best.method);
-  }
-
-  double ranking(const PowerCandidate& candidate) const {
-    if (candidate.measured_seconds == 0) return std::numeric_limits<double>::max();
-    const bool plain = candidate.strategy == PowerStrategy::spmv;
-    if (plain && must_block()) return candidate.measured_seconds * 1e9;
-    return candidate.measured_seconds * (plain ? 1 : kSimplerWins);
   }
 
   const Csr<V, I>& matrix_;
   const GpuPowerOptions& options_;
   Stream& stream_;
   double started_;
+  Csr<V, I> in_levels_;  // the matrix level by level
   PreparedPowers<V> prepared_;
   std::vector<Proposal<V>> proposals_;
 };
@@ -387,20 +386,8 @@ PreparedPowers<V> prepare_powers(const Csr<V, I>& matrix, const GpuPowerOptions&
   return Planner<V>(matrix, options, stream).plan();
 }
 
-template <Value V>
-Method<V> method_like(const Method<V>& method, const StorageChoice& storage,
-                      const Csr<V, I>& in_order, Stream& stream) {
-  if (const auto* wave = std::get_if<DeviceWave<V>>(&method)) {
-    return make_wave(
-        TiledMatrix<V>(packed(in_order, storage.slice_height), wave->shape().tile_bytes),
-        wave->shape(), stream);
-  }
-  return plain_method(in_order, storage, stream);
-}
-
-#define STRATA_INSTANTIATE(V, unused)                                                           \
-  template PreparedPowers<V> prepare_powers(const Csr<V, I>&, const GpuPowerOptions&, Stream&); \
-  template Method<V> method_like(const Method<V>&, const StorageChoice&, const Csr<V, I>&, Stream&)
+#define STRATA_INSTANTIATE(V, unused) \
+  template PreparedPowers<V> prepare_powers(const Csr<V, I>&, const GpuPowerOptions&, Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 
 }  // namespace strata::gpu::detail
