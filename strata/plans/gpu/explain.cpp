@@ -28,6 +28,10 @@ std::string reason(const detail::PreparedPowers<V>& p) {
   const auto plain = find(true);
   const auto blocked = find(false);
   if (best.strategy != PowerStrategy::spmv) {
+    if (plain != p.candidates.end() && best.memory_bytes >= plain->memory_bytes) {
+      return fmt::format("Chosen: {} in {}, rows {}, as asked for. No window fits on chip.",
+                         method_text(best, p.options.power), best.format, best.order);
+    }
     std::string text = fmt::format(
         "Chosen: {} in {}, rows {}. A window of up to {} stays on chip, so that {} move from and "
         "to memory",

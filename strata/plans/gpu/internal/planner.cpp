@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -135,10 +137,13 @@ class Planner {
     }
     if (may_wave()) propose_waves(given, matrix_);
     if (!may_block() || !chooses()) return;
+    const PatternView<I> pattern = matrix_.pattern();
+    const Offset reach = reach_in_entries(pattern);
+    const auto alignment = narrow<I>(formats.front().alignment(), "the slice height");
     const auto matrix = std::get<SharedMatrix<V>>(proposals_.front().method);
-    propose_levels(given, formats.front(), matrix, [&](Offset group_bytes) {
-      return LevelCut::of_rows(matrix_.pattern(), bytes_of<V>(*matrix), group_bytes,
-                               narrow<I>(formats.front().alignment(), "the slice height"));
+    propose_levels(given, formats.front(), matrix, [&](Offset entries) {
+      return LevelCut(pattern, cut_rows<I>(pattern.row_offsets, {0, pattern.rows},
+                                           std::max(entries, reach), alignment));
     });
   }
 
@@ -146,10 +151,10 @@ class Planner {
     if (!may_wave()) return must_level();
     double plain = std::numeric_limits<double>::infinity();
     double waves = std::numeric_limits<double>::infinity();
-    for (const auto& [candidate, rows, storage, method, cut] : proposals_) {
-      if (is_by_levels(candidate.strategy)) continue;
-      double& best = candidate.strategy == PowerStrategy::spmv ? plain : waves;
-      best = std::min(best, candidate.predicted_seconds);
+    for (const Proposal<V>& proposal : proposals_) {
+      if (is_by_levels(proposal.candidate.strategy)) continue;
+      double& best = proposal.plain() ? plain : waves;
+      best = std::min(best, proposal.candidate.predicted_seconds);
     }
     return plain / waves < kGoodSpeedUp;
   }
@@ -172,9 +177,9 @@ class Planner {
          must_level() ? formats_for(layout.storage) : std::vector<StorageChoice>{layout.storage}) {
       const SharedMatrix<V> matrix = store(in_levels_, storage, stream_);
       if (chooses()) propose_plain(rows, storage, matrix);
-      propose_levels(rows, storage, matrix, [&](Offset group_bytes) {
-        return LevelCut::of_groups(in_levels_.pattern(), bytes_of<V>(*matrix),
-                                   layout.groups.group_offsets, group_bytes);
+      propose_levels(rows, storage, matrix, [&](Offset entries) {
+        const PatternView<I> pattern = in_levels_.pattern();
+        return LevelCut(pattern, merged_groups(pattern, layout.groups.group_offsets, entries));
       });
     }
   }
@@ -208,47 +213,52 @@ class Planner {
     return level_group_bytes({.bytes = std::max<Offset>(cache, 1)}, block);
   }
 
-  // cut(group_bytes) puts rows into groups. One proposal each, launched and as a graph, of the most
-  // promising block; all blocks of the one that was asked for.
+  // cut(entries) puts rows into groups of about so many. Proposed are all blocks of what was asked
+  // for, or the most promising one of each strategy.
   template <class Cut>
   void propose_levels(const SharedRows& rows, const StorageChoice& storage,
                       const SharedMatrix<V>& matrix, const Cut& cut) {
-    for (const PowerStrategy strategy : {PowerStrategy::levels, PowerStrategy::graph}) {
-      if (!chooses() && strategy != options_.strategy) continue;
-      std::vector<Proposal<V>> found;
-      for (const int block : block_sizes()) {
-        auto groups = std::make_shared<LevelCut>(cut(group_bytes(block)));
-        // Too few for a wave.
-        if (chooses() && groups->groups() < 2 * block) continue;
-        found.push_back(by_levels(strategy, block, rows, storage, matrix, std::move(groups)));
+    const double entry_bytes =
+        static_cast<double>(bytes_of<V>(*matrix)) / static_cast<double>(matrix_.nnz());
+    std::vector<Proposal<V>> found;
+    for (const int block : block_sizes()) {
+      const double entries = static_cast<double>(group_bytes(block)) / entry_bytes;
+      const auto groups =
+          std::make_shared<LevelCut>(cut(std::max<Offset>(static_cast<Offset>(entries), 1)));
+      if (chooses() && groups->groups() < 2 * block) continue;  // too few for a wave
+      for (const PowerStrategy strategy : {PowerStrategy::levels, PowerStrategy::graph}) {
+        if (!chooses() && strategy != options_.strategy) continue;
+        Proposal<V> proposal{{}, rows, storage, matrix, groups};
+        proposal.candidate.strategy = strategy;
+        proposal.candidate.block = block;
+        predict_by_levels(proposal, entry_bytes);
+        found.push_back(std::move(proposal));
       }
-      if (chooses() && found.size() > 1) {
-        std::ranges::stable_sort(found, {}, [](const Proposal<V>& proposal) {
-          return proposal.candidate.predicted_seconds;
-        });
-        found.resize(1);
-      }
-      std::ranges::move(found, std::back_inserter(proposals_));
     }
+    if (chooses()) {
+      const auto strategy = [](const Proposal<V>& p) { return p.candidate.strategy; };
+      std::ranges::stable_sort(found, {}, [&](const Proposal<V>& p) {
+        return std::pair(strategy(p), p.candidate.predicted_seconds);
+      });
+      const auto rest = std::ranges::unique(found, {}, strategy);
+      found.erase(rest.begin(), rest.end());
+    }
+    std::ranges::move(found, std::back_inserter(proposals_));
   }
 
-  Proposal<V> by_levels(PowerStrategy strategy, int block, const SharedRows& rows,
-                        const StorageChoice& storage, const SharedMatrix<V>& matrix,
-                        std::shared_ptr<LevelCut> cut) const {
-    Proposal<V> proposal{{}, rows, storage, matrix, std::move(cut)};
+  void predict_by_levels(Proposal<V>& proposal, double entry_bytes) const {
     PowerCandidate& candidate = proposal.candidate;
-    candidate.strategy = strategy;
-    candidate.order = rows->name;
-    candidate.format = storage.name();
-    candidate.block = block;
-    candidate.format_bytes = bytes_of<V>(*matrix);
-    candidate.window_bytes =
-        std::min(candidate.format_bytes, proposal.cut->largest_bytes() * (block + 1));
+    const LevelCut& cut = *proposal.cut;
+    candidate.order = proposal.rows->name;
+    candidate.format = proposal.storage.name();
+    candidate.format_bytes = bytes_of<V>(*std::get<SharedMatrix<V>>(proposal.method));
+    candidate.window_bytes = static_cast<Offset>(
+        entry_bytes * static_cast<double>(cut.largest_entries()) *
+        static_cast<double>(std::min<Offset>(candidate.block + 1, cut.groups())));
     predict_levels(candidate, powers(),
-                   {static_cast<double>(rows->order.positions()), proposal.cut->groups(),
-                    strategy == PowerStrategy::graph},
+                   {static_cast<double>(proposal.rows->order.positions()), cut.groups(),
+                    candidate.strategy == PowerStrategy::graph},
                    prepared_.facts);
-    return proposal;
   }
 
   // Heights whose slices are small beside a tile, the tallest: threads then need no shuffles.
