@@ -1,23 +1,13 @@
 #include "strata/plans/gpu/internal/planner.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 #include <limits>
-#include <optional>
 #include <tuple>
 #include <utility>
 
-#include "strata/base/checked.hpp"
-#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/machine/gpu/known.hpp"
-#include "strata/order/levels.hpp"
-#include "strata/plans/gpu/internal/level_cut.hpp"
-#include "strata/plans/gpu/internal/prediction.hpp"
 #include "strata/plans/gpu/internal/trials.hpp"
-#include "strata/plans/internal/layout.hpp"
 #include "strata/plans/internal/trials.hpp"
 
 namespace strata::gpu::detail {
@@ -26,33 +16,10 @@ namespace {
 
 using I = std::int32_t;
 
-// Powers per sweep that are tried: a tile is held for all of them, so more cost room.
-constexpr int kLargestBlock = 4;
 // How many waves are timed, the most promising first; and of levels, if they are asked for.
 constexpr std::size_t kTimed = 4;
 // Plain products win unless another way is this much faster.
 constexpr double kSimplerWins = 1.02;
-// Levels are looked for if waves over the given rows promise less than this.
-constexpr double kGoodSpeedUp = 1.2;
-// Levels are put together up to so many bytes, before they are cut for the cache.
-constexpr Offset kLayoutBytes = Offset{1} << 20;
-// The largest part of a group for the cache that one of these may be.
-constexpr Offset kLayoutShare = 4;
-
-bool is_by_levels(PowerStrategy strategy) {
-  return strategy == PowerStrategy::levels || strategy == PowerStrategy::graph;
-}
-
-template <Value V>
-struct Proposal {
-  PowerCandidate candidate;
-  std::shared_ptr<const Rows> rows;
-  StorageChoice storage;
-  Method<V> method;               // levels have the matrix until somebody needs them
-  std::shared_ptr<LevelCut> cut;  // of levels
-
-  bool plain() const { return candidate.strategy == PowerStrategy::spmv; }
-};
 
 template <Value V>
 class Planner {
@@ -67,17 +34,16 @@ class Planner {
       prepared_.coefficients.push_back(options_.basis.template step<V>(k));
     }
     find_facts();
-    consider_given_rows();
-    if (worth_searching()) consider_levels();
-    if (options_.confirm) time_favourites();
-    take_best();
+    Proposals<V> found = find_proposals(matrix_, options_, prepared_.facts, stream_);
+    prepared_.levels = found.levels;
+    prepared_.largest_level_rows = found.largest_level_rows;
+    if (options_.confirm) time_favourites(found.proposals);
+    take_best(found.proposals);
     prepared_.setup_seconds = strata::detail::now() - started_;
     return std::move(prepared_);
   }
 
  private:
-  using SharedRows = std::shared_ptr<const Rows>;
-
   void find_facts() {
     if (options_.facts != nullptr) {
       prepared_.facts = *options_.facts;
@@ -89,248 +55,22 @@ class Planner {
   }
 
   bool chooses() const { return options_.strategy == PowerStrategy::automatic; }
-  bool may_block() const { return options_.power > 1 && matrix_.nnz() > 0; }
-  bool may_wave() const {
-    return may_block() && (chooses() || options_.strategy == PowerStrategy::wavefront) &&
-           (options_.format == PowerFormat::automatic ||
-            options_.format == PowerFormat::packed_sell);
-  }
-  bool must_level() const { return may_block() && is_by_levels(options_.strategy); }
 
-  PowersToPredict powers() const {
-    return {options_.power, static_cast<double>(sizeof(V)) * options_.vectors,
-            static_cast<double>(matrix_.nnz())};
-  }
-
-  strata::PowerOptions host_options() const {
-    strata::PowerOptions host;
-    host.format = options_.format;
-    host.slice_height = options_.slice_height;
-    return host;
-  }
-
-  SharedRows make_rows(std::string name, PaddedOrder<I> order) {
-    auto rows = std::make_shared<Rows>();
-    rows->name = std::move(name);
-    rows->on_device = DeviceOrder(order, stream_);
-    rows->order = std::move(order);
-    return rows;
-  }
-
-  // The best format for the rows and, where any will do, CSR: rows of any lengths run at full speed
-  // in it, and padding costs what it costs.
-  std::vector<StorageChoice> formats_for(StorageChoice best) const {
-    std::vector<StorageChoice> formats{best};
-    if (options_.format == PowerFormat::automatic && best.format != PowerFormat::csr) {
-      best.format = PowerFormat::csr;
-      formats.push_back(best);
-    }
-    return formats;
-  }
-
-  void consider_given_rows() {
-    const SharedRows given = make_rows("given", PaddedOrder<I>::identity(matrix_.rows()));
-    const auto formats =
-        formats_for(strata::detail::choose_storage(matrix_, given->order, host_options()));
-    for (const StorageChoice& storage : formats) {
-      propose_plain(given, storage, store(matrix_, storage, stream_));
-    }
-    if (may_wave()) propose_waves(given, matrix_);
-    if (!may_block() || !chooses()) return;
-    const PatternView<I> pattern = matrix_.pattern();
-    const Offset reach = reach_in_entries(pattern);
-    const auto alignment = narrow<I>(formats.front().alignment(), "the slice height");
-    const auto matrix = std::get<SharedMatrix<V>>(proposals_.front().method);
-    propose_levels(given, formats.front(), matrix, [&](Offset entries) {
-      return LevelCut(pattern, cut_rows<I>(pattern.row_offsets, {0, pattern.rows},
-                                           std::max(entries, reach), alignment));
-    });
-  }
-
-  bool worth_searching() const {
-    if (!may_wave()) return must_level();
-    double plain = std::numeric_limits<double>::infinity();
-    double waves = std::numeric_limits<double>::infinity();
-    for (const Proposal<V>& proposal : proposals_) {
-      if (is_by_levels(proposal.candidate.strategy)) continue;
-      double& best = proposal.plain() ? plain : waves;
-      best = std::min(best, proposal.candidate.predicted_seconds);
-    }
-    return plain / waves < kGoodSpeedUp;
-  }
-
-  void consider_levels() {
-    const LevelStructure<I> structure = find_levels(matrix_.pattern(), {});
-    prepared_.levels = structure.levels();
-    prepared_.largest_level_rows = structure.max_rows();
-    if (!must_level() && structure.levels() < 2 * options_.power) return;
-    const Offset layout_bytes =
-        must_level()
-            ? std::clamp<Offset>(group_bytes(block_sizes().front()) / kLayoutShare, 1, kLayoutBytes)
-            : kLayoutBytes;
-    auto layout = strata::detail::choose_layout(matrix_, structure, host_options(), layout_bytes);
-    const SharedRows rows = make_rows(layout.name, std::move(layout.groups.order));
-    in_levels_ = reordered(matrix_, rows->order);
-    if (may_wave()) propose_waves(rows, in_levels_);
-    if (!chooses() && !must_level()) return;
-    for (const StorageChoice& storage :
-         must_level() ? formats_for(layout.storage) : std::vector<StorageChoice>{layout.storage}) {
-      const SharedMatrix<V> matrix = store(in_levels_, storage, stream_);
-      if (chooses()) propose_plain(rows, storage, matrix);
-      propose_levels(rows, storage, matrix, [&](Offset entries) {
-        const PatternView<I> pattern = in_levels_.pattern();
-        return LevelCut(pattern, merged_groups(pattern, layout.groups.group_offsets, entries));
-      });
-    }
-  }
-
-  void propose_plain(const SharedRows& rows, const StorageChoice& storage,
-                     const SharedMatrix<V>& matrix) {
-    Proposal<V> proposal{{}, rows, storage, matrix, nullptr};
-    PowerCandidate& candidate = proposal.candidate;
-    candidate.strategy = PowerStrategy::spmv;
-    candidate.order = rows->name;
-    candidate.format = storage.name();
-    candidate.format_bytes = bytes_of<V>(*matrix);
-    predict_plain(candidate, powers(), rows->order.positions(), prepared_.facts);
-    proposals_.push_back(std::move(proposal));
-  }
-
-  // Powers per sweep by levels: all, or a half or a quarter, whose groups are as much larger.
-  std::vector<int> block_sizes() const {
-    if (options_.block > 0) return {std::min(options_.block, options_.power)};
-    std::vector<int> sizes;
-    for (const int parts : {1, 2, 4}) {
-      const int size = divide_up(options_.power, parts);
-      if (size >= 2 && (sizes.empty() || sizes.back() != size)) sizes.push_back(size);
-    }
-    return sizes;
-  }
-
-  Offset group_bytes(int block) const {
-    const Offset cache =
-        options_.cache_bytes > 0 ? options_.cache_bytes : l2_bytes_of(prepared_.facts);
-    return level_group_bytes({.bytes = std::max<Offset>(cache, 1)}, block);
-  }
-
-  // cut(entries) puts rows into groups of about so many. Proposed are all blocks of what was asked
-  // for, or the most promising one of each strategy.
-  template <class Cut>
-  void propose_levels(const SharedRows& rows, const StorageChoice& storage,
-                      const SharedMatrix<V>& matrix, const Cut& cut) {
-    const double entry_bytes =
-        static_cast<double>(bytes_of<V>(*matrix)) / static_cast<double>(matrix_.nnz());
-    std::vector<Proposal<V>> found;
-    for (const int block : block_sizes()) {
-      const double entries = static_cast<double>(group_bytes(block)) / entry_bytes;
-      const auto groups =
-          std::make_shared<LevelCut>(cut(std::max<Offset>(static_cast<Offset>(entries), 1)));
-      if (chooses() && groups->groups() < 2 * block) continue;  // too few for a wave
-      for (const PowerStrategy strategy : {PowerStrategy::levels, PowerStrategy::graph}) {
-        if (!chooses() && strategy != options_.strategy) continue;
-        Proposal<V> proposal{{}, rows, storage, matrix, groups};
-        proposal.candidate.strategy = strategy;
-        proposal.candidate.block = block;
-        predict_by_levels(proposal, entry_bytes);
-        found.push_back(std::move(proposal));
-      }
-    }
-    if (chooses()) {
-      const auto strategy = [](const Proposal<V>& p) { return p.candidate.strategy; };
-      std::ranges::stable_sort(found, {}, [&](const Proposal<V>& p) {
-        return std::pair(strategy(p), p.candidate.predicted_seconds);
-      });
-      const auto rest = std::ranges::unique(found, {}, strategy);
-      found.erase(rest.begin(), rest.end());
-    }
-    std::ranges::move(found, std::back_inserter(proposals_));
-  }
-
-  void predict_by_levels(Proposal<V>& proposal, double entry_bytes) const {
-    PowerCandidate& candidate = proposal.candidate;
-    const LevelCut& cut = *proposal.cut;
-    candidate.order = proposal.rows->name;
-    candidate.format = proposal.storage.name();
-    candidate.format_bytes = bytes_of<V>(*std::get<SharedMatrix<V>>(proposal.method));
-    candidate.window_bytes = static_cast<Offset>(
-        entry_bytes * static_cast<double>(cut.largest_entries()) *
-        static_cast<double>(std::min<Offset>(candidate.block + 1, cut.groups())));
-    predict_levels(candidate, powers(),
-                   {static_cast<double>(proposal.rows->order.positions()), cut.groups(),
-                    candidate.strategy == PowerStrategy::graph},
-                   prepared_.facts);
-  }
-
-  // Heights whose slices are small beside a tile, the tallest: threads then need no shuffles.
-  Offset height_for(const Csr<V, I>& in_order, Offset tile_bytes) const {
-    if (options_.slice_height > 0) return options_.slice_height;
-    const Offset row =
-        in_order.nnz() * Offset{sizeof(V) + 2} / std::max<Offset>(in_order.rows(), 1);
-    Offset height = 32;
-    while (height > 8 && row * height > tile_bytes / 2) height /= 2;
-    return height;
-  }
-
-  void propose_waves(const SharedRows& rows, const Csr<V, I>& in_order) {
-    const DeviceProperties& device = prepared_.facts.device;
-    std::optional<TiledMatrix<V>> tiled;
-    Offset tiled_bytes = 0;
-    for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
-      if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
-      for (const WaveShape& shape : wave_shapes(device, block, options_.vectors,
-                                                height_for(in_order, Offset{1} << 14), sizeof(V))) {
-        const Offset height = height_for(in_order, shape.tile_bytes);
-        if (!tiled || tiled_bytes != shape.tile_bytes) {
-          tiled.emplace(in_order, height, shape.tile_bytes);
-          tiled_bytes = shape.tile_bytes;
-        }
-        propose_wave(rows, *tiled, shape);
-      }
-    }
-  }
-
-  void propose_wave(const SharedRows& rows, const TiledMatrix<V>& tiled, const WaveShape& shape) {
-    Proposal<V> proposal{
-        {}, rows, {PowerFormat::packed_sell, tiled.matrix.slice_height()}, {}, nullptr};
-    try {
-      proposal.method = make_wave(tiled, shape, stream_);
-    } catch (const InvalidArgument&) {
-      return;  // this window is smaller than the reach of the powers
-    }
-    const auto& wave = std::get<DeviceWave<V>>(proposal.method);
-    PowerCandidate& candidate = proposal.candidate;
-    candidate.strategy = PowerStrategy::wavefront;
-    candidate.order = rows->name;
-    candidate.format = fmt::format("{}, {}", proposal.storage.name(), name_of(shape.home));
-    candidate.block = shape.power;
-    candidate.format_bytes = wave.bytes();
-    candidate.window_bytes = wave.window_tiles() * shape.tile_bytes;
-    predict_waves(candidate, powers(),
-                  {.home = shape.home,
-                   .rows = static_cast<double>(tiled.matrix.rows()),
-                   .tiles = static_cast<double>(tiled.tiles.tiles()),
-                   .workers = static_cast<double>(shape.workers),
-                   .held_tiles = static_cast<double>(wave.window_tiles()),
-                   .reach = static_cast<double>(wave.reach())},
-                  prepared_.facts);
-    proposals_.push_back(std::move(proposal));
-  }
-
-  // Plain products and the most promising waves. Levels if they were asked for, or if by the model,
-  // which knows nothing of what keeps kernels from it, they beat all of these.
-  void time_favourites() {
-    std::ranges::stable_sort(proposals_, {}, [](const Proposal<V>& proposal) {
+  // Plain products and the most promising waves. Levels if they were asked for, or if their
+  // prediction, which is seldom reached, beats all that was timed.
+  void time_favourites(std::vector<Proposal<V>>& proposals) {
+    std::ranges::stable_sort(proposals, {}, [](const Proposal<V>& proposal) {
       return proposal.candidate.predicted_seconds;
     });
     Trials<V> trials(matrix_, options_.power, options_.vectors, stream_);
     double fastest = std::numeric_limits<double>::infinity();
     std::size_t blocked = 0;
-    for (Proposal<V>& proposal : proposals_) {
+    for (Proposal<V>& proposal : proposals) {
       if (chooses() && is_by_levels(proposal.candidate.strategy)) continue;
       if (!proposal.plain() && blocked++ >= kTimed) continue;
       fastest = std::min(fastest, time(proposal, trials));
     }
-    for (Proposal<V>& proposal : proposals_) {
+    for (Proposal<V>& proposal : proposals) {
       const PowerCandidate& candidate = proposal.candidate;
       if (candidate.measured_seconds == 0 && is_by_levels(candidate.strategy) && chooses() &&
           candidate.predicted_seconds < fastest) {
@@ -340,18 +80,10 @@ class Planner {
   }
 
   double time(Proposal<V>& proposal, Trials<V>& trials) {
-    complete(proposal);
+    complete(proposal, options_);
     proposal.candidate.measured_seconds =
         trials.seconds_of(proposal.method, proposal.rows->order.positions());
     return proposal.candidate.seconds();
-  }
-
-  void complete(Proposal<V>& proposal) {
-    const auto* matrix = std::get_if<SharedMatrix<V>>(&proposal.method);
-    if (proposal.cut == nullptr || matrix == nullptr) return;
-    const LevelPowersShape shape{options_.power, proposal.candidate.block, options_.vectors,
-                                 proposal.candidate.strategy == PowerStrategy::graph};
-    proposal.method = LevelPowers<V>(*matrix, proposal.cut->tiling(), shape);
   }
 
   // What was asked for comes first. Where anything was timed, what was not is no choice.
@@ -362,9 +94,9 @@ class Planner {
                       candidate.seconds() * (proposal.plain() ? 1 : kSimplerWins));
   }
 
-  void take_best() {
-    std::ranges::stable_sort(proposals_, {}, [&](const Proposal<V>& p) { return rank(p); });
-    for (const Proposal<V>& proposal : proposals_) {
+  void take_best(std::vector<Proposal<V>>& proposals) {
+    std::ranges::stable_sort(proposals, {}, [&](const Proposal<V>& p) { return rank(p); });
+    for (const Proposal<V>& proposal : proposals) {
       prepared_.candidates.push_back(proposal.candidate);
       if (proposal.rows->name == "given" && proposal.plain() &&
           (prepared_.plain_seconds == 0 ||
@@ -372,8 +104,8 @@ class Planner {
         prepared_.plain_seconds = proposal.candidate.seconds();
       }
     }
-    Proposal<V>& best = proposals_.front();
-    complete(best);
+    Proposal<V>& best = proposals.front();
+    complete(best, options_);
     prepared_.rows = best.rows;
     prepared_.storage = best.storage;
     prepared_.method = std::move(best.method);
@@ -383,9 +115,7 @@ class Planner {
   const GpuPowerOptions& options_;
   Stream& stream_;
   double started_;
-  Csr<V, I> in_levels_;  // the matrix level by level
   PreparedPowers<V> prepared_;
-  std::vector<Proposal<V>> proposals_;
 };
 
 }  // namespace

@@ -6,19 +6,11 @@
 #include <vector>
 
 #include "strata/base/types.hpp"
-#include "strata/kernels/gpu/device_order.hpp"
-#include "strata/order/padded_order.hpp"
 #include "strata/plans/gpu/internal/methods.hpp"
+#include "strata/plans/gpu/internal/proposals.hpp"
 #include "strata/plans/gpu/power_plan.hpp"
 
 namespace strata::gpu::detail {
-
-// Rows in some order.
-struct Rows {
-  std::string name;  // "given", or how the levels were laid out
-  PaddedOrder<std::int32_t> order;
-  DeviceOrder on_device;
-};
 
 // Everything that apply needs.
 template <Value V>
