@@ -60,4 +60,10 @@ void Graph::launch(Stream& stream) const {
                  static_cast<rt::StreamHandle>(stream.native()));
 }
 
+bool is_captured(const Stream& stream) {
+  auto status = STRATA_RT(StreamCaptureStatusNone);
+  STRATA_RT_CALL(StreamIsCapturing, static_cast<rt::StreamHandle>(stream.native()), &status);
+  return status != STRATA_RT(StreamCaptureStatusNone);
+}
+
 }  // namespace strata::gpu

@@ -32,4 +32,7 @@ class Graph {
   Offset nodes_ = 0;
 };
 
+// Whether what is put into the stream is being recorded instead of run.
+bool is_captured(const Stream& stream);
+
 }  // namespace strata::gpu

@@ -66,6 +66,15 @@ TEST_F(Streams, AGraphRunsWhatWasRecordedAsOftenAsItIsLaunched) {
   expect_all(12, array, stream);
 }
 
+TEST_F(Streams, TellWhetherTheyAreRecorded) {
+  gpu::Stream stream;
+  EXPECT_FALSE(gpu::is_captured(stream));
+  bool captured = false;
+  gpu::Graph::capture(stream, [&] { captured = gpu::is_captured(stream); });
+  EXPECT_TRUE(captured);
+  EXPECT_FALSE(gpu::is_captured(stream));
+}
+
 TEST_F(Streams, ARecordingThatFailsLeavesTheStreamUsable) {
   gpu::Stream stream;
   gpu::DeviceArray<int> array = zeros(1000, stream);

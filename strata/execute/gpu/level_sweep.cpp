@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "strata/base/checked.hpp"
@@ -68,7 +69,9 @@ LevelSweep<V>::LevelSweep(const Tiling<std::int32_t>& tiling, const Schedule& sc
                           const LevelLaunchOptions& options)
     : power_(schedule.power),
       rows_(tiling.row_offsets.back()),
-      launches_(level_launches(tiling, schedule, options)) {}
+      launches_(level_launches(tiling, schedule, options)),
+      reuse_(std::ranges::is_sorted(launches_, {}, &LevelLaunch::power) ? Reuse::none
+                                                                        : Reuse::soon) {}
 
 template <Value V>
 template <class Matrix>
@@ -88,7 +91,7 @@ void LevelSweep<V>::run(const Matrix& matrix, const SweepVectors<V>& vectors,
     step(matrix, steps[k - 1],
          {vector_at(vectors, k - 1), vector_at(vectors, k - 2), vectors.powers[k - 1],
           vectors.count},
-         launch.rows, stream);
+         launch.rows, stream, reuse_);
   }
 }
 

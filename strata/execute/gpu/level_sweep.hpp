@@ -54,6 +54,8 @@ class LevelSweep {
   // In the order that they run. Each is one kernel; where CSR has rows of many thousand entries,
   // one more adds up their parts.
   std::span<const LevelLaunch> launches() const { return launches_; }
+  // Whether the matrix should stay in the L2 cache: unless the powers come one after the other.
+  Reuse reuse() const { return reuse_; }
 
   // Matrix is DeviceCsr<V>, DeviceEll<V>, DeviceSell<V> or DevicePackedSell<V> of the tiling's
   // rows, in their order. One step per power. Throws InvalidArgument if shapes, vectors or steps
@@ -71,6 +73,7 @@ class LevelSweep {
   int power_ = 0;
   std::int32_t rows_ = 0;
   std::vector<LevelLaunch> launches_;
+  Reuse reuse_ = Reuse::none;
 };
 
 }  // namespace strata::gpu

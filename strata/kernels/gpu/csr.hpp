@@ -12,22 +12,22 @@
 namespace strata::gpu {
 
 // The entries of the whole matrix, for add_products().
-template <class T>
+template <class Loads, class T>
 struct CsrEntries {
   const std::int32_t* columns;
   const T* values;
 
   template <class Thread>
   STRATA_DEVICE std::int32_t column(Thread& thread, std::int64_t entry) const {
-    return load_once(thread, columns + entry);
+    return Loads::load(thread, columns + entry);
   }
   template <class Thread>
   STRATA_DEVICE T value(Thread& thread, std::int64_t entry) const {
-    return load_once(thread, values + entry);
+    return Loads::load(thread, values + entry);
   }
 };
 
-template <int threads, int vectors, int ahead, class Thread, class T>
+template <class Loads, int threads, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void csr_step(Thread& thread, const CsrView<T>& matrix, const StepArguments<T>& step,
                             RowRange<std::int32_t> rows) {
   constexpr int rows_of_warp = Thread::warp_size / threads;
@@ -42,9 +42,9 @@ STRATA_DEVICE void csr_step(Thread& thread, const CsrView<T>& matrix, const Step
     const bool has_row = row < rows.end;
     T sums[vectors] = {};
     if (has_row) {
-      add_products<FromMemory, threads, vectors, ahead>(
+      add_products<Loads, threads, vectors, ahead>(
           thread, part, matrix.row_offsets[row], matrix.row_offsets[row + 1],
-          CsrEntries<T>{matrix.columns, matrix.values}, step.x, step.count, sums);
+          CsrEntries<Loads, T>{matrix.columns, matrix.values}, step.x, step.count, sums);
     }
     STRATA_UNROLL
     for (int v = 0; v < vectors; ++v) {

@@ -55,7 +55,7 @@ STRATA_DEVICE void sum_rows(Thread& thread, const CsrPartsView<T>& matrix,
   }
 }
 
-template <class Thread, class T>
+template <class Loads, class Thread, class T>
 STRATA_DEVICE void several_rows(Thread& thread, const CsrPartsView<T>& matrix,
                                 const StepArguments<T>& step, const CsrPart& part,
                                 const CsrPart& next, RowRange<std::int32_t> rows) {
@@ -67,8 +67,8 @@ STRATA_DEVICE void several_rows(Thread& thread, const CsrPartsView<T>& matrix,
   for (int u = 0; u < kEntriesPerThread; ++u) {
     const int k = u * Thread::warp_size + thread.lane();
     if (k >= entries) continue;
-    columns[u] = load_once(thread, matrix.csr.columns + part.first_entry + k);
-    values[u] = load_once(thread, matrix.csr.values + part.first_entry + k);
+    columns[u] = Loads::load(thread, matrix.csr.columns + part.first_entry + k);
+    values[u] = Loads::load(thread, matrix.csr.values + part.first_entry + k);
   }
   for (int v = 0; v < step.count; ++v) {
     STRATA_UNROLL
@@ -84,14 +84,14 @@ STRATA_DEVICE void several_rows(Thread& thread, const CsrPartsView<T>& matrix,
   }
 }
 
-template <int vectors, int ahead, class Thread, class T>
+template <class Loads, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void piece_of_row(Thread& thread, const CsrPartsView<T>& matrix,
                                 const StepArguments<T>& step, const CsrPart& part,
                                 const CsrPart& next) {
   T sums[vectors] = {};
-  add_products<FromMemory, Thread::warp_size, vectors, ahead>(
+  add_products<Loads, Thread::warp_size, vectors, ahead>(
       thread, thread.lane(), part.first_entry, next.first_entry,
-      CsrEntries<T>{matrix.csr.columns, matrix.csr.values}, step.x, step.count, sums);
+      CsrEntries<Loads, T>{matrix.csr.columns, matrix.csr.values}, step.x, step.count, sums);
   STRATA_UNROLL
   for (int v = 0; v < vectors; ++v) {
     const T sum = sum_of_lanes(thread, 1, sums[v]);
@@ -105,7 +105,7 @@ STRATA_DEVICE void piece_of_row(Thread& thread, const CsrPartsView<T>& matrix,
 }
 
 // The parts that hold the rows; of the first and the last part some rows may be others.
-template <int vectors, int ahead, class Thread, class T>
+template <class Loads, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void csr_parts_step(Thread& thread, const CsrPartsView<T>& matrix,
                                   const StepArguments<T>& step, PartRange range,
                                   RowRange<std::int32_t> rows) {
@@ -116,9 +116,9 @@ STRATA_DEVICE void csr_parts_step(Thread& thread, const CsrPartsView<T>& matrix,
     const CsrPart next = matrix.parts[number + 1];
     if (next.first_entry - part.first_entry <= products_of_part(Thread::warp_size) &&
         part.partial < 0) {
-      several_rows(thread, matrix, step, part, next, rows);
+      several_rows<Loads>(thread, matrix, step, part, next, rows);
     } else {
-      piece_of_row<vectors, ahead>(thread, matrix, step, part, next);
+      piece_of_row<Loads, vectors, ahead>(thread, matrix, step, part, next);
     }
   }
 }

@@ -203,6 +203,13 @@ class DevicePackedSell {
 template <class T>
 using Given = std::type_identity_t<T>;
 
+// When the matrix data of a step is read again. Kernels of one vector heed it; each other number of
+// vectors would be twice as many kernels to compile.
+enum class Reuse {
+  none,  // after all the rest of the matrix: the caches need not keep it
+  soon,  // it should stay in the L2 cache
+};
+
 // Vectors that are too short, a range outside the matrix or across its slices, and more than
 // kMaxVectors vectors throw InvalidArgument.
 //
@@ -210,15 +217,19 @@ using Given = std::type_identity_t<T>;
 // for one stream at a time.
 template <Value V>
 void step(const DeviceCsr<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
-          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream);
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
+          Reuse reuse = Reuse::none);
 template <Value V>
 void step(const DeviceEll<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
-          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream);
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
+          Reuse reuse = Reuse::none);
 template <Value V>
 void step(const DeviceSell<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
-          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream);
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
+          Reuse reuse = Reuse::none);
 template <Value V>
 void step(const DevicePackedSell<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
-          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream);
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
+          Reuse reuse = Reuse::none);
 
 }  // namespace strata::gpu

@@ -15,7 +15,7 @@
 namespace strata::gpu {
 
 // The entries of a row, for add_products().
-template <class T>
+template <class Loads, class T>
 struct EllEntries {
   const std::int32_t* columns;  // of the row's first entry
   const T* values;
@@ -23,17 +23,17 @@ struct EllEntries {
 
   template <class Thread>
   STRATA_DEVICE std::int32_t column(Thread& thread, int entry) const {
-    return load_once(thread, columns + entry * stride);
+    return Loads::load(thread, columns + entry * stride);
   }
   template <class Thread>
   STRATA_DEVICE T value(Thread& thread, int entry) const {
-    return load_once(thread, values + entry * stride);
+    return Loads::load(thread, values + entry * stride);
   }
 };
 
 // A row of one vector without its padding, in the order of add_products().
-template <class Thread, class T>
-STRATA_DEVICE T sum_of_first_entries(Thread& thread, const EllEntries<T>& row, int length,
+template <class Loads, class Thread, class T>
+STRATA_DEVICE T sum_of_first_entries(Thread& thread, const EllEntries<Loads, T>& row, int length,
                                      const T* x, int count) {
   T sum{};
   for (int entry = 0; entry < length; ++entry) {
@@ -43,17 +43,17 @@ STRATA_DEVICE T sum_of_first_entries(Thread& thread, const EllEntries<T>& row, i
   return sum;
 }
 
-template <int vectors, int ahead, class Thread, class T>
+template <class Loads, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void ell_step(Thread& thread, const EllView<T>& matrix, const StepArguments<T>& step,
                             RowRange<std::int32_t> rows) {
   const std::int64_t stride = static_cast<std::int64_t>(thread.blocks()) * thread.size();
   const std::int64_t number =
       static_cast<std::int64_t>(thread.block()) * thread.size() + thread.index();
   for (std::int64_t row = rows.begin + number; row < rows.end; row += stride) {
-    const EllEntries<T> entries{matrix.columns + row, matrix.values + row, matrix.rows};
+    const EllEntries<Loads, T> entries{matrix.columns + row, matrix.values + row, matrix.rows};
     T sums[vectors] = {};
-    add_products<FromMemory, 1, vectors, ahead>(thread, 0, 0, matrix.width, entries, step.x,
-                                                step.count, sums);
+    add_products<Loads, 1, vectors, ahead>(thread, 0, 0, matrix.width, entries, step.x, step.count,
+                                           sums);
     STRATA_UNROLL
     for (int v = 0; v < vectors; ++v) {
       if (vectors > 1 && v >= step.count) continue;

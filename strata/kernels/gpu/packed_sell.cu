@@ -8,12 +8,11 @@ namespace strata::gpu {
 
 namespace {
 
-template <int height, int vectors, class T>
+template <class Loads, int height, int vectors, class T>
 __global__ void packed_sell_kernel(PackedSellView<T> matrix, StepArguments<T> step,
                                    SliceRange range) {
   NativeThread thread;
-  packed_sell_step<FromMemory, height, vectors, gathers_ahead(vectors)>(thread, matrix, step,
-                                                                        range);
+  packed_sell_step<Loads, height, vectors, gathers_ahead(vectors)>(thread, matrix, step, range);
 }
 
 // For one vector and rows so short that a thread asks for all of its x at once. Warps then stay for
@@ -23,11 +22,11 @@ constexpr int kShortRow = 8;
 constexpr int kStayingThreads = 256;
 constexpr int kStayingBlocks = 4;  // per multiprocessor
 
-template <int height, class T>
+template <class Loads, int height, class T>
 __global__ void __launch_bounds__(kStayingThreads, kStayingBlocks)
     packed_sell_short_kernel(PackedSellView<T> matrix, StepArguments<T> step, SliceRange range) {
   NativeThread thread;
-  packed_sell_step<EarlyFromMemory, height, 1, kShortRow>(thread, matrix, step, range);
+  packed_sell_step<Early<Loads>, height, 1, kShortRow>(thread, matrix, step, range);
 }
 
 template <Value V>
@@ -40,7 +39,8 @@ bool has_short_rows(const DevicePackedSell<V>& matrix) {
 
 template <Value V>
 void step(const DevicePackedSell<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
-          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream) {
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
+          Reuse reuse) {
   const auto arguments =
       step_arguments(matrix.shape(), matrix.row_alignment(), coefficients, vectors, rows);
   const SliceRange range = slices_of(rows, matrix.slice_height());
@@ -51,23 +51,29 @@ void step(const DevicePackedSell<V>& matrix, const Given<StepCoefficients<V>>& c
                          Offset{kStayingBlocks} * matrix.shape().multiprocessors),
         kStayingThreads};
     with_power_of_two<4, 32>(matrix.slice_height(), [&](auto height) {
-      launch("packed_sell_short_kernel", packed_sell_short_kernel<height(), DeviceValue<V>>, shape,
-             stream, matrix.view(), arguments, range);
+      with_loads<1>(reuse, [&](auto loads) {
+        launch("packed_sell_short_kernel",
+               packed_sell_short_kernel<decltype(loads), height(), DeviceValue<V>>, shape, stream,
+               matrix.view(), arguments, range);
+      });
     });
     return;
   }
   const LaunchShape shape = shape_for(range.end - range.begin, matrix.shape());
   with_vectors(vectors.count, [&](auto count) {
     with_power_of_two<4, 32>(matrix.slice_height(), [&](auto height) {
-      launch("packed_sell_kernel", packed_sell_kernel<height(), count(), DeviceValue<V>>, shape,
-             stream, matrix.view(), arguments, range);
+      with_loads<count()>(reuse, [&](auto loads) {
+        launch("packed_sell_kernel",
+               packed_sell_kernel<decltype(loads), height(), count(), DeviceValue<V>>, shape,
+               stream, matrix.view(), arguments, range);
+      });
     });
   });
 }
 
 #define STRATA_INSTANTIATE(V, unused)                                               \
   template void step(const DevicePackedSell<V>&, const Given<StepCoefficients<V>>&, \
-                     const Given<DeviceVectors<V>>&, RowRange<std::int32_t>, Stream&)
+                     const Given<DeviceVectors<V>>&, RowRange<std::int32_t>, Stream&, Reuse)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 
 }  // namespace strata::gpu

@@ -25,10 +25,6 @@ struct FromMemory {
     return load_once(thread, pointer);
   }
 };
-// The same for rows so short that a thread's few gathers do not keep memory busy.
-struct EarlyFromMemory : FromMemory {
-  static constexpr bool kEarly = true;  // values are asked for before x
-};
 // Matrix data that is near: in shared memory, or in a cache that should keep it.
 struct FromCache {
   static constexpr bool kEarly = false;
@@ -36,6 +32,11 @@ struct FromCache {
   STRATA_DEVICE static T load(Thread&, const T* pointer) {
     return *pointer;
   }
+};
+// The same for rows so short that a thread's few gathers do not keep memory busy.
+template <class Loads>
+struct Early : Loads {
+  static constexpr bool kEarly = true;  // values are asked for before x
 };
 
 // How many gathers to have in flight for so many vectors at a time: registers set the limit. Rows

@@ -10,7 +10,7 @@
 
 namespace strata::gpu {
 
-template <int height, int vectors, int ahead, class Thread, class T>
+template <class Loads, int height, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void sell_step(Thread& thread, const SellView<T>& matrix,
                              const StepArguments<T>& step, SliceRange range) {
   const int stride = thread.blocks() * thread.warps();
@@ -18,10 +18,10 @@ STRATA_DEVICE void sell_step(Thread& thread, const SellView<T>& matrix,
        number < range.end; number += stride) {
     const std::int64_t first = matrix.slice_offsets[number];
     const auto width = static_cast<int>((matrix.slice_offsets[number + 1] - first) / height);
-    const IndexColumns<FromMemory, height> columns{matrix.columns + first};
+    const IndexColumns<Loads, height> columns{matrix.columns + first};
     T sums[vectors] = {};
-    multiply<FromMemory, height, vectors, ahead>(thread, matrix.values + first, width, columns,
-                                                 step.x, step.count, sums);
+    multiply<Loads, height, vectors, ahead>(thread, matrix.values + first, width, columns, step.x,
+                                            step.count, sums);
     finish_slice<height>(thread, {number * height, matrix.rows, matrix.row_of_slot}, step, sums,
                          [&](int row, int v) {
                            const std::int32_t length = matrix.row_lengths[number * height + row];

@@ -28,6 +28,10 @@ std::string reason(const detail::PreparedPowers<V>& p) {
   const auto plain = find(true);
   const auto blocked = find(false);
   if (best.strategy != PowerStrategy::spmv) {
+    if (plain != p.candidates.end() && best.memory_bytes >= plain->memory_bytes) {
+      return fmt::format("Chosen: {} in {}, rows {}, as asked for. No window fits on chip.",
+                         method_text(best, p.options.power), best.format, best.order);
+    }
     std::string text = fmt::format(
         "Chosen: {} in {}, rows {}. A window of up to {} stays on chip, so that {} move from and "
         "to memory",
@@ -45,8 +49,11 @@ std::string reason(const detail::PreparedPowers<V>& p) {
   if (p.options.strategy == PowerStrategy::spmv) return text + "As asked for.";
   if (p.options.power == 1) return text + "One power leaves nothing to reuse.";
   if (blocked != p.candidates.end()) {
-    return text + fmt::format("The best wave would take {:.2f} times as long; its bound is {}.",
-                              blocked->seconds() / best.seconds(), blocked->bound);
+    return text +
+           fmt::format(
+               "The best of the others, {}, would take {:.2f} times as long; its bound is {}.",
+               method_text(*blocked, p.options.power), blocked->seconds() / best.seconds(),
+               blocked->bound);
   }
   if (p.levels > 0) {
     return text + fmt::format("With {} levels of up to {} rows no window fits on chip.", p.levels,

@@ -16,7 +16,7 @@ namespace strata::gpu {
 template <Value V>
 struct PowerPlan<V>::Workspace::State {
   std::vector<DeviceArray<V>> vectors;
-  typename DeviceWave<V>::Workspace wave;
+  detail::MethodWorkspace<V> method;
 };
 
 template <Value V>
@@ -98,8 +98,8 @@ void require_options(const Csr<V, I>& matrix, const GpuPowerOptions& options) {
     throw InvalidArgument(fmt::format("a plan is for 1 to {} vectors at a time, not {}",
                                       kMaxVectors, options.vectors));
   }
-  if (options.block < 0 || options.slice_height < 0) {
-    throw InvalidArgument("block and slice height cannot be negative");
+  if (options.block < 0 || options.cache_bytes < 0 || options.slice_height < 0) {
+    throw InvalidArgument("block, cache and slice height cannot be negative");
   }
   options.basis.template require_steps<V>(options.power);
 }
@@ -142,9 +142,7 @@ typename PowerPlan<V>::Workspace PowerPlan<V>::workspace_with(int vectors, Strea
   workspace.state_ = std::make_unique<typename Workspace::State>();
   const Offset elements = Offset{positions()} * this->vectors();
   for (int k = 0; k < vectors; ++k) workspace.state_->vectors.emplace_back(elements);
-  if (prepared_->wave() != nullptr) {
-    workspace.state_->wave = prepared_->wave()->make_workspace(stream);
-  }
+  workspace.state_->method = detail::workspace_of(prepared_->method, stream);
   return workspace;
 }
 
@@ -172,13 +170,14 @@ void PowerPlan<V>::apply(DeviceSpan<const V> x, DeviceSpan<V> powers, Workspace&
   auto& state = state_of(workspace, direct ? 0 : power() + 1);
   const DeviceOrder& order = prepared_->rows->on_device;
   if (!direct) order.gather(x, state.vectors[0].span(), vectors(), stream);
-  detail::run_powers<V>(
-      prepared_->method, prepared_->coefficients, Offset{positions()} * vectors(), vectors(),
-      [&](int k) {
-        if (!direct) return state.vectors[k].data();
-        return k == 0 ? const_cast<V*>(x.data()) : powers.data() + (k - 1) * each;
-      },
-      &state.wave, stream);
+  std::vector<V*> y;
+  for (int k = 0; k <= power(); ++k) {
+    y.push_back(!direct  ? state.vectors[k].data()
+                : k == 0 ? const_cast<V*>(x.data())
+                         : powers.data() + (k - 1) * each);
+  }
+  detail::run_powers<V>(prepared_->method, prepared_->coefficients, y, vectors(), state.method,
+                        stream);
   if (direct) return;
   for (int k = 1; k <= power(); ++k) {
     order.scatter(DeviceSpan<const V>(state.vectors[k].span()),
@@ -196,24 +195,20 @@ void PowerPlan<V>::apply_last(DeviceSpan<const V> x, DeviceSpan<V> last, Workspa
   auto& state = state_of(workspace, direct ? 1 : 3);
   const DeviceOrder& order = prepared_->rows->on_device;
   // Powers alternate between two vectors so that the last one is where it belongs.
-  V* start = direct ? const_cast<V*>(x.data()) : state.vectors[1].data();
+  std::vector<V*> y{direct ? const_cast<V*>(x.data()) : state.vectors[1].data()};
   V* result = direct ? last.data() : state.vectors[2].data();
   V* other = state.vectors[0].data();
   if (!direct) order.gather(x, state.vectors[1].span(), vectors(), stream);
-  detail::run_powers<V>(
-      prepared_->method, prepared_->coefficients, Offset{positions()} * vectors(), vectors(),
-      [&](int k) {
-        if (k == 0) return start;
-        return (power() - k) % 2 == 0 ? result : other;
-      },
-      &state.wave, stream);
+  for (int k = 1; k <= power(); ++k) y.push_back((power() - k) % 2 == 0 ? result : other);
+  detail::run_powers<V>(prepared_->method, prepared_->coefficients, y, vectors(), state.method,
+                        stream);
   if (!direct) order.scatter(DeviceSpan<const V>(state.vectors[2].span()), last, vectors(), stream);
 }
 
 template <Value V>
 void PowerPlan<V>::require_ended(Workspace& workspace, Stream& stream) const {
   if (prepared_->wave() != nullptr) {
-    prepared_->wave()->require_ended(state_of(workspace, 0).wave, stream);
+    prepared_->wave()->require_ended(state_of(workspace, 0).method.wave, stream);
   }
 }
 

@@ -9,8 +9,11 @@
 //   plan.require_ended(workspace, stream);
 //
 // The counterpart of plans/power_plan.hpp, with the same bases, orders and candidates. apply puts
-// its work into the stream and returns; it allocates nothing and can be captured into a graph.
-// Results of one plan are the same from run to run, bit by bit.
+// its work into the stream and returns; it allocates no device memory and can be captured into a
+// graph. Results of one plan are the same from run to run, bit by bit.
+//
+// A plan with the strategy `graph` records its kernels when a workspace is first used, and again
+// when it is used with vectors at other addresses: keep a workspace for each set of vectors.
 #pragma once
 
 #include <memory>
@@ -34,8 +37,11 @@ struct GpuPowerOptions {
   VectorOrder vector_order = VectorOrder::caller;
   PowerStrategy strategy = PowerStrategy::automatic;
   PowerFormat format = PowerFormat::automatic;
-  Offset slice_height = 0;          // C of the sliced formats; 0: chosen
-  int block = 0;                    // powers per sweep; 0: chosen
+  Offset slice_height = 0;  // C of the sliced formats; 0: chosen
+  int block = 0;            // powers per sweep; 0: chosen
+  // The cache for the window of levels and graphs, whose groups take up half of it: the vectors are
+  // there as well. 0: the L2 cache.
+  Offset cache_bytes = 0;
   bool confirm = true;              // time the favourites for a few products and keep the fastest
   const GpuFacts* facts = nullptr;  // to predict with; none: those of the current device
 };

@@ -23,14 +23,15 @@ gpu::CsrView<gpu::DeviceValue<V>> view_of(const Csr<V, Index32>& matrix,
 
 template <int warp_size, int threads, Value V>
 auto with_threads_per_row(const Csr<V, Index32>& matrix) {
-  return test::emulated<V>(matrix.rows(), matrix.cols(),
-                           [matrix, values = test::device_copy(matrix.values())](
-                               const auto& arguments, auto rows, auto vectors) {
-                             test::launch_somehow<warp_size>(0, [&](auto& thread) {
-                               gpu::csr_step<threads, vectors, gpu::gathers_ahead(vectors)>(
-                                   thread, view_of(matrix, values), arguments, rows);
-                             });
-                           });
+  return test::emulated<V>(
+      matrix.rows(), matrix.cols(),
+      [matrix, values = test::device_copy(matrix.values())](const auto& arguments, auto rows,
+                                                            auto vectors) {
+        test::launch_somehow<warp_size>(0, [&](auto& thread) {
+          gpu::csr_step<gpu::FromMemory, threads, vectors, gpu::gathers_ahead(vectors)>(
+              thread, view_of(matrix, values), arguments, rows);
+        });
+      });
 }
 
 template <int warp_size, Value V>
@@ -44,11 +45,11 @@ auto in_parts(const Csr<V, Index32>& matrix) {
         std::vector<T> partials(static_cast<std::size_t>(split.partials()) * arguments.count);
         const gpu::CsrPartsView<T> view{view_of(matrix, values), split.parts.data(),
                                         split.long_rows.data(), partials.data()};
-        test::launch_somehow<warp_size>(sizeof(T) * gpu::products_of_part(warp_size),
-                                        [&](auto& thread) {
-                                          gpu::csr_parts_step<vectors, gpu::gathers_ahead(vectors)>(
-                                              thread, view, arguments, split.parts_of(rows), rows);
-                                        });
+        test::launch_somehow<warp_size>(
+            sizeof(T) * gpu::products_of_part(warp_size), [&](auto& thread) {
+              gpu::csr_parts_step<gpu::FromMemory, vectors, gpu::gathers_ahead(vectors)>(
+                  thread, view, arguments, split.parts_of(rows), rows);
+            });
         test::launch_somehow<warp_size>(0, [&](auto& thread) {
           gpu::csr_long_rows_step(thread, view, arguments, split.long_rows_of(rows));
         });

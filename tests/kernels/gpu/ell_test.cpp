@@ -16,17 +16,17 @@ TYPED_TEST_SUITE(GpuEll, test::ValuesOnWarps);
 template <int warp_size, Value V>
 auto on_emulator(const Csr<V, Index32>& csr) {
   const auto matrix = Ell<V, Index32>::from_csr(csr, {.max_fill = 1e9});
-  return test::emulated<V>(
-      matrix.rows(), matrix.cols(),
-      [matrix, values = test::device_copy(matrix.values())](const auto& arguments, auto rows,
-                                                            auto vectors) {
-        const gpu::EllView<gpu::DeviceValue<V>> view{matrix.columns().data(), values.data(),
-                                                     matrix.row_lengths().data(), matrix.rows(),
-                                                     matrix.width()};
-        test::launch_somehow<warp_size>(0, [&](auto& thread) {
-          gpu::ell_step<vectors, gpu::gathers_ahead(vectors)>(thread, view, arguments, rows);
-        });
-      });
+  return test::emulated<V>(matrix.rows(), matrix.cols(),
+                           [matrix, values = test::device_copy(matrix.values())](
+                               const auto& arguments, auto rows, auto vectors) {
+                             const gpu::EllView<gpu::DeviceValue<V>> view{
+                                 matrix.columns().data(), values.data(),
+                                 matrix.row_lengths().data(), matrix.rows(), matrix.width()};
+                             test::launch_somehow<warp_size>(0, [&](auto& thread) {
+                               gpu::ell_step<gpu::FromMemory, vectors, gpu::gathers_ahead(vectors)>(
+                                   thread, view, arguments, rows);
+                             });
+                           });
 }
 
 TYPED_TEST(GpuEll, AThreadPerRowAgreesWithTheReference) {

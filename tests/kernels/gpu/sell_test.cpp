@@ -15,21 +15,22 @@ TYPED_TEST_SUITE(GpuSell, test::ValuesOnWarps);
 
 template <int warp_size, int height, Value V>
 auto on_emulator(const Sell<V, Index32>& matrix) {
-  return test::emulated<V>(matrix.rows(), matrix.cols(),
-                           [matrix, values = test::device_copy(matrix.values())](
-                               const auto& arguments, auto rows, auto vectors) {
-                             const gpu::SellView<gpu::DeviceValue<V>> view{
-                                 matrix.slice_offsets().data(),
-                                 matrix.columns().data(),
-                                 values.data(),
-                                 matrix.row_lengths().data(),
-                                 matrix.sorted() ? matrix.row_of_slot().data() : nullptr,
-                                 matrix.rows()};
-                             test::launch_somehow<warp_size>(0, [&](auto& thread) {
-                               gpu::sell_step<height, vectors, gpu::gathers_ahead(vectors)>(
-                                   thread, view, arguments, gpu::slices_of(matrix, rows));
-                             });
-                           });
+  return test::emulated<V>(
+      matrix.rows(), matrix.cols(),
+      [matrix, values = test::device_copy(matrix.values())](const auto& arguments, auto rows,
+                                                            auto vectors) {
+        const gpu::SellView<gpu::DeviceValue<V>> view{
+            matrix.slice_offsets().data(),
+            matrix.columns().data(),
+            values.data(),
+            matrix.row_lengths().data(),
+            matrix.sorted() ? matrix.row_of_slot().data() : nullptr,
+            matrix.rows()};
+        test::launch_somehow<warp_size>(0, [&](auto& thread) {
+          gpu::sell_step<gpu::FromMemory, height, vectors, gpu::gathers_ahead(vectors)>(
+              thread, view, arguments, gpu::slices_of(matrix, rows));
+        });
+      });
 }
 
 template <int warp_size, int height, Value V>

@@ -3,83 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-#include <optional>
 #include <vector>
 
-#include "strata/device/graph.hpp"
-#include "tests/machine/gpu/support.hpp"
-#include "tests/plans/support.hpp"
-#include "tests/support/gpu.hpp"
+#include "tests/plans/gpu/support.hpp"
 
 namespace strata::gpu {
 namespace {
 
 using I = std::int32_t;
-
-class GpuPowerPlanTest : public test::GpuTest {
- protected:
-  void SetUp() override {
-    test::GpuTest::SetUp();
-    if (!IsSkipped()) stream_.emplace();
-  }
-
-  // Predicts with imaginary facts of the device that is here, and times nothing.
-  GpuPowerOptions quick_options() {
-    facts_ = test::imaginary_gpu();
-    facts_.device = device_properties(current_device());
-    GpuPowerOptions options;
-    options.confirm = false;
-    options.facts = &facts_;
-    return options;
-  }
-
-  // What the plan gives for x in the caller's order, or, in its own, for ones.
-  template <Value V>
-  std::vector<V> powers_of(const PowerPlan<V>& plan, const std::vector<V>& x) {
-    const std::vector<V> poison(x.size() * plan.power(),
-                                V(std::numeric_limits<float>::quiet_NaN()));
-    auto on_device = to_device(std::span<const V>(x), stream());
-    auto powers = to_device(std::span<const V>(poison), stream());
-    auto workspace = plan.make_workspace(stream());
-    plan.apply(std::as_const(on_device).span(), powers.span(), workspace, stream());
-    stream().synchronize();
-    plan.require_ended(workspace, stream());
-    const Array<V> found = to_host(powers.span(), stream());
-    return {found.begin(), found.end()};
-  }
-
-  template <Value V>
-  std::vector<V> last_of(const PowerPlan<V>& plan, const std::vector<V>& x) {
-    auto on_device = to_device(std::span<const V>(x), stream());
-    DeviceArray<V> last(on_device.size());
-    auto workspace = plan.make_workspace_for_last(stream());
-    plan.apply_last(std::as_const(on_device).span(), last.span(), workspace, stream());
-    stream().synchronize();
-    const Array<V> found = to_host(last.span(), stream());
-    return {found.begin(), found.end()};
-  }
-
-  template <Value V, Index J>
-  void expect_powers(const Csr<V, J>& matrix, const GpuPowerOptions& options) {
-    const PowerPlan<V> plan = plan_powers(matrix, options, stream());
-    const auto x =
-        test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * options.vectors, 11);
-    const auto expected =
-        test::expected_powers(matrix, options.basis, options.power, x, options.vectors);
-    SCOPED_TRACE(plan.explain());
-    const std::vector<V> found = powers_of(plan, x);
-    test::expect_close(found, expected, options.power, test::longest_row(matrix));
-    const std::vector<V> last = last_of(plan, x);
-    EXPECT_TRUE(std::ranges::equal(last, std::span<const V>(found).last(x.size())));
-  }
-
-  Stream& stream() { return *stream_; }
-
- private:
-  std::optional<Stream> stream_;  // none without a GPU
-  GpuFacts facts_;
-};
 
 TEST_F(GpuPowerPlanTest, AgreesWithTheReferenceForEveryStrategyAndFormat) {
   for (const char* spec : {"stencil27:12x12x40", "mesh:3000,dim=3,nnzr=15,dof=2",
@@ -153,13 +84,9 @@ TEST_F(GpuPowerPlanTest, TimedPlansAgreeToo) {
 
 TEST_F(GpuPowerPlanTest, NewValuesOnTheSamePattern) {
   const auto matrix = generate<double, I>("stencil27:12x12x40,shuffle=1");
-  Array<double> doubled(matrix.values().begin(), matrix.values().end());
-  for (double& value : doubled) value *= 2;
-  const auto offsets = matrix.row_offsets();
-  const auto columns = matrix.columns();
-  const Csr<double, I> other(matrix.rows(), matrix.cols(), {offsets.begin(), offsets.end()},
-                             {columns.begin(), columns.end()}, std::move(doubled));
-  for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::wavefront}) {
+  const auto other = scaled(matrix, 2.0);
+  for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::wavefront,
+                                       PowerStrategy::levels, PowerStrategy::graph}) {
     GpuPowerOptions options = quick_options();
     options.strategy = strategy;
     options.power = 3;

@@ -25,6 +25,15 @@ inline LaunchShape shape_for(Offset warps, const DeviceShape& matrix) {
   return {.blocks = divide_up<Offset>(warps, kThreads / matrix.warp), .threads = kThreads};
 }
 
+// Calls body(Loads) with how the kernel for so many vectors reads the matrix.
+template <int vectors, class Body>
+void with_loads([[maybe_unused]] Reuse reuse, Body&& body) {
+  if constexpr (vectors == 1) {
+    if (reuse == Reuse::soon) return body(FromCache());
+  }
+  body(FromMemory());
+}
+
 // Throw InvalidArgument.
 void require_step(const DeviceShape& matrix, std::int32_t row_alignment, Offset x, Offset previous,
                   Offset out, int count, RowRange<std::int32_t> rows);
