@@ -41,6 +41,7 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
                         Progress& progress) {
   const PowerSettings& settings = options.power;
   const Backends backends = choose_own_backends(settings.backend);
+  settings.require_cache_sizes_for(backends);
   std::optional<PowerStrategy> on_processor;
   std::optional<PowerStrategy> on_gpu;
   std::optional<KnownGpu> gpu;

@@ -15,7 +15,6 @@
 #include "cli/power_bench.hpp"
 #include "cli/power_bench_gpu.hpp"
 #include "cli/run_command.hpp"
-#include "strata/base/error.hpp"
 #include "strata/machine/system.hpp"
 
 namespace strata::cli {
@@ -221,9 +220,7 @@ Backends require_here(const PowerSettings& settings) {
   const Backends backends = choose_power_backends(settings.backend);
   if (backends.cpu) settings.cpu_strategies();
   if (backends.gpu) settings.gpu_strategies();
-  if (!backends.cpu && settings.cache_sizes != std::vector<Offset>{0}) {
-    throw InvalidArgument("--cache-size is about the processor, which does not take part");
-  }
+  settings.require_cache_sizes_for(backends);
   return backends;
 }
 

@@ -8,7 +8,6 @@
 #include <complex>
 #include <map>
 
-#include "cli/backends.hpp"
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 
@@ -181,6 +180,11 @@ std::vector<PowerStrategy> PowerSettings::gpu_strategies() const {
   }
   strategies.push_back(PowerStrategy::automatic);
   return strategies;
+}
+
+void PowerSettings::require_cache_sizes_for(const Backends& backends) const {
+  if (backends.cpu || cache_sizes == std::vector<Offset>{0}) return;
+  throw InvalidArgument("--cache-size is about the processor, which does not take part");
 }
 
 PowerOptions PowerSettings::options_for(int power, Offset cache_bytes,

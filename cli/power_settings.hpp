@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/backends.hpp"
 #include "cli/options.hpp"
 #include "strata/plans/power_options.hpp"
 
@@ -21,6 +22,8 @@ struct PowerSettings {
   // Unavailable for what runs elsewhere only.
   std::vector<PowerStrategy> cpu_strategies() const;
   std::vector<PowerStrategy> gpu_strategies() const;
+  // Throws InvalidArgument for sizes that no backend has a use for: they are about processors.
+  void require_cache_sizes_for(const Backends& backends) const;
   PowerOptions options_for(int power, Offset cache_bytes, PowerStrategy strategy) const;
 };
 
