@@ -71,6 +71,9 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
     context.device = gpu->facts.device.index;
     add(explain_on_gpu(matrix, *on_gpu, gpu->facts, context, document));
   }
+  if (gpu && !gpu->remark.empty() && !options.common.quiet) {
+    add(fmt::format("Remark on the GPU's facts: {}.\n", gpu->remark));
+  }
   if (!backends.why_no_gpu.empty()) add(fmt::format("Left out: {}.\n", backends.why_no_gpu));
   return text;
 }

@@ -207,7 +207,7 @@ std::vector<Measurement> measurements_of(const std::vector<PowerRun>& runs) {
 // The tables of one device and what follows from them.
 std::string device_text(const std::vector<PowerRun>& runs) {
   std::string text = table_text(runs) + "\n";
-  if (runs.front().device) text += formulas_text(runs) + "\n";
+  if (runs.front().formulas) text += formulas_text(runs) + "\n";
   return text + overflow_text(runs) + conclusion_text(runs);
 }
 
