@@ -38,11 +38,13 @@ void add_measurement(Json& result, const Measurement& measurement) {
 }
 
 FormatName split_format(const std::string& text) {
+  const std::size_t comma = text.find(", ");
   const std::size_t height = text.find(" C=");
-  FormatName format{text.substr(0, height)};
+  FormatName format{text.substr(0, std::min(height, comma))};
   if (height != std::string::npos) {
     std::from_chars(text.data() + height + 3, text.data() + text.size(), format.slice_height);
   }
+  if (comma != std::string::npos) format.window = text.substr(comma + 2);
   return format;
 }
 
@@ -52,12 +54,15 @@ std::string matrix_text(const MatrixSource& source, const MatrixStatistics& stat
                      statistics.row_lengths.mean);
 }
 
-std::string heading_text(const MatrixSource& source, const MatrixStatistics& statistics,
-                         const MachineFacts& facts, int threads) {
-  return matrix_text(source, statistics) +
-         fmt::format("{}, {} thread{}: {} GB/s from memory\n\n",
+std::string processor_text(const MachineFacts& facts, int threads) {
+  return fmt::format("{}, {} thread{}: {} GB/s from memory\n\n",
                      facts.processor.empty() ? "this machine" : facts.processor, threads,
                      threads == 1 ? "" : "s", giga_text(facts.memory_bandwidth(threads)));
+}
+
+std::string heading_text(const MatrixSource& source, const MatrixStatistics& statistics,
+                         const MachineFacts& facts, int threads) {
+  return matrix_text(source, statistics) + processor_text(facts, threads);
 }
 
 std::string giga_text(double per_second) {

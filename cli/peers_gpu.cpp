@@ -39,7 +39,7 @@ std::function<void()> multiply_by(std::shared_ptr<vendor::VendorSpmv<V>> product
                                   std::shared_ptr<const Matrix> matrix,
                                   const GpuOperands<V, I>& operands) {
   return [product = std::move(product), matrix = std::move(matrix), &operands] {
-    product->apply(V{1}, operands.x, V{}, operands.y, operands.stream);
+    product->apply(operands.alpha, operands.x, V{}, operands.y, operands.stream);
   };
 }
 

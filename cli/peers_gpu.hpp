@@ -14,12 +14,13 @@
 
 namespace strata::cli {
 
-// y = Ax on a GPU, in the order of a stream.
+// y = αAx on a GPU, in the order of a stream.
 struct GpuProduct {
   Offset bytes = 0;  // of its matrix, without vectors
   std::function<void()> multiply;
 };
 
+// What products take when they are run: the vectors may be exchanged between two of them.
 template <Value V, Index I>
 struct GpuOperands {
   const Csr<V, I>& matrix;
@@ -28,6 +29,7 @@ struct GpuOperands {
   gpu::DeviceSpan<const V> x;
   gpu::DeviceSpan<V> y;
   gpu::Stream& stream;
+  V alpha = V{1};
 };
 
 struct GpuPeer {

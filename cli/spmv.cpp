@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/analysis.hpp"
+#include "cli/backends.hpp"
 #include "cli/commands.hpp"
 #include "cli/gpu.hpp"
 #include "cli/peers.hpp"
@@ -33,7 +34,7 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
 }
 
 // What is timed where.
-struct Backends {
+struct Contest {
   ProductSettings processor;
   bool gpu = false;
   bool gpu_vendor = false;
@@ -44,34 +45,21 @@ struct Backends {
 
 // Other libraries are those of the devices that are asked for; the processor's, if none is. Throws
 // Unavailable for backends that are not here.
-Backends choose_backends(const std::string& text) {
-  Backends chosen;
-  const std::vector<std::string> words = split_list(text);
-  for (const std::string& word : words) {
-    if (!contains({"reference", "cpu", "cuda", "hip", "vendor", "all"}, word)) {
-      throw InvalidArgument(
-          fmt::format("'{}' is none of reference, cpu, cuda, hip, vendor, all", word));
-    }
-    if (is_gpu_backend(word)) {
-      require_gpu(word);
-      chosen.gpu = true;
-    }
-  }
-  const bool all = contains(words, "all");
-  if (all) {
-    chosen.why_no_gpu = why_no_gpu("");
-    chosen.gpu = chosen.why_no_gpu.empty();
-  }
-  const bool vendor = all || contains(words, "vendor");
-  ProductSettings& processor = chosen.processor;
-  processor.cpu = all || contains(words, "cpu");
-  processor.reference = all || contains(words, "reference");
-  processor.vendor = vendor && (processor.cpu || processor.reference || !chosen.gpu);
-  chosen.gpu_vendor = vendor && chosen.gpu;
+Contest choose_contest(const std::string& text) {
+  const Backends chosen =
+      choose_backends(text, {"reference", "cpu", "cuda", "hip", "vendor", "all"});
+  Contest contest;
+  contest.gpu = chosen.gpu;
+  contest.gpu_vendor = chosen.vendor && chosen.gpu;
+  contest.why_no_gpu = chosen.why_no_gpu;
+  ProductSettings& processor = contest.processor;
+  processor.cpu = chosen.cpu;
+  processor.reference = chosen.reference;
+  processor.vendor = chosen.vendor && (chosen.cpu || chosen.reference || !chosen.gpu);
   if (text == "vendor" && peer_names().empty()) {
     throw Unavailable("no other library is here: build with Eigen or librsb");
   }
-  return chosen;
+  return contest;
 }
 
 // All, those with the names asked for, or for "auto" the one with a kernel and the fewest bytes.
@@ -195,33 +183,12 @@ std::string device_text(const std::vector<ProductRun>& runs) {
   return runs.empty() ? "" : table_text(runs) + "\n" + conclusion_text(runs);
 }
 
-// Tells the document what the products of the GPU are compared with.
-KnownGpu find_described_gpu(int device, ResultDocument& document, Progress& progress) {
-  progress.start("finding out how fast the GPU is");
-  KnownGpu known =
-      find_gpu(device, false, [&](std::string_view, double share) { progress.callback()(share); });
-  const gpu::GpuFacts& facts = known.facts;
-  Json described{{"api", gpu::name_of(facts.device.api)},
-                 {"device", device},
-                 {"name", facts.device.name},
-                 {"architecture", facts.device.architecture},
-                 {"driver", facts.device.driver},
-                 {"runtime", facts.device.runtime},
-                 {"memory_read_bytes_per_second", facts.memory_bandwidth()},
-                 {"l2_read_bytes_per_second", facts.l2_bandwidth()},
-                 {"l2_bytes", facts.l2_bytes()},
-                 {"measured_at", facts.measured_at}};
-  if (!known.remark.empty()) described["remark"] = known.remark;
-  document.describe_machine(Json::object({{"gpu", described}}));
-  return known;
-}
-
 std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
                      ResultDocument& document, Progress& progress) {
-  Backends backends = choose_backends(options.backend);
+  Contest contest = choose_contest(options.backend);
   std::optional<KnownGpu> gpu;
-  if (backends.gpu) gpu = find_described_gpu(options.common.device, document, progress);
-  const KnownFacts* known = backends.on_processor() ? &find_machine(document, progress) : nullptr;
+  if (contest.gpu) gpu = find_gpu(options.common.device, document, progress);
+  const KnownFacts* known = contest.on_processor() ? &find_machine(document, progress) : nullptr;
   const MatrixSource source = find_matrix(options.matrix);
   const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
   const Offset minimum = minimum_bytes(statistics, sizes_of(matrix));
@@ -235,7 +202,7 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
                          ? matrix_text(source, statistics)
                          : heading_text(source, statistics, known->facts, thread_count());
   if (known != nullptr) {
-    ProductSettings& settings = backends.processor;
+    ProductSettings& settings = contest.processor;
     settings.formats = choose_formats(options.format, matrix, statistics, has_cpu_kernel);
     run_product_bench(matrix, settings, options.measuring, progress, [&](ProductRun run) {
       run.memory_bandwidth = known->facts.memory_bandwidth(run.threads);
@@ -247,17 +214,15 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
     const std::size_t before = runs.size();
     const GpuProductSettings settings{
         .formats = choose_formats(options.format, matrix, statistics, has_gpu_kernel),
-        .vendor = backends.gpu_vendor};
+        .vendor = contest.gpu_vendor};
     run_gpu_product_bench(matrix, settings, gpu->facts, options.measuring, progress, keep);
-    text += fmt::format("{}{}, device {}: {} GB/s from memory\n\n", before == 0 ? "" : "\n",
-                        gpu->facts.device.name, gpu->facts.device.index,
-                        giga_text(gpu->facts.memory_bandwidth()));
+    text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->facts);
     text += device_text({runs.begin() + static_cast<std::ptrdiff_t>(before), runs.end()});
   }
   if (runs.empty()) {
     throw Unavailable("the formats asked for have no kernel on the backends asked for");
   }
-  if (!backends.why_no_gpu.empty()) text += fmt::format("Left out: {}.\n", backends.why_no_gpu);
+  if (!contest.why_no_gpu.empty()) text += fmt::format("Left out: {}.\n", contest.why_no_gpu);
   return text + check_text(measurements_of(runs)) + "\n";
 }
 

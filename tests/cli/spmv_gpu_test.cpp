@@ -81,7 +81,7 @@ TEST_F(SpmvGpu, AllTypesAndShapesAreRight) {
                              {"random:3000,nnzr=9", "--precision", "single"},
                              {"random:3000,nnzr=9", "--precision", "complex-double"},
                              {"random:3000,nnzr=9", "--precision", "complex-single"},
-                             {"rmat:10,edges=8000", "--index", "64"}}) {
+                             {"rmat:10,edges=8", "--index", "64"}}) {
     SCOPED_TRACE(testing::PrintToString(words));
     Words all = products(words.front());
     all.insert(all.end(), words.begin() + 1, words.end());
