@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
@@ -19,25 +20,35 @@ constexpr std::uint64_t kPatience = 10'000'000'000;  // nanoseconds
 constexpr Offset kListBytes = 1024;
 // Slots start on a line of 128 bytes, as copies like it.
 constexpr std::uint32_t kSlotAlignment = 128;
-// Tiles that shared memory should hold at a time, so that a tile more or less makes no difference.
+// Tiles of that many fit into shared memory: enough that one more or less makes little difference.
+// Short rows have more rows in a tile than warps, and want it larger.
 constexpr Offset kSlotsWanted = 8;
+constexpr Offset kSlotsOfShortRows = 7;
+// Of the L2 cache, a window there; and how many times as large tiles are as in shared memory.
+constexpr double kWindowShare = 0.8;
+constexpr Offset kTilesInL2 = 2;
 constexpr int kBlocksPerMultiprocessor = 4;
 
-// As many slots as there is room for.
-hopper::Ring ring_of(const WaveShape& shape, std::uint32_t largest_record, Offset shared_bytes) {
+// As many slots as there is room for, or as are wanted.
+template <Value V>
+hopper::Ring ring_of(const WaveShape& shape, const DeviceTiles<V>& tiles, Offset room) {
+  const bool whole = shape.home == WindowHome::shared_memory;
+  const std::uint32_t largest = whole ? tiles.largest_record : tiles.largest_head;
   hopper::Ring ring{shape.teams, shape.team_warps, shape.teams,
-                    divide_up(largest_record, kSlotAlignment) * kSlotAlignment, 0};
-  // The loader looks at the places of 32 tiles at a time.
-  while (ring.slots + shape.teams < 32) {
+                    divide_up(largest, kSlotAlignment) * kSlotAlignment};
+  const Offset round = Offset{shape.workers} * tiles.records.bytes() / std::max(tiles.tiles, 1);
+  while (true) {
     hopper::Ring larger = ring;
     larger.slots += shape.teams;
-    if (larger.shared_bytes(shape.power, shape.workers) > shared_bytes) break;
+    const bool needed = Offset{ring.slots} * shape.workers <= tiles.reach[shape.power];
+    const bool wanted = shape.window_bytes == 0 || larger.slots * round <= shape.window_bytes;
+    if (larger.shared_bytes(shape.power, tiles.mailboxes) > room || !(needed || wanted)) break;
     ring = larger;
   }
   return ring;
 }
 
-void require_shape(const WaveShape& shape, const Wave& wave, Offset slice_height) {
+void require_shape(const WaveShape& shape, int workers, Offset slice_height) {
   if (shape.power < 1 || shape.power > kMaxWavePower) {
     throw InvalidArgument(
         fmt::format("a sweep has 1 to {} powers, not {}", kMaxWavePower, shape.power));
@@ -50,90 +61,117 @@ void require_shape(const WaveShape& shape, const Wave& wave, Offset slice_height
     throw InvalidArgument(
         fmt::format("waves run over slices of 8, 16 or 32 rows, not {}", slice_height));
   }
-  if (shape.workers != wave.workers()) {
+  if (shape.workers != workers) {
     throw InvalidArgument(
-        fmt::format("a shape for {} workers and a wave of {}", shape.workers, wave.workers()));
+        fmt::format("a shape for {} workers and a wave of {}", shape.workers, workers));
   }
+  if (shape.specialised && shape.vectors != 1) {
+    throw InvalidArgument("the wave for Hopper GPUs is for one vector");
+  }
+  if (!shape.specialised && shape.home == WindowHome::shared_memory) {
+    throw InvalidArgument("a window in shared memory takes the wave for Hopper GPUs");
+  }
+}
+
+// For one power fewer warps than asked for may be left.
+WaveShape specialised_shape(const DeviceProperties& device, int power, WindowHome home,
+                            bool many_gathers) {
+  WaveShape shape;
+  shape.home = home;
+  shape.specialised = true;
+  shape.power = power;
+  shape.workers = device.multiprocessors;
+  shape.many_gathers = many_gathers;
+  shape.tile_bytes =
+      device.shared_bytes_per_block / (many_gathers ? kSlotsWanted : kSlotsOfShortRows) -
+      kListBytes;
+  const int warps =
+      (detail::most_hopper_warps(many_gathers) - hopper::Ring{0, 0}.warps(power)) / power;
+  // Two teams, if both have as many warps as a tile of long rows has slices.
+  shape.teams = many_gathers && warps >= 8 ? 2 : 1;
+  shape.team_warps = warps / shape.teams;
+  if (home == WindowHome::l2) {
+    shape.tile_bytes *= kTilesInL2;
+    shape.window_bytes = static_cast<Offset>(kWindowShare * static_cast<double>(device.l2_bytes));
+  }
+  shape.threads = hopper::Ring{shape.teams, shape.team_warps}.warps(power) * device.warp;
+  return shape;
 }
 
 }  // namespace
 
+template <Value V>
 std::vector<WaveShape> wave_shapes(const DeviceProperties& device, int power, int vectors,
-                                   Offset slice_height, Offset value_bytes) {
+                                   Offset slice_height) {
   std::vector<WaveShape> shapes;
   if (!device.cooperative_launch || !detail::is_wave_height(slice_height)) return shapes;
-  const bool hopper = detail::has_hopper_wave() && device.api == Api::cuda &&
-                      device.capability_major == 9 && vectors == 1;
-  if (hopper) {
-    for (const bool many : {true, false}) {
-      WaveShape shape;
-      shape.home = WindowHome::shared_memory;
-      shape.power = power;
-      shape.workers = device.multiprocessors;
-      shape.many_gathers = many;
-      shape.tile_bytes = device.shared_bytes_per_block / kSlotsWanted - kListBytes;
-      const int warps = (detail::most_hopper_warps(many) - 2 * power + 1) / power;
-      if (warps < 1) continue;
-      shape.teams = warps >= 8 ? 2 : 1;
-      shape.team_warps = std::min(warps / shape.teams, 8);
-      shape.threads = hopper::Ring{shape.teams, shape.team_warps}.warps(power) * device.warp;
-      shapes.push_back(shape);
-    }
+  if (detail::has_hopper_wave() && device.api == Api::cuda && device.capability_major == 9 &&
+      vectors == 1) {
+    shapes.push_back(specialised_shape(device, power, WindowHome::shared_memory, true));
+    shapes.push_back(specialised_shape(device, power, WindowHome::shared_memory, false));
+    shapes.push_back(specialised_shape(device, power, WindowHome::l2, false));
+    std::erase_if(shapes, [](const WaveShape& shape) { return shape.team_warps < 1; });
   }
   WaveShape shape;
   shape.power = power;
   shape.vectors = vectors;
   shape.threads = detail::kWaveThreads;
-  shape.workers = device.multiprocessors * kBlocksPerMultiprocessor;
+  const int resident = detail::resident_wave_blocks<V>(static_cast<int>(slice_height), vectors);
+  shape.workers = std::min(device.multiprocessors * kBlocksPerMultiprocessor, resident);
+  if (shape.workers < 1) return shapes;
   // A slice per warp at least; and two rounds of tiles, the least a sweep of two powers holds, in
   // a third of the cache.
-  shape.tile_bytes =
-      std::max<Offset>(device.l2_bytes / 3 / shape.workers / 2, slice_height * value_bytes * 8);
+  shape.tile_bytes = std::max<Offset>(device.l2_bytes / 3 / shape.workers / 2,
+                                      slice_height * Offset{sizeof(V)} * 8);
   shapes.push_back(shape);
   return shapes;
 }
 
 template <Value V>
-DeviceWave<V>::DeviceWave(const TileStream<V>& matrix, const Wave& wave, const WaveShape& shape,
-                          Stream& stream)
-    : shape_(shape),
-      rows_(matrix.rows),
-      tiles_(wave.tiles()),
-      slice_height_(matrix.slice_height),
-      largest_record_(matrix.largest_record),
-      reach_(wave.reach(shape.power)) {
-  require_shape(shape, wave, slice_height_);
-  if (shape.home == WindowHome::shared_memory) {
-    if (shape.vectors != 1) throw InvalidArgument("a window in shared memory is for one vector");
-    const Offset room = device_properties(current_device()).shared_bytes_per_block;
-    const hopper::Ring ring = ring_of(shape, largest_record_, room);
-    slots_ = ring.slots;
-    if (ring.shared_bytes(shape.power, shape.workers) > room) {
-      throw InvalidArgument(
-          fmt::format("{} tiles of up to {} bytes need more than the {} bytes of "
-                      "shared memory that a block can have",
-                      slots_, largest_record_, room));
-    }
-    window_tiles_ = Offset{slots_} * shape.workers;
-    if (window_tiles_ <= reach_) {
-      throw InvalidArgument(
-          fmt::format("shared memory holds {} tiles; power {} of a tile needs {} beyond it",
-                      window_tiles_, shape.power, reach_));
-    }
-  } else {
-    lag_ = divide_up(wave.reach(2), shape.workers) + 1;
+DeviceTiles<V>::DeviceTiles(const TileStream<V>& matrix, const Wave& wave, Stream& stream)
+    : records(to_device(std::span<const std::byte>(matrix.records), stream)),
+      places(to_device(std::span<const RecordPlace>(matrix.places), stream)),
+      presence(to_device(std::span<const std::uint64_t>(matrix.presence), stream)),
+      rows(matrix.rows),
+      tiles(wave.tiles()),
+      slice_height(matrix.slice_height),
+      largest_record(matrix.largest_record),
+      largest_head(matrix.largest_head),
+      workers(wave.workers()),
+      mailboxes(wave.mailboxes()) {
+  for (int power = 1; power <= kMaxWavePower; ++power) reach[power] = wave.reach(power);
+}
+
+template <Value V>
+DeviceWave<V>::DeviceWave(std::shared_ptr<const DeviceTiles<V>> tiles, const WaveShape& shape)
+    : shape_(shape), tiles_(std::move(tiles)) {
+  require_shape(shape, tiles_->workers, tiles_->slice_height);
+  if (!shape.specialised) {
+    lag_ = static_cast<int>(divide_up<Offset>(tiles_->reach[2], shape.workers)) + 1;
     window_tiles_ = Offset{lag_} * (shape.power - 1) * shape.workers;
+    return;
   }
-  records_ = to_device(std::span<const std::byte>(matrix.records), stream);
-  places_ = to_device(std::span<const RecordPlace>(matrix.places), stream);
-  presence_ = to_device(std::span<const std::uint64_t>(matrix.presence), stream);
+  const Offset room = device_properties(current_device()).shared_bytes_per_block;
+  ring_ = ring_of(shape, *tiles_, room);
+  if (ring_.shared_bytes(shape.power, tiles_->mailboxes) > room) {
+    throw InvalidArgument(
+        fmt::format("{} slots of {} bytes need more than the {} bytes of shared memory that a "
+                    "block can have",
+                    ring_.slots, ring_.slot_bytes, room));
+  }
+  window_tiles_ = Offset{ring_.slots} * shape.workers;
+  if (window_tiles_ <= reach()) {
+    throw InvalidArgument(
+        fmt::format("{} tiles are held at a time; power {} of a tile needs {} beyond it",
+                    window_tiles_, shape.power, reach()));
+  }
 }
 
 template <Value V>
 typename DeviceWave<V>::Workspace DeviceWave<V>::make_workspace(Stream& stream) const {
   Workspace workspace;
   workspace.news =
-      DeviceArray<std::uint32_t>(Offset{shape_.power} * shape_.workers * shape_.workers);
+      DeviceArray<std::uint32_t>(Offset{shape_.power} * shape_.workers * tiles_->mailboxes);
   workspace.control = DeviceArray<WaveControl>(1);
   fill_zero(workspace.news.span(), stream);
   fill_zero(workspace.control.span(), stream);
@@ -151,11 +189,12 @@ WaveArguments<DeviceValue<V>> DeviceWave<V>::arguments(const WaveSteps<V>& steps
                                       shape_.power, power, steps.vectors.size()));
   }
   WaveArguments<T> wave;
-  wave.records = records_.data();
-  wave.places = places_.data();
-  wave.tiles = tiles_;
-  wave.rows = {presence_.empty() ? nullptr : presence_.data(), nullptr, rows_};
+  wave.records = tiles_->records.data();
+  wave.places = tiles_->places.data();
+  wave.tiles = tiles_->tiles;
+  wave.rows = {tiles_->presence.empty() ? nullptr : tiles_->presence.data(), nullptr, tiles_->rows};
   wave.news = workspace.news.data();
+  wave.mailboxes = tiles_->mailboxes;
   wave.control = workspace.control.data();
   wave.patience_ns = kPatience;
   wave.disturbance = steps.disturbance;
@@ -174,16 +213,13 @@ WaveArguments<DeviceValue<V>> DeviceWave<V>::arguments(const WaveSteps<V>& steps
 template <Value V>
 void DeviceWave<V>::run(const WaveSteps<V>& steps, Workspace& workspace, Stream& stream) const {
   const WaveArguments<DeviceValue<V>> wave = arguments(steps, workspace);
-  if (tiles_ == 0) return;
-  if (shape_.home == WindowHome::l2) {
-    detail::launch_wave<V>(wave, slice_height_, shape_.workers, lag_, stream);
-    return;
+  if (tiles_->tiles == 0) return;
+  if (shape_.specialised) {
+    detail::launch_hopper_wave<V>(wave, tiles_->slice_height, shape_.workers, shape_.home,
+                                  shape_.many_gathers, ring_, stream);
+  } else {
+    detail::launch_wave<V>(wave, tiles_->slice_height, shape_.workers, lag_, stream);
   }
-  const hopper::Ring ring{shape_.teams, shape_.team_warps, slots_,
-                          divide_up(largest_record_, kSlotAlignment) * kSlotAlignment,
-                          std::min(shape_.ahead_in_l2, 31 - slots_)};
-  detail::launch_hopper_wave<V>(wave, slice_height_, shape_.workers, shape_.many_gathers, ring,
-                                stream);
 }
 
 template <Value V>
@@ -195,7 +231,10 @@ void DeviceWave<V>::require_ended(Workspace& workspace, Stream& stream) const {
                     "its blocks waited for each other for more than ten seconds");
 }
 
-#define STRATA_INSTANTIATE(V, unused) template class DeviceWave<V>
+#define STRATA_INSTANTIATE(V, unused)                                                        \
+  template std::vector<WaveShape> wave_shapes<V>(const DeviceProperties&, int, int, Offset); \
+  template struct DeviceTiles<V>;                                                            \
+  template class DeviceWave<V>
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 
 }  // namespace strata::gpu

@@ -1,17 +1,21 @@
 // DeviceWave: a matrix on a GPU that is read once for all powers of a sweep (schedule/wave.hpp).
 //
-//   WaveShape shape = …                                  // wave_shape() proposes one
+//   WaveShape shape = …                              // wave_shapes() proposes some
 //   const auto tiles = cut_slices(matrix, shape.tile_bytes);
-//   const Wave wave(inputs_of(matrix, tiles), shape.workers);
-//   DeviceWave<double> on_device(TileStream<double>(matrix, tiles, wave), wave, shape, stream);
-//   auto workspace = on_device.make_workspace(stream);
-//   on_device.run(steps, workspace, stream);             // any number of times, in stream order
+//   const Wave dealt(inputs_of(matrix, tiles), shape.workers);
+//   const TileStream<double> tile_stream(matrix, tiles, dealt);
+//   const auto on_device = std::make_shared<const DeviceTiles<double>>(tile_stream, dealt, stream);
+//   const DeviceWave<double> wave(on_device, shape);
+//   auto workspace = wave.make_workspace(stream);
+//   wave.run(steps, workspace, stream);              // any number of times, in stream order
 //   stream.synchronize();
-//   on_device.require_ended(workspace, stream);
+//   wave.require_ended(workspace, stream);
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,6 +24,7 @@
 #include "strata/device/array.hpp"
 #include "strata/device/device.hpp"
 #include "strata/device/stream.hpp"
+#include "strata/execute/gpu/internal/ring.hpp"
 #include "strata/execute/gpu/tile_stream.hpp"
 #include "strata/execute/gpu/wave_arguments.hpp"
 #include "strata/kernels/gpu/device_matrix.hpp"
@@ -29,26 +34,46 @@ namespace strata::gpu {
 // How a wave is spread over a device.
 struct WaveShape {
   WindowHome home = WindowHome::l2;
-  int power = 2;  // of one sweep, at most kMaxWavePower
+  bool specialised = false;  // the kernel of Hopper GPUs, with warps for every job; one vector
+  int power = 2;             // of one sweep, at most kMaxWavePower
   int workers = 1;
-  int threads = 256;      // per worker
-  int vectors = 1;        // side by side
-  Offset tile_bytes = 0;  // of values and codes
+  int threads = 256;        // per worker
+  int vectors = 1;          // side by side
+  Offset tile_bytes = 0;    // of values and codes
+  Offset window_bytes = 0;  // specialised: what the tiles of all workers should fit; 0: no limit
 
-  // In shared memory: each power has `teams` of `team_warps` warps; tiles go round among the teams,
-  // the slices of a tile among the warps of a team.
+  // Specialised: each power has `teams` of `team_warps` warps; tiles go round among the teams, the
+  // slices of a tile among the warps of a team.
   int teams = 1;
   int team_warps = 1;
-  bool many_gathers = true;  // a thread asks for 27 elements of x at a time instead of 9
-  int ahead_in_l2 = 4;       // tiles per worker that are in L2 before there is room for them
+  bool many_gathers = false;  // for rows of which a thread has more than a few entries
 
   bool operator==(const WaveShape&) const = default;
 };
 
 // Shapes worth trying on the device for sweeps of so many powers: tiles of the sizes that rings of
 // shared memory and the L2 cache ask for. Empty where no wave can run.
+template <Value V>
 std::vector<WaveShape> wave_shapes(const DeviceProperties& device, int power, int vectors,
-                                   Offset slice_height, Offset value_bytes);
+                                   Offset slice_height);
+
+// A stream of tiles in device memory. Waves of other powers and teams can share it.
+template <Value V>
+struct DeviceTiles {
+  DeviceArray<std::byte> records;
+  DeviceArray<RecordPlace> places;
+  DeviceArray<std::uint64_t> presence;
+  std::int32_t rows = 0;
+  std::int32_t tiles = 0;
+  std::int32_t slice_height = 32;
+  std::uint32_t largest_record = 0;
+  std::uint32_t largest_head = 0;
+  int workers = 1;
+  int mailboxes = 4;
+  std::array<Offset, kMaxWavePower + 1> reach{};  // by power
+
+  DeviceTiles(const TileStream<V>& matrix, const Wave& wave, Stream& stream);
+};
 
 // What a sweep computes: y_k = α_k (A − θ_k I) y_{k−1} + β_k y_{k−2}, k = 1 … p.
 template <Value V>
@@ -71,16 +96,16 @@ class DeviceWave {
   };
 
   DeviceWave() = default;
-  // Throws InvalidArgument if the shape is not for this matrix: another number of workers, a
+  // Throws InvalidArgument if the shape is not for these tiles: another number of workers, a
   // window that is too small for the reach of the powers, tiles too large for shared memory.
-  DeviceWave(const TileStream<V>& matrix, const Wave& wave, const WaveShape& shape, Stream& stream);
+  DeviceWave(std::shared_ptr<const DeviceTiles<V>> tiles, const WaveShape& shape);
 
   const WaveShape& shape() const { return shape_; }
   // Of matrix data that a sweep reads.
-  Offset bytes() const { return records_.bytes(); }
+  Offset bytes() const { return tiles_->records.bytes(); }
   // How many tiles all workers hold at a time, and how many they must at least.
   Offset window_tiles() const { return window_tiles_; }
-  Offset reach() const { return reach_; }
+  Offset reach() const { return tiles_->reach[shape_.power]; }
 
   Workspace make_workspace(Stream& stream) const;
 
@@ -96,17 +121,10 @@ class DeviceWave {
   WaveArguments<DeviceValue<V>> arguments(const WaveSteps<V>& steps, Workspace& workspace) const;
 
   WaveShape shape_;
-  std::int32_t rows_ = 0;
-  std::int32_t tiles_ = 0;
-  std::int32_t slice_height_ = 32;
-  std::uint32_t largest_record_ = 0;
-  int slots_ = 0;  // of the ring in shared memory
-  int lag_ = 0;    // in L2
+  std::shared_ptr<const DeviceTiles<V>> tiles_;
+  hopper::Ring ring_;  // of the specialised kernel
+  int lag_ = 0;        // of the other
   Offset window_tiles_ = 0;
-  Offset reach_ = 0;
-  DeviceArray<std::byte> records_;
-  DeviceArray<RecordPlace> places_;
-  DeviceArray<std::uint64_t> presence_;
 };
 
 }  // namespace strata::gpu

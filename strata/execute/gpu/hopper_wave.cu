@@ -16,28 +16,31 @@ bool has_hopper_wave() {
 }
 
 template <Value V>
-void launch_hopper_wave(const WaveArguments<DeviceValue<V>>&, int, int, bool, const hopper::Ring&,
-                        Stream&) {
-  throw Unavailable("a window in shared memory takes a Hopper GPU");
+void launch_hopper_wave(const WaveArguments<DeviceValue<V>>&, int, int, WindowHome, bool,
+                        const hopper::Ring&, Stream&) {
+  throw Unavailable("this wave takes a Hopper GPU");
 }
 
 #else
 
 namespace {
 
-// Registers: 27 elements of x in doubles take 54 of the 96 that 640 threads leave each other.
+// How many elements of x a thread asks for at a time. Rows of 7 and 27 entries are common. 27
+// doubles take 54 of the 96 registers that 640 threads leave each other, 9 with as many values from
+// the L2 cache 36 of the 64 that 1024 leave.
 template <class T>
-constexpr int gathers_of(bool many) {
-  return (many ? 27 : 9) * 8 / (sizeof(T) > 8 ? static_cast<int>(sizeof(T)) : 8);
+constexpr int gathers_of(WindowHome home, bool many) {
+  const int doubles = many ? 27 : home == WindowHome::l2 ? 9 : 7;
+  return doubles * 8 / (sizeof(T) > 8 ? static_cast<int>(sizeof(T)) : 8);
 }
 
-template <int height, bool many, class T>
+template <WindowHome home, int height, bool many, class T>
 __global__ void __launch_bounds__(most_hopper_warps(many) * 32, 1)
     hopper_wave_kernel(const __grid_constant__ WaveArguments<T> arguments,
                        const __grid_constant__ hopper::Ring ring) {
   // In a build for several GPUs, older ones have this kernel too; they never run it.
 #if __CUDA_ARCH__ >= 900
-  hopper::WaveBlock<height, gathers_of<T>(many), T>(arguments, ring).run();
+  hopper::WaveBlock<home, height, gathers_of<T>(home, many), T>(arguments, ring).run();
 #endif
 }
 
@@ -49,17 +52,21 @@ bool has_hopper_wave() {
 
 template <Value V>
 void launch_hopper_wave(const WaveArguments<DeviceValue<V>>& arguments, int slice_height,
-                        int workers, bool many_gathers, const hopper::Ring& ring, Stream& stream) {
+                        int workers, WindowHome home, bool many_gathers, const hopper::Ring& ring,
+                        Stream& stream) {
   using T = DeviceValue<V>;
   const LaunchShape shape{workers, ring.warps(arguments.power) * 32,
-                          ring.shared_bytes(arguments.power, workers)};
+                          ring.shared_bytes(arguments.power, arguments.mailboxes)};
+  const auto launch = [&](const auto& kernel) {
+    launch_cooperative("hopper_wave_kernel", kernel, shape, stream, arguments, ring);
+  };
   const bool known = with_power_of_two<8, 32>(slice_height, [&](auto height) {
-    if (many_gathers) {
-      launch_cooperative("hopper_wave_kernel", hopper_wave_kernel<height(), true, T>, shape, stream,
-                         arguments, ring);
+    if (home == WindowHome::l2) {
+      launch(hopper_wave_kernel<WindowHome::l2, height(), false, T>);
+    } else if (many_gathers) {
+      launch(hopper_wave_kernel<WindowHome::shared_memory, height(), true, T>);
     } else {
-      launch_cooperative("hopper_wave_kernel", hopper_wave_kernel<height(), false, T>, shape,
-                         stream, arguments, ring);
+      launch(hopper_wave_kernel<WindowHome::shared_memory, height(), false, T>);
     }
   });
   if (!known) throw InvalidArgument("waves run over slices of 8, 16 or 32 rows");
@@ -67,9 +74,9 @@ void launch_hopper_wave(const WaveArguments<DeviceValue<V>>& arguments, int slic
 
 #endif
 
-#define STRATA_INSTANTIATE(V, unused)                                                       \
-  template void launch_hopper_wave<V>(const WaveArguments<DeviceValue<V>>&, int, int, bool, \
-                                      const hopper::Ring&, Stream&)
+#define STRATA_INSTANTIATE(V, unused)                                                             \
+  template void launch_hopper_wave<V>(const WaveArguments<DeviceValue<V>>&, int, int, WindowHome, \
+                                      bool, const hopper::Ring&, Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 
 }  // namespace strata::gpu::detail

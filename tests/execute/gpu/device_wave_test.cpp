@@ -32,7 +32,9 @@ struct OnDevice {
     const SliceTiles tiles =
         gather ? gather_slices(matrix, shape.tile_bytes) : cut_slices(matrix, shape.tile_bytes);
     const Wave dealt(inputs_of(matrix, tiles), shape.workers);
-    wave = DeviceWave<V>(TileStream<V>(matrix, tiles, dealt), dealt, shape, stream);
+    wave = DeviceWave<V>(
+        std::make_shared<const DeviceTiles<V>>(TileStream<V>(matrix, tiles, dealt), dealt, stream),
+        shape);
     workspace = wave.make_workspace(stream);
   }
 
@@ -101,7 +103,7 @@ void check_all_shapes(const char* spec, double tolerance) {
     for (const int count : {1, 3}) {
       const auto x = test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * count, 3);
       for (const int power : {1, 2, 3, 5, 8}) {
-        for (WaveShape shape : wave_shapes(device, power, count, height, sizeof(V))) {
+        for (WaveShape shape : wave_shapes<V>(device, power, count, height)) {
           SCOPED_TRACE(testing::Message() << spec << ", C=" << height << ", p=" << power << ", "
                                           << name_of(shape.home) << ", " << count << " vectors");
           OnDevice<V> run(stored, shape);
@@ -127,7 +129,7 @@ TEST_F(DeviceWaveTest, BitsDependOnNeitherShapeNorTilesNorTiming) {
   const Random random(17);
   std::vector<Array<double>> first;
   for (std::uint32_t trial = 0; trial < 40; ++trial) {
-    for (WaveShape shape : wave_shapes(device, 3, 1, 16, sizeof(double))) {
+    for (WaveShape shape : wave_shapes<double>(device, 3, 1, 16)) {
       shape.tile_bytes =
           2000 + static_cast<Offset>(random.below(trial, 1 + shape.tile_bytes - 2000));
       try {
@@ -149,7 +151,7 @@ TEST_F(DeviceWaveTest, CanBeCapturedIntoAGraph) {
   const auto stored = packed(matrix, 32);
   const DeviceProperties device = device_properties(current_device());
   const auto x = test::random_vector<double>(matrix.rows(), 5);
-  for (const WaveShape& shape : wave_shapes(device, 2, 1, 32, sizeof(double))) {
+  for (const WaveShape& shape : wave_shapes<double>(device, 2, 1, 32)) {
     OnDevice<double> on_device(stored, shape);
     const auto expected = on_device.run(x, 2);
     std::vector<DeviceArray<double>> y;

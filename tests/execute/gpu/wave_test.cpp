@@ -33,7 +33,7 @@ struct Prepared {
       : tiles(gather ? gather_slices(matrix, tile_bytes) : cut_slices(matrix, tile_bytes)),
         wave(inputs_of(matrix, tiles), workers),
         stream(matrix, tiles, wave),
-        news(static_cast<std::size_t>(kMaxWavePower) * workers * workers, 0) {}
+        news(static_cast<std::size_t>(kMaxWavePower) * workers * wave.mailboxes(), 0) {}
 
   int lag() const { return (wave.reach(2) + wave.workers() - 1) / wave.workers() + 1; }
 };
@@ -56,6 +56,7 @@ void launch_wave(Prepared<V>& wave, std::vector<std::vector<V>>& y, int count,
   arguments.rows = {wave.stream.presence.empty() ? nullptr : wave.stream.presence.data(), nullptr,
                     wave.stream.rows};
   arguments.news = wave.news.data();
+  arguments.mailboxes = wave.wave.mailboxes();
   arguments.control = &wave.control;
   arguments.patience_ns = wave.patience_ns;
   arguments.disturbance = static_cast<std::uint32_t>(options.seed);

@@ -45,6 +45,8 @@
 
 namespace strata::gpu::hopper {
 
+inline constexpr std::uint32_t kPauseBetweenLooks = 500;  // nanoseconds
+
 template <WindowHome home, int height, int ahead, class T>
 class WaveBlock {
  public:
@@ -144,9 +146,11 @@ class WaveBlock {
   }
 
   // News take a microsecond to come, so every look is at all there is, and frees all tiles it can.
+  // Each empties the first-level cache, in which workers find most of x: there are pauses between.
   __device__ __forceinline__ void watch(int k) {
     const int lane = thread_.lane();
-    const auto* news = reinterpret_cast<const uint4*>(news_for(thread_, a_, k - 1, thread_.block()));
+    const auto* news =
+        reinterpret_cast<const uint4*>(news_for(thread_, a_, k - 1, thread_.block()));
     std::int32_t* seen = seen_ + (k - 2) * a_.mailboxes;
     std::uint64_t since = 0;
     bool given_up = false;
@@ -168,7 +172,7 @@ class WaveBlock {
         given_up =
             thread_.any(lane == 0 && out_of_patience(thread_, a_.control, since, a_.patience_ns));
       }
-      if (shape_.pause > 0) __nanosleep(shape_.pause);
+      thread_.nap(kPauseBetweenLooks);
       thread_.sync_warp();
     }
   }
@@ -228,12 +232,5 @@ class WaveBlock {
   Barrier* barriers_;
   int tiles_;
 };
-
-template <WindowHome home, int height, int ahead, int threads, class T>
-__global__ void __launch_bounds__(threads, 1)
-    hopper_wave(const __grid_constant__ WaveArguments<T> arguments,
-                const __grid_constant__ Ring ring) {
-  WaveBlock<home, height, ahead, T>(arguments, ring).run();
-}
 
 }  // namespace strata::gpu::hopper

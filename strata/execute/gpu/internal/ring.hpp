@@ -16,7 +16,6 @@ struct Ring {
   int team_warps = 8;            // slices of a tile go round among these
   int slots = 2;                 // a multiple of teams: a slot's tiles are always of one team
   std::uint32_t slot_bytes = 0;  // a multiple of 16
-  int pause = 0;
 
   STRATA_HOST_DEVICE int warps(int power) const {
     return 1 + 2 * (power - 1) + power * teams * team_warps;

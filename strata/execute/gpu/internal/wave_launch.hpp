@@ -17,7 +17,7 @@ constexpr bool is_wave_height(Offset slice_height) {
 template <Value V>
 void launch_wave(const WaveArguments<DeviceValue<V>>& arguments, int slice_height, int workers,
                  int lag, Stream& stream);
-// How many blocks of it are resident at once.
+// How many blocks of it are resident at once, on all multiprocessors.
 template <Value V>
 int resident_wave_blocks(int slice_height, int vectors);
 
@@ -29,6 +29,7 @@ constexpr int most_hopper_warps(bool many_gathers) {
 }
 template <Value V>
 void launch_hopper_wave(const WaveArguments<DeviceValue<V>>& arguments, int slice_height,
-                        int workers, bool many_gathers, const hopper::Ring& ring, Stream& stream);
+                        int workers, WindowHome home, bool many_gathers, const hopper::Ring& ring,
+                        Stream& stream);
 
 }  // namespace strata::gpu::detail

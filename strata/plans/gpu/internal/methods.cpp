@@ -107,17 +107,20 @@ TiledMatrix<V>::TiledMatrix(const Csr<V, I>& csr, Offset slice_height, Offset ti
       inputs(inputs_of(matrix, tiles)) {}
 
 template <Value V>
-DeviceWave<V> make_wave(const TiledMatrix<V>& tiled, const WaveShape& shape, Stream& stream) {
-  const Wave wave(tiled.inputs, shape.workers);
-  return DeviceWave<V>(TileStream<V>(tiled.matrix, tiled.tiles, wave), wave, shape, stream);
+std::shared_ptr<const DeviceTiles<V>> upload(const TiledMatrix<V>& tiled, int workers,
+                                             Stream& stream) {
+  const Wave wave(tiled.inputs, workers);
+  return std::make_shared<const DeviceTiles<V>>(TileStream<V>(tiled.matrix, tiled.tiles, wave),
+                                                wave, stream);
 }
 
 template <Value V>
 Method<V> method_like(const Method<V>& method, const StorageChoice& storage,
                       const Csr<V, I>& in_order, Stream& stream) {
   if (const auto* wave = std::get_if<DeviceWave<V>>(&method)) {
-    return make_wave(TiledMatrix<V>(in_order, storage.slice_height, wave->shape().tile_bytes),
-                     wave->shape(), stream);
+    const WaveShape& shape = wave->shape();
+    const TiledMatrix<V> tiled(in_order, storage.slice_height, shape.tile_bytes);
+    return DeviceWave<V>(upload(tiled, shape.workers, stream), shape);
   }
   SharedMatrix<V> matrix = store(in_order, storage, stream);
   if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
@@ -126,14 +129,14 @@ Method<V> method_like(const Method<V>& method, const StorageChoice& storage,
   return matrix;
 }
 
-#define STRATA_INSTANTIATE(V, unused)                                                 \
-  template MethodWorkspace<V> workspace_of(const Method<V>&, Stream&);                \
-  template void run_powers(const Method<V>&, std::span<const StepCoefficients<V>>,    \
-                           std::span<V* const>, int, MethodWorkspace<V>&, Stream&);   \
-  template Offset bytes_of(const StoredMatrix<V>&);                                   \
-  template SharedMatrix<V> store(const Csr<V, I>&, const StorageChoice&, Stream&);    \
-  template struct TiledMatrix<V>;                                                     \
-  template DeviceWave<V> make_wave(const TiledMatrix<V>&, const WaveShape&, Stream&); \
+#define STRATA_INSTANTIATE(V, unused)                                                         \
+  template MethodWorkspace<V> workspace_of(const Method<V>&, Stream&);                        \
+  template void run_powers(const Method<V>&, std::span<const StepCoefficients<V>>,            \
+                           std::span<V* const>, int, MethodWorkspace<V>&, Stream&);           \
+  template Offset bytes_of(const StoredMatrix<V>&);                                           \
+  template SharedMatrix<V> store(const Csr<V, I>&, const StorageChoice&, Stream&);            \
+  template struct TiledMatrix<V>;                                                             \
+  template std::shared_ptr<const DeviceTiles<V>> upload(const TiledMatrix<V>&, int, Stream&); \
   template Method<V> method_like(const Method<V>&, const StorageChoice&, const Csr<V, I>&, Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 

@@ -63,7 +63,8 @@ struct TiledMatrix {
 };
 
 template <Value V>
-DeviceWave<V> make_wave(const TiledMatrix<V>& tiled, const WaveShape& shape, Stream& stream);
+std::shared_ptr<const DeviceTiles<V>> upload(const TiledMatrix<V>& tiled, int workers,
+                                             Stream& stream);
 
 // The same method for other values, from the matrix in the plan's order.
 template <Value V>

@@ -11,8 +11,8 @@ namespace strata::gpu::detail {
 namespace {
 
 // How long a tile waits, fitted to 7- and 27-point stencils on an H200 (model/wave_model.hpp).
-constexpr double kLoadSeconds = 5.2e-6;
-constexpr double kStepSeconds = 2.0e-6;
+constexpr double kLoadSeconds = 6.9e-6;
+constexpr double kStepSeconds = 1.2e-6;
 
 // body(powers) for each sweep.
 template <class Body>
@@ -53,7 +53,7 @@ void predict_waves(PowerCandidate& candidate, const PowersToPredict& powers,
   costs.tiles = wave.tiles;
   costs.workers = wave.workers;
   costs.held_tiles = wave.held_tiles;
-  costs.reach = costs.in_l2 ? 0 : wave.reach;
+  costs.reach = wave.reach;
   for_each_block(powers.power, candidate.block, [&](int block) {
     costs.power = block;
     const WavePrediction prediction = predict_wave(costs, rates);

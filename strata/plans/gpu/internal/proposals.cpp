@@ -23,6 +23,11 @@ using I = std::int32_t;
 
 // Powers per sweep that are tried: a tile is held for all of them, so more cost room.
 constexpr int kLargestBlock = 4;
+// The size of tiles, about, for which a slice's height is chosen.
+constexpr Offset kTileBytes = 28 * 1024;
+// Entries of a row per thread, up to which it asks for all of them at once in any kernel.
+constexpr Offset kShortRow = 9;
+constexpr Offset kWarp = 32;
 // Levels are looked for if waves over the given rows promise less than this.
 constexpr double kGoodSpeedUp = 1.2;
 // Levels are put together up to so many bytes, before they are cut for the cache.
@@ -225,33 +230,55 @@ class Search {
     const Offset row =
         in_order.nnz() * Offset{sizeof(V) + 2} / std::max<Offset>(in_order.rows(), 1);
     Offset height = 32;
-    while (height > 8 && row * height > tile_bytes / 2) height /= 2;
+    while (height > 8 && row * height > tile_bytes * 2 / 5) height /= 2;
     return height;
   }
 
+  // Whether a thread has more entries of a row than it asks for at a time where rows are short.
+  bool has_long_rows(Offset height) const {
+    return matrix_.nnz() * height / kWarp > kShortRow * matrix_.rows();
+  }
+
+  // The one kernel that is made for the device and its rows, with each home of the window.
+  std::vector<WaveShape> shapes_for(int block, Offset height) const {
+    std::vector<WaveShape> shapes = wave_shapes<V>(facts_.device, block, options_.vectors, height);
+    const bool specialised = std::ranges::any_of(shapes, &WaveShape::specialised);
+    std::erase_if(shapes, [&](const WaveShape& shape) {
+      return shape.specialised != specialised || (shape.home == WindowHome::shared_memory &&
+                                                  shape.many_gathers != has_long_rows(height));
+    });
+    return shapes;
+  }
+
   void propose_waves(const SharedRows& rows, const Csr<V, I>& in_order) {
-    const DeviceProperties& device = facts_.device;
-    std::optional<TiledMatrix<V>> tiled;
-    Offset tiled_bytes = 0;
+    const Offset height = height_for(in_order, kTileBytes);
+    struct Tiles {
+      Offset tile_bytes;
+      int workers;
+      std::shared_ptr<const DeviceTiles<V>> on_device;
+    };
+    std::vector<Tiles> made;
     for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
       if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
-      for (const WaveShape& shape : wave_shapes(device, block, options_.vectors,
-                                                height_for(in_order, Offset{1} << 14), sizeof(V))) {
-        const Offset height = height_for(in_order, shape.tile_bytes);
-        if (!tiled || tiled_bytes != shape.tile_bytes) {
-          tiled.emplace(in_order, height, shape.tile_bytes);
-          tiled_bytes = shape.tile_bytes;
+      for (const WaveShape& shape : shapes_for(block, height)) {
+        auto same = std::ranges::find_if(made, [&](const Tiles& tiles) {
+          return tiles.tile_bytes == shape.tile_bytes && tiles.workers == shape.workers;
+        });
+        if (same == made.end()) {
+          const TiledMatrix<V> tiled(in_order, height, shape.tile_bytes);
+          same = made.insert(
+              made.end(), {shape.tile_bytes, shape.workers, upload(tiled, shape.workers, stream_)});
         }
-        propose_wave(rows, *tiled, shape);
+        propose_wave(rows, same->on_device, shape);
       }
     }
   }
 
-  void propose_wave(const SharedRows& rows, const TiledMatrix<V>& tiled, const WaveShape& shape) {
-    Proposal<V> proposal{
-        {}, rows, {PowerFormat::packed_sell, tiled.matrix.slice_height()}, {}, nullptr};
+  void propose_wave(const SharedRows& rows, const std::shared_ptr<const DeviceTiles<V>>& tiles,
+                    const WaveShape& shape) {
+    Proposal<V> proposal{{}, rows, {PowerFormat::packed_sell, tiles->slice_height}, {}, nullptr};
     try {
-      proposal.method = make_wave(tiled, shape, stream_);
+      proposal.method = DeviceWave<V>(tiles, shape);
     } catch (const InvalidArgument&) {
       return;  // this window is smaller than the reach of the powers
     }
@@ -262,14 +289,14 @@ class Search {
     candidate.format = fmt::format("{}, {}", proposal.storage.name(), name_of(shape.home));
     candidate.block = shape.power;
     candidate.format_bytes = wave.bytes();
-    candidate.window_bytes = wave.window_tiles() * shape.tile_bytes;
+    candidate.window_bytes = wave.window_tiles() * wave.bytes() / std::max<Offset>(tiles->tiles, 1);
     predict_waves(candidate, powers(),
                   {.home = shape.home,
-                   .rows = static_cast<double>(tiled.matrix.rows()),
-                   .tiles = static_cast<double>(tiled.tiles.tiles()),
+                   .rows = static_cast<double>(tiles->rows),
+                   .tiles = static_cast<double>(tiles->tiles),
                    .workers = static_cast<double>(shape.workers),
                    .held_tiles = static_cast<double>(wave.window_tiles()),
-                   .reach = static_cast<double>(wave.reach())},
+                   .reach = shape.specialised ? static_cast<double>(wave.reach()) : 0},
                   facts_);
     found_.proposals.push_back(std::move(proposal));
   }
