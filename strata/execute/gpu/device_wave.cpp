@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t kPatience = 10'000'000'000;  // nanoseconds
 // Records have lists besides the values and codes that tiles are measured by.
-constexpr Offset kListBytes = 1024;
+constexpr Offset kListBytes = 640;
 // Slots start on a line of 128 bytes, as copies like it.
 constexpr std::uint32_t kSlotAlignment = 128;
 // Tiles of that many fit into shared memory: enough that one more or less makes little difference.

@@ -25,12 +25,12 @@ void launch_hopper_wave(const WaveArguments<DeviceValue<V>>&, int, int, WindowHo
 
 namespace {
 
-// How many elements of x a thread asks for at a time. Rows of 7 and 27 entries are common. 27
-// doubles take 54 of the 96 registers that 640 threads leave each other, 9 with as many values from
-// the L2 cache 36 of the 64 that 1024 leave.
+// How many elements of x a thread asks for at a time. Rows of 7, 27 and 81 entries are common: the
+// last are shared by several threads. 27 doubles take 54 of the 96 registers that 640 threads leave
+// each other, 9 with as many values from the L2 cache 36 of the 64 that 1024 leave.
 template <class T>
-constexpr int gathers_of(WindowHome home, bool many) {
-  const int doubles = many ? 27 : home == WindowHome::l2 ? 9 : 7;
+constexpr int gathers_of(WindowHome home, int height, bool many) {
+  const int doubles = many ? (height == 32 ? 27 : 21) : home == WindowHome::l2 ? 9 : 7;
   return doubles * 8 / (sizeof(T) > 8 ? static_cast<int>(sizeof(T)) : 8);
 }
 
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(most_hopper_warps(many) * 32, 1)
                        const __grid_constant__ hopper::Ring ring) {
   // In a build for several GPUs, older ones have this kernel too; they never run it.
 #if __CUDA_ARCH__ >= 900
-  hopper::WaveBlock<home, height, gathers_of<T>(home, many), T>(arguments, ring).run();
+  hopper::WaveBlock<home, height, gathers_of<T>(home, height, many), T>(arguments, ring).run();
 #endif
 }
 

@@ -8,9 +8,16 @@ namespace strata::gpu {
 
 namespace {
 
+// With one vector of up to 8 bytes per element, 64 registers are enough for half of the warps that
+// a multiprocessor can have; the compiler would take more.
+template <int vectors, class T>
+constexpr int blocks_wanted() {
+  return vectors == 1 && sizeof(T) <= 8 ? 8 : 1;
+}
+
 template <class Loads, int height, int vectors, class T>
-__global__ void packed_sell_kernel(PackedSellView<T> matrix, StepArguments<T> step,
-                                   SliceRange range) {
+__global__ void __launch_bounds__(kThreads, (blocks_wanted<vectors, T>()))
+    packed_sell_kernel(PackedSellView<T> matrix, StepArguments<T> step, SliceRange range) {
   NativeThread thread;
   packed_sell_step<Loads, height, vectors, gathers_ahead(vectors)>(thread, matrix, step, range);
 }

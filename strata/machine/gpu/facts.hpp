@@ -32,7 +32,7 @@ struct GpuFacts {
   // The whole device reads a working set again and again, in one kernel and past the first-level
   // caches. `threads` are those of the kernel.
   std::vector<BandwidthPoint> read;
-  std::vector<Plateau> plateaus;  // fastest first; the last is memory
+  std::vector<Plateau> plateaus;  // the L2 cache, if there is one, and memory: see plateaus_of()
   BabelStreamRates stream;
   double launch_seconds = 0;      // of a kernel that does nothing, behind others like it
   double graph_node_seconds = 0;  // of such a kernel in a graph
@@ -47,12 +47,17 @@ struct GpuFacts {
   // holds.
   double read_bandwidth(Offset working_set) const;
   double memory_bandwidth() const;
-  // Of the fastest plateau; that of memory if there is no other.
+  // That of memory if there is no L2 cache.
   double l2_bandwidth() const;
-  // The largest working set that reads clearly faster than memory; 0 if there is none.
-  Offset l2_bytes() const;
+  Offset l2_bytes() const;  // as far as its bandwidth goes; 0 if there is none
 
   bool operator==(const GpuFacts&) const = default;
 };
+
+// What plans count on: the bandwidth of a working set of half the L2 cache, as far as sets read at
+// nine tenths of it, and that of memory. The curve itself has neither: it begins with sets that
+// parts of the L2 hold, and at several times the L2 some of a set is still there.
+std::vector<Plateau> plateaus_of(const std::vector<BandwidthPoint>& read, Offset l2_bytes,
+                                 double memory_bandwidth);
 
 }  // namespace strata::gpu

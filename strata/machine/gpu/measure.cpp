@@ -230,9 +230,9 @@ GpuFacts measure_gpu(const GpuMeasureOptions& options) {
     report("reading on the GPU", 0.1 + 0.5 * done);
     facts.read.push_back(meter.read(bytes));
   }
-  facts.plateaus = find_plateaus(facts.read);
   report("BabelStream", 0.6);
   facts.stream = meter.stream();
+  facts.plateaus = plateaus_of(facts.read, facts.device.l2_bytes, facts.stream.read);
   report("ramp-up of kernels", 0.7);
   facts.ramp_up = fit_ramp_up(meter.reads());
   report("launches, barriers and hand-off", 0.9);

@@ -43,32 +43,36 @@ TEST(GpuFacts, OfNothingAreZero) {
   EXPECT_EQ(facts.l2_bytes(), 0);
 }
 
-// The shape of an H200's curve: about 8.5 TB/s while the L2 holds the data, 4.5 from memory.
+// An H200's curve. It has no steps: the smallest sets are near, and the largest still partly in L2.
 TEST(GpuFacts, PlateausOfAGpuAreItsCacheAndItsMemory) {
   std::vector<BandwidthPoint> curve;
-  for (const auto& [megabytes, terabytes] : {std::pair{1, 8.1},
-                                             {2, 8.4},
-                                             {4, 8.6},
-                                             {8, 8.6},
-                                             {16, 8.5},
-                                             {32, 8.3},
-                                             {40, 8.2},
-                                             {48, 7.4},
-                                             {56, 6.2},
-                                             {64, 5.5},
-                                             {80, 5.0},
-                                             {96, 4.7},
-                                             {128, 4.6},
-                                             {256, 4.5},
-                                             {480, 4.5}}) {
-    curve.push_back({270336, megabytes * kMega, 1000 * terabytes * kGiga});
+  for (const auto& [megabytes, gigabytes] : {std::pair{1, 12982},
+                                             {4, 9616},
+                                             {16, 9206},
+                                             {32, 9011},
+                                             {48, 8779},
+                                             {56, 8342},
+                                             {64, 7713},
+                                             {80, 6752},
+                                             {128, 5516},
+                                             {256, 4871},
+                                             {480, 4709}}) {
+    curve.push_back({270336, megabytes * kMega, gigabytes * kGiga});
   }
-  const std::vector<Plateau> plateaus = find_plateaus(curve);
+  const std::vector<Plateau> plateaus = gpu::plateaus_of(curve, 60 * kMega, 4544 * kGiga);
   ASSERT_EQ(plateaus.size(), 2U);
-  EXPECT_NEAR(plateaus[0].bytes_per_second, 8500 * kGiga, 200 * kGiga);
-  EXPECT_GE(plateaus[0].bytes, 40 * kMega);
-  EXPECT_LE(plateaus[0].bytes, 64 * kMega);
-  EXPECT_NEAR(plateaus[1].bytes_per_second, 4600 * kGiga, 200 * kGiga);
+  EXPECT_NEAR(plateaus[0].bytes_per_second, 9050 * kGiga, 50 * kGiga);
+  EXPECT_EQ(plateaus[0].bytes, 56 * kMega);
+  EXPECT_EQ(plateaus[1].bytes_per_second, 4544 * kGiga);
+}
+
+TEST(GpuFacts, ACacheThatReadsNoFasterThanMemoryIsNone) {
+  const std::vector<BandwidthPoint> curve{{64, 1 * kMega, 100 * kGiga},
+                                          {64, 9 * kMega, 90 * kGiga}};
+  const std::vector<Plateau> plateaus = gpu::plateaus_of(curve, 2 * kMega, 110 * kGiga);
+  ASSERT_EQ(plateaus.size(), 1U);
+  EXPECT_EQ(plateaus[0].bytes_per_second, 110 * kGiga);
+  EXPECT_TRUE(gpu::plateaus_of({}, 2 * kMega, 110 * kGiga).empty());
 }
 
 TEST(GpuFacts, ComeBackFromJsonExactly) {

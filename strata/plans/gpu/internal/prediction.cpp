@@ -11,8 +11,8 @@ namespace strata::gpu::detail {
 namespace {
 
 // How long a tile waits, fitted to 7- and 27-point stencils on an H200 (model/wave_model.hpp).
-constexpr double kLoadSeconds = 6.9e-6;
-constexpr double kStepSeconds = 1.2e-6;
+constexpr double kLoadSeconds = 6.5e-6;
+constexpr double kStepSeconds = 1.8e-6;
 
 // body(powers) for each sweep.
 template <class Body>

@@ -80,10 +80,13 @@ class Search {
     return rows;
   }
 
-  // The best format for the rows and, where any will do, CSR: rows of any lengths run at full speed
-  // in it, and padding costs what it costs.
+  // The smallest format for the rows. Also slices of a row per thread, which run faster than their
+  // bytes say; and, where any will do, CSR: rows of any lengths run at full speed in it.
   std::vector<StorageChoice> formats_for(StorageChoice best) const {
     std::vector<StorageChoice> formats{best};
+    if (is_sliced(best.format) && options_.slice_height == 0 && best.slice_height != kWarp) {
+      formats.push_back({best.format, kWarp});
+    }
     if (options_.format == PowerFormat::automatic && best.format != PowerFormat::csr) {
       best.format = PowerFormat::csr;
       formats.push_back(best);
@@ -137,8 +140,7 @@ class Search {
     const Csr<V, I>& in_levels = *found_.in_levels;
     if (may_wave()) propose_waves(rows, in_levels);
     if (!chooses() && !must_level()) return;
-    for (const StorageChoice& storage :
-         must_level() ? formats_for(layout.storage) : std::vector<StorageChoice>{layout.storage}) {
+    for (const StorageChoice& storage : formats_for(layout.storage)) {
       const SharedMatrix<V> matrix = store(in_levels, storage, stream_);
       if (chooses()) propose_plain(rows, storage, matrix);
       propose_levels(rows, storage, matrix, [&](Offset entries) {
