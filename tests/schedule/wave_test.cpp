@@ -46,7 +46,7 @@ class Rehearsal {
         power_(power),
         slots_(slots),
         done_(static_cast<std::size_t>(power + 1) * wave.workers(), 0),
-        told_(static_cast<std::size_t>(power + 1) * wave.workers() * wave.workers(), 0),
+        told_(static_cast<std::size_t>(power + 1) * wave.workers() * wave.mailboxes(), 0),
         powers_(wave.tiles(), 0) {}
 
   bool run(std::uint64_t seed) {
@@ -69,7 +69,9 @@ class Rehearsal {
  private:
   std::int32_t& done(int worker, int k) { return done_[k * wave_.workers() + worker]; }
   std::int32_t& told(int reader, int k, int worker) {
-    return told_[(k * wave_.workers() + reader) * wave_.workers() + worker];
+    const std::int32_t mailbox = wave_.mailbox_of(reader, worker);
+    EXPECT_TRUE(mailbox >= 0 && mailbox < wave_.mailboxes());
+    return told_[(k * wave_.workers() + reader) * wave_.mailboxes() + mailbox];
   }
 
   bool may_go_on(int worker, int k) {
@@ -160,6 +162,24 @@ TEST(Wave, TellsReadersExactlyWhatTheyNeed) {
 
 TEST(Wave, RefusesToRunWithoutWorkers) {
   EXPECT_THROW(Wave(random_inputs(3, 1, 1), 0), InvalidArgument);
+}
+
+TEST(Wave, AReaderHasAMailboxForEachWorkerItHearsOfAndNoTwoShareOne) {
+  const Wave wave(random_inputs(60, 3, 5), 12);
+  EXPECT_EQ(wave.mailboxes() % 4, 0);
+  std::vector<std::set<std::int32_t>> workers(12);
+  for (std::int32_t tile = 0; tile < wave.tiles(); ++tile) {
+    for (const Need& need : wave.needs_of(tile)) workers[tile % 12].insert(need.worker);
+  }
+  for (std::int32_t reader = 0; reader < 12; ++reader) {
+    std::set<std::int32_t> mailboxes;
+    for (const std::int32_t worker : workers[reader]) {
+      mailboxes.insert(wave.mailbox_of(reader, worker));
+    }
+    EXPECT_EQ(mailboxes.size(), workers[reader].size());
+    EXPECT_GE(*mailboxes.begin(), 0);
+    EXPECT_LT(*mailboxes.rbegin(), wave.mailboxes());
+  }
 }
 
 }  // namespace

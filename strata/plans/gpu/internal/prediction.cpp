@@ -14,6 +14,10 @@ namespace {
 constexpr double kLoadSeconds = 6.5e-6;
 constexpr double kStepSeconds = 1.8e-6;
 
+// What of the L2 cache's bandwidth powers reach that read all their tiles through it: they wait for
+// x as well.
+constexpr double kL2Share = 0.68;
+
 // body(powers) for each sweep.
 template <class Body>
 void for_each_block(int power, int block, const Body& body) {
@@ -42,7 +46,8 @@ void predict_plain(PowerCandidate& candidate, const PowersToPredict& powers, dou
 
 void predict_waves(PowerCandidate& candidate, const PowersToPredict& powers,
                    const WaveToPredict& wave, const GpuFacts& facts) {
-  const WaveRates rates{facts.memory_bandwidth(), facts.l2_bandwidth(), kLoadSeconds, kStepSeconds,
+  const double l2 = facts.l2_bandwidth() * (wave.home == WindowHome::l2 ? kL2Share : 1);
+  const WaveRates rates{facts.memory_bandwidth(), l2, kLoadSeconds, kStepSeconds,
                         facts.handoff_seconds};
   WaveCosts costs;
   costs.matrix_bytes = static_cast<double>(candidate.format_bytes);
