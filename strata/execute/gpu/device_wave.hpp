@@ -24,7 +24,7 @@
 #include "strata/device/array.hpp"
 #include "strata/device/device.hpp"
 #include "strata/device/stream.hpp"
-#include "strata/execute/gpu/internal/ring.hpp"
+#include "strata/execute/gpu/ring.hpp"
 #include "strata/execute/gpu/tile_stream.hpp"
 #include "strata/execute/gpu/wave_arguments.hpp"
 #include "strata/kernels/gpu/device_matrix.hpp"

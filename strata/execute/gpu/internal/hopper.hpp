@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "strata/execute/gpu/internal/ring.hpp"
+#include "strata/execute/gpu/ring.hpp"
 
 namespace strata::gpu::hopper {
 

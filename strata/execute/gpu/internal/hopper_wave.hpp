@@ -39,7 +39,7 @@
 #include <type_traits>
 
 #include "strata/execute/gpu/internal/hopper.hpp"
-#include "strata/execute/gpu/internal/ring.hpp"
+#include "strata/execute/gpu/ring.hpp"
 #include "strata/execute/gpu/wave_arguments.hpp"
 #include "strata/kernels/gpu/packed_sell.hpp"
 

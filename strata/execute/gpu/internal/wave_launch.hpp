@@ -3,7 +3,7 @@
 
 #include "strata/base/types.hpp"
 #include "strata/device/stream.hpp"
-#include "strata/execute/gpu/internal/ring.hpp"
+#include "strata/execute/gpu/ring.hpp"
 #include "strata/execute/gpu/wave_arguments.hpp"
 
 namespace strata::gpu::detail {

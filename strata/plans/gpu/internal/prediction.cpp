@@ -24,13 +24,11 @@ void for_each_block(int power, int block, const Body& body) {
   for (int first = 0; first < power; first += block) body(std::min(block, power - first));
 }
 
-// Until a small kernel behind others runs at full speed. One in a graph is there as much sooner as
-// it costs less to launch.
+// Until a small kernel behind others runs at full speed. A graph saves the launches, where these
+// take longer than that.
 double kernel_overhead(const GpuFacts& facts, bool in_graph) {
-  const double launched = std::max(facts.ramp_up.overhead_seconds, facts.launch_seconds);
-  if (!in_graph) return launched;
-  return std::max(launched - facts.launch_seconds + facts.graph_node_seconds,
-                  facts.graph_node_seconds);
+  return std::max(facts.ramp_up.overhead_seconds,
+                  in_graph ? facts.graph_node_seconds : facts.launch_seconds);
 }
 
 }  // namespace
