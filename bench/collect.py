@@ -4,11 +4,20 @@ import json
 import re
 import sys
 
-lines, target, commit, command = sys.argv[1:]
-# Folders of one machine mean nothing on another; @ stands for that of the matrices, as in suite.txt.
-text = re.sub(r"[^\s\",:]*/shared/matrices/", "@/", open(lines).read())
-documents = [json.loads(line) for line in text.splitlines()]
-kept = {key: documents[0][key] for key in ("strata", "time", "machine")}
-kept |= {"commit": commit, "command": command,
-         "runs": [{"matrix": d["matrix"], "results": d["results"]} for d in documents]}
-open(target, "w").write(json.dumps(kept, indent=1) + "\n")
+
+def collect(lines, target, commit, command):
+    """The document, written to `target` and returned."""
+    # Folders of one machine mean nothing on another; @ stands for that of the matrices, as in
+    # suite.txt.
+    text = re.sub(r"[^\s\",:]*/shared/matrices/", "@/", lines)
+    documents = [json.loads(line) for line in text.splitlines()]
+    kept = {key: documents[0][key] for key in ("strata", "time", "machine")}
+    kept |= {"commit": commit, "command": command,
+             "runs": [{"matrix": d["matrix"], "results": d["results"]} for d in documents]}
+    open(target, "w").write(json.dumps(kept, indent=1) + "\n")
+    return kept
+
+
+if __name__ == "__main__":
+    source, *others = sys.argv[1:]
+    collect(open(source).read(), *others)

@@ -118,6 +118,11 @@ bool has_cpu_kernel(const FormatFacts& format) {
   return format.format == "csr" || format.format == "sell" || format.format == "packed-sell";
 }
 
+bool has_gpu_kernel(const FormatFacts& format) {
+  if (!has_cpu_kernel(format)) return false;
+  return format.format == "csr" || parameter(format, "slice_height") >= 8;
+}
+
 namespace {
 
 template <Value V, Index I>

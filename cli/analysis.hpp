@@ -66,6 +66,8 @@ void measure_format(const AnyMatrix& matrix, FormatFacts& format);
 Offset parameter(const FormatFacts& format, std::string_view name);
 // Whether products in this format have a fast kernel; all have a reference.
 bool has_cpu_kernel(const FormatFacts& format);
+// The same on GPUs. Slices of fewer than 8 rows are for CPUs.
+bool has_gpu_kernel(const FormatFacts& format);
 
 // Bytes of the vectors of a product y = Ax, each touched once.
 Offset vector_bytes(const MatrixStatistics& statistics, const TypeSizes& sizes);

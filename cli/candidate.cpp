@@ -4,6 +4,21 @@
 
 namespace strata::cli {
 
+namespace {
+
+// GPUs overlap what plain products and waves do; the processor's model and that of groups of levels
+// do not.
+std::string_view model_of(const PowerCandidate& candidate, const CandidateContext& context) {
+  if (!context.device) return "without overlap";
+  switch (candidate.strategy) {
+    case PowerStrategy::spmv: return "roofline";
+    case PowerStrategy::wavefront: return "wave";
+    default: return "without overlap";
+  }
+}
+
+}  // namespace
+
 Json candidate_json(std::string_view kernel, const PowerCandidate& candidate,
                     const CandidateContext& context) {
   const PowerOptions& plan = context.settings.plan;
@@ -15,26 +30,38 @@ Json candidate_json(std::string_view kernel, const PowerCandidate& candidate,
                   {"basis", plan.basis.name()},
                   {"order", plan.vector_order == VectorOrder::plan ? "plan" : "caller"}};
   if (format.slice_height > 0) parameters["slice_height"] = format.slice_height;
+  if (!format.window.empty()) parameters["window"] = format.window;
   if (context.cache_bytes > 0) parameters["cache_bytes"] = context.cache_bytes;
-  return {{"kernel", kernel},
-          {"backend", "cpu"},
-          {"format", format.name},
-          {"variant", "rows " + candidate.order},
-          {"strategy", name_of(candidate.strategy)},
-          {"power", context.power},
-          {"parameters", parameters},
-          {"threads", context.threads},
-          {"precision", name_of(context.precision)}};
+  Json result{{"kernel", kernel},
+              {"backend", context.backend},
+              {"format", format.name},
+              {"variant", "rows " + candidate.order},
+              {"strategy", name_of(candidate.strategy)},
+              {"power", context.power},
+              {"parameters", parameters}};
+  if (context.device) {
+    result["device"] = *context.device;
+  } else {
+    result["threads"] = context.threads;
+  }
+  result["precision"] = name_of(context.precision);
+  return result;
 }
 
-void add_prediction(Json& result, const PowerCandidate& candidate,
-                    const CandidateContext& context) {
+void add_prediction(Json& result, const PowerCandidate& candidate, const CandidateContext& context,
+                    const std::optional<PowerFormulas>& formulas) {
   if (candidate.strategy != PowerStrategy::spmv) result["window_bytes"] = candidate.window_bytes;
-  result["predicted"] = {
+  Json predicted{
       {"gflops", context.flops / candidate.predicted_seconds / 1e9},
       {"bound", candidate.bound},
-      {"model", "without overlap"},
+      {"model", model_of(candidate, context)},
       {"overlapped_gflops", context.flops / candidate.predicted_overlapped_seconds / 1e9}};
+  if (formulas) {
+    if (formulas->sell > 0) predicted["sell_gflops"] = formulas->sell / 1e9;
+    predicted["blocked_gflops"] = formulas->blocked / 1e9;
+    if (formulas->ramped_up > 0) predicted["ramp_up_gflops"] = formulas->ramped_up / 1e9;
+  }
+  result["predicted"] = predicted;
 }
 
 }  // namespace strata::cli

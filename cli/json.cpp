@@ -1,24 +1,14 @@
 #include "cli/json.hpp"
 
-#include <fmt/chrono.h>
-#include <fmt/format.h>
-
-#include <ctime>
-
 #include "cli/interruption.hpp"
 #include "cli/machine_facts.hpp"
 #include "strata/base/version.hpp"
 #include "strata/io/replace_file.hpp"
+#include "strata/machine/system.hpp"
 
 namespace strata::cli {
 
-namespace {
-
-std::string utc_now() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 ResultDocument::ResultDocument(std::string destination, const std::vector<std::string>& command)
     : destination_(std::move(destination)) {

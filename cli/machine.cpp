@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/json.hpp"
+#include "cli/machine_gpu.hpp"
 #include "cli/measuring.hpp"
 #include "cli/run_command.hpp"
 #include "strata/machine/stored_facts.hpp"
@@ -20,6 +21,7 @@ struct MachineOptions {
   CommonOptions common;
   bool refresh = false;
   double seconds = 10;
+  std::string backend = "cpu";
 };
 
 std::string counted(int count, std::string_view what) {
@@ -132,20 +134,46 @@ Json machine_json(const KnownFacts& known, const std::string& path) {
   return result;
 }
 
-void run_machine(const MachineOptions& options, const std::vector<std::string>& words) {
-  run_command(options.common, words, [&](ResultDocument& document, Progress& progress) {
-    std::string running;
-    MeasureOptions measuring{.seconds = options.seconds, .threads = options.common.threads};
-    measuring.progress = [&](std::string_view what, double share_done) {
-      if (running != what) progress.start(running = what);
-      progress.callback()(share_done);
-    };
-    const auto path = facts_path(options.common.threads);
-    const KnownFacts known =
-        options.refresh ? measure_anew(path, measuring) : load_or_measure(path, measuring);
-    document.add_result(machine_json(known, path.string()));
-    return machine_text(known, path.string(), !options.common.quiet);
-  });
+// What comes next, as both measurements tell it.
+std::function<void(std::string_view, double)> shown_by(Progress& progress) {
+  return [&progress, running = std::string()](std::string_view what, double share_done) mutable {
+    if (running != what) progress.start(running = what);
+    progress.callback()(share_done);
+  };
+}
+
+std::string run_on_cpu(const MachineOptions& options, ResultDocument& document,
+                       Progress& progress) {
+  const MeasureOptions measuring{.seconds = options.seconds,
+                                 .threads = options.common.threads,
+                                 .largest_bytes = 0,
+                                 .progress = shown_by(progress)};
+  const auto path = facts_path(options.common.threads);
+  const KnownFacts known =
+      options.refresh ? measure_anew(path, measuring) : load_or_measure(path, measuring);
+  document.add_result(machine_json(known, path.string()));
+  return machine_text(known, path.string(), !options.common.quiet);
+}
+
+std::string run_on_gpu(const MachineOptions& options, ResultDocument& document,
+                       Progress& progress) {
+  const KnownGpu known = find_gpu(options.common.device, options.refresh, shown_by(progress));
+  document.add_result(gpu_json(known));
+  return gpu_text(known, !options.common.quiet);
+}
+
+std::string run_machine(const MachineOptions& options, ResultDocument& document,
+                        Progress& progress) {
+  if (is_gpu_backend(options.backend)) {
+    require_gpu(options.backend);
+    return run_on_gpu(options, document, progress);
+  }
+  std::string text = run_on_cpu(options, document, progress);
+  if (options.backend == "all") {
+    const std::string why_none = why_no_gpu("");
+    text += "\n" + (why_none.empty() ? run_on_gpu(options, document, progress) : why_none + "\n");
+  }
+  return text;
 }
 
 }  // namespace
@@ -157,17 +185,23 @@ void add_machine(CLI::App& app, Command& chosen) {
   command->add_flag("--refresh", options->refresh, "Measure even if the facts are stored already");
   command
       ->add_option("--seconds", options->seconds,
-                   "Roughly how long measuring may take; below 3 with fewer points")
+                   "Roughly how long measuring the processor may take; below 3 with fewer points")
       ->type_name("S")
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
+  command
+      ->add_option("--backend", options->backend,
+                   "What to measure: the processor, a GPU, or whatever there is")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"cpu", "cuda", "hip", "all"}))
+      ->capture_default_str();
   add_common_options(*command, options->common);
+  add_device_option(*command, options->common);
   set_example(*command,
-              "strata machine --refresh\n\nThe facts are stored in $STRATA_CACHE_DIR, else "
+              "strata machine --refresh\n  strata machine --backend cuda --device 1\n\nThe facts "
+              "are stored in $STRATA_CACHE_DIR, else "
               "$XDG_CACHE_HOME/strata, else $HOME/.cache/strata.");
-  command->callback([options, &chosen] {
-    chosen = [options](const std::vector<std::string>& words) { run_machine(*options, words); };
-  });
+  set_work(*command, chosen, options, run_machine);
 }
 
 }  // namespace strata::cli

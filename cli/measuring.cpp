@@ -38,21 +38,31 @@ void add_measurement(Json& result, const Measurement& measurement) {
 }
 
 FormatName split_format(const std::string& text) {
+  const std::size_t comma = text.find(", ");
   const std::size_t height = text.find(" C=");
-  FormatName format{text.substr(0, height)};
+  FormatName format{text.substr(0, std::min(height, comma))};
   if (height != std::string::npos) {
     std::from_chars(text.data() + height + 3, text.data() + text.size(), format.slice_height);
   }
+  if (comma != std::string::npos) format.window = text.substr(comma + 2);
   return format;
+}
+
+std::string matrix_text(const MatrixSource& source, const MatrixStatistics& statistics) {
+  return fmt::format("{}: {} rows, {} entries, {:.1f} per row\n", source.name,
+                     grouped(statistics.rows), grouped(statistics.entries),
+                     statistics.row_lengths.mean);
+}
+
+std::string processor_text(const MachineFacts& facts, int threads) {
+  return fmt::format("{}, {} thread{}: {} GB/s from memory\n\n",
+                     facts.processor.empty() ? "this machine" : facts.processor, threads,
+                     threads == 1 ? "" : "s", giga_text(facts.memory_bandwidth(threads)));
 }
 
 std::string heading_text(const MatrixSource& source, const MatrixStatistics& statistics,
                          const MachineFacts& facts, int threads) {
-  return fmt::format(
-      "{}: {} rows, {} entries, {:.1f} per row\n{}, {} thread{}: {} GB/s from memory\n\n",
-      source.name, grouped(statistics.rows), grouped(statistics.entries),
-      statistics.row_lengths.mean, facts.processor.empty() ? "this machine" : facts.processor,
-      threads, threads == 1 ? "" : "s", giga_text(facts.memory_bandwidth(threads)));
+  return matrix_text(source, statistics) + processor_text(facts, threads);
 }
 
 std::string giga_text(double per_second) {

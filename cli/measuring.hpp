@@ -30,14 +30,17 @@ struct Measurement {
 // Adds "seconds", "gflops", "gbytes_per_second" and "error".
 void add_measurement(Json& result, const Measurement& measurement);
 
-// A format as plans name it, "packed-sell C=32": its name and its slice height, 0 if it has none.
+// A format as plans name it, "packed-sell C=32" or, for a wave on a GPU, "packed-sell C=32, L2".
 struct FormatName {
   std::string name;
-  Offset slice_height = 0;
+  Offset slice_height = 0;  // 0 if it has none
+  std::string window = {};  // where a wave has its window
 };
 FormatName split_format(const std::string& text);
 
-// Two lines above a table: the matrix, and the machine with its memory.
+// The lines above a table: the matrix, the processor and its memory, and both.
+std::string matrix_text(const MatrixSource& source, const MatrixStatistics& statistics);
+std::string processor_text(const MachineFacts& facts, int threads);
 std::string heading_text(const MatrixSource& source, const MatrixStatistics& statistics,
                          const MachineFacts& facts, int threads);
 

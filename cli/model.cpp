@@ -1,17 +1,23 @@
-// strata model: how fast products and powers of a matrix can be on this machine, by the models of
-// docs/model.md. No product is run.
+// strata model: how fast products and powers of a matrix can be on this machine or on a GPU, by the
+// models of docs/model.md. No product is run.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "cli/analysis.hpp"
+#include "cli/backends.hpp"
 #include "cli/commands.hpp"
+#include "cli/exit_status.hpp"
+#include "cli/gpu.hpp"
 #include "cli/measuring.hpp"
 #include "cli/power_settings.hpp"
 #include "cli/run_command.hpp"
+#include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/machine/gpu/stored_facts.hpp"
 #include "strata/model/balance.hpp"
 #include "strata/model/power_model.hpp"
 
@@ -23,6 +29,8 @@ struct ModelOptions {
   CommonOptions common;
   std::string matrix;
   std::vector<int> powers{6};
+  std::string backend;  // empty: cpu, or the GPU of the file
+  std::string gpu;      // a file with the facts of a GPU that is elsewhere
 };
 
 // Bytes per flop by some model.
@@ -33,9 +41,23 @@ struct BalanceLine {
 
 // A cache that blocked powers can aim at.
 struct CacheTarget {
-  std::string name;
+  std::string name;  // "private caches"
   Offset bytes = 0;
   double bytes_per_second = 0;
+};
+
+// What the models know of a processor or a GPU.
+struct ModelledDevice {
+  std::string backend;
+  std::string heading;
+  double memory = 0;  // bytes per second
+  std::vector<CacheTarget> targets;
+  RampUp ramp_up;
+  std::string pieces;               // of what the ramp-up is
+  std::vector<Offset> piece_bytes;  // to show
+  bool stores_load = true;          // see VectorTraffic
+  bool (*has_kernel)(const FormatFacts&) = nullptr;
+  std::string why_no_target;
 };
 
 struct PowerLine {
@@ -48,7 +70,7 @@ struct PowerLine {
 
 // The models count 2 flops per entry.
 std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const TypeSizes& sizes,
-                                     const std::vector<FormatFacts>& formats) {
+                                     const std::vector<FormatFacts>& formats, bool stores_load) {
   const double entries_per_row = statistics.row_lengths.mean;
   const ElementSizes elements{static_cast<double>(sizes.value_bytes),
                               static_cast<double>(sizes.index_bytes)};
@@ -57,8 +79,10 @@ std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const T
       {"SELL-32, x and y once (Panzlaff 4.5)", sell_balance(32, entries_per_row, elements)},
       {"CRS, x once: α = 1/nnzr (Hager/Wellein)", minimum_crs_balance(entries_per_row, elements)},
       {"CRS, x for every entry: α = 1", crs_balance(entries_per_row, 1, elements)}};
-  const VectorTraffic vectors{
-      .rows = statistics.rows, .cols = statistics.cols, .value_bytes = elements.value};
+  const VectorTraffic vectors{.rows = statistics.rows,
+                              .cols = statistics.cols,
+                              .value_bytes = elements.value,
+                              .stores_load = stores_load};
   for (const FormatFacts& format : formats) {
     if (!format.footprint) continue;
     lines.push_back({format.label + ", true bytes", product_balance(*format.footprint, vectors)});
@@ -70,9 +94,10 @@ std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const T
 
 // The formats that have fast kernels.
 std::vector<FormatFacts> formats_with_kernels(const AnyMatrix& matrix,
-                                              const MatrixStatistics& statistics) {
+                                              const MatrixStatistics& statistics,
+                                              bool (*has_kernel)(const FormatFacts&)) {
   std::vector<FormatFacts> formats = formats_to_try(statistics);
-  std::erase_if(formats, [](const FormatFacts& format) { return !has_cpu_kernel(format); });
+  std::erase_if(formats, [has_kernel](const FormatFacts& format) { return !has_kernel(format); });
   for (FormatFacts& format : formats) measure_format(matrix, format);
   return formats;
 }
@@ -86,9 +111,41 @@ std::vector<CacheTarget> targets_of(const MachineFacts& facts, int threads) {
     targets.push_back({std::move(name), bytes, rate});
   };
   const Offset own = facts.private_cache_bytes(threads);
-  add("private", own);
-  if (const Offset all = facts.cache_bytes(threads); all > own) add("shared", all);
+  add("private caches", own);
+  if (const Offset all = facts.cache_bytes(threads); all > own) add("shared caches", all);
   return targets;
+}
+
+ModelledDevice modelled(const MachineFacts& facts, int threads) {
+  return {.backend = "cpu",
+          .heading = processor_text(facts, threads),
+          .memory = facts.memory_bandwidth(threads),
+          .targets = targets_of(facts, threads),
+          .ramp_up = facts.ramp_up,
+          .pieces = "each start the threads anew",
+          .piece_bytes = {100'000, 1'000'000, 10'000'000},
+          .stores_load = true,
+          .has_kernel = has_cpu_kernel,
+          .why_no_target = "No cache of this machine reads faster than its memory."};
+}
+
+ModelledDevice modelled(const gpu::GpuFacts& facts) {
+  ModelledDevice device{
+      .backend = std::string(gpu::name_of(facts.device.api)),
+      .heading = gpu_heading_text(facts),
+      .memory = facts.memory_bandwidth(),
+      .targets = {},
+      .ramp_up = facts.ramp_up,
+      .pieces = "are a kernel each",
+      .piece_bytes = {1'000'000, 10'000'000, 100'000'000},
+      .stores_load = false,
+      .has_kernel = has_gpu_kernel,
+      .why_no_target = "The L2 of this GPU does not read faster than its memory."};
+  if (const Offset bytes = facts.l2_bytes(); bytes > 0) {
+    device.targets.push_back(
+        {"L2", bytes, std::max(facts.read_bandwidth(bytes / 2), facts.memory_bandwidth())});
+  }
+  return device;
 }
 
 std::vector<PowerLine> powers_of(const std::vector<CacheTarget>& targets, int most, double memory,
@@ -120,7 +177,7 @@ std::string power_text(const std::vector<PowerLine>& lines, double memory, doubl
   Table table({"blocked powers", "p", "without overlap", "speed-up", "with overlap", "speed-up"});
   const double plain = memory / bytes_per_flop;
   for (const PowerLine& line : lines) {
-    const std::string target = fmt::format("in {} caches, {}: {} GB/s, {:.2f} times memory",
+    const std::string target = fmt::format("in {}, {}: {} GB/s, {:.2f} times memory",
                                            line.target.name, bytes_text(line.target.bytes),
                                            giga_text(line.target.bytes_per_second), line.ratio);
     table.add({line.power == 1 ? target : "", std::to_string(line.power),
@@ -132,35 +189,41 @@ std::string power_text(const std::vector<PowerLine>& lines, double memory, doubl
   return table.text(2);
 }
 
-std::string ramp_up_text(const MachineFacts& facts) {
-  const RampUp& fit = facts.ramp_up;
+std::string ramp_up_text(const ModelledDevice& device) {
+  const RampUp& fit = device.ramp_up;
   std::string text =
-      fmt::format("  Pieces of Q bytes that each start the threads anew (Panzlaff 4.12, {} each):",
+      fmt::format("  Pieces of Q bytes that {} (Panzlaff 4.12, {} each):", device.pieces,
                   seconds_text(fit.overhead_seconds));
-  for (const Offset bytes : {100'000, 1'000'000, 10'000'000}) {
-    text += fmt::format("{} {} at {} GB/s", bytes == 100'000 ? "" : ",", bytes_text(bytes),
+  for (const Offset bytes : device.piece_bytes) {
+    text += fmt::format("{} {} at {} GB/s", bytes == device.piece_bytes.front() ? "" : ",",
+                        bytes_text(bytes),
                         giga_text(ramped_up(fit.bytes_per_second, fit.overhead_seconds,
                                             static_cast<double>(bytes))));
   }
   return text + ".\n";
 }
 
-Json balance_json(const BalanceLine& line, double memory) {
-  return {
-      {"kernel", "model"},
-      {"backend", "cpu"},
-      {"variant", line.model},
-      {"power", 1},
-      {"bytes_per_flop", line.bytes_per_flop},
-      {"predicted",
-       {{"gflops", memory / line.bytes_per_flop / 1e9}, {"bound", "dram"}, {"model", "roofline"}}}};
+Json balance_json(const BalanceLine& line, const ModelledDevice& device, double flops) {
+  const double bytes = line.bytes_per_flop * flops;
+  const double from_pieces =
+      ramped_up(device.ramp_up.bytes_per_second, device.ramp_up.overhead_seconds, bytes);
+  return {{"kernel", "model"},
+          {"backend", device.backend},
+          {"variant", line.model},
+          {"power", 1},
+          {"bytes_per_flop", line.bytes_per_flop},
+          {"predicted",
+           {{"gflops", device.memory / line.bytes_per_flop / 1e9},
+            {"bound", "dram"},
+            {"model", "roofline"},
+            {"ramp_up_gflops", from_pieces / line.bytes_per_flop / 1e9}}}};
 }
 
-Json power_json(const PowerLine& line, double plain) {
+Json power_json(const PowerLine& line, const std::string& backend, double plain) {
   return {
       {"kernel", "model"},
-      {"backend", "cpu"},
-      {"variant", line.target.name + " caches"},
+      {"backend", backend},
+      {"variant", line.target.name},
       {"power", line.power},
       {"parameters", {{"cache_bytes", line.target.bytes}, {"cache_to_memory_ratio", line.ratio}}},
       {"speedup_over_spmv", line.without_overlap / plain},
@@ -170,37 +233,35 @@ Json power_json(const PowerLine& line, double plain) {
         {"overlapped_gflops", line.with_overlap / 1e9}}}};
 }
 
-std::string run_model(const ModelOptions& options, ResultDocument& document, Progress& progress) {
-  const KnownFacts& known = find_machine(document, progress);
-  const MatrixSource source = find_matrix(options.matrix);
-  const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
-  if (statistics.entries == 0) {
-    return source.name + ": no entries, hence no flops and nothing to predict\n";
+// The models of one device: results for the document, text for people.
+std::string model_on(const ModelledDevice& device, const CountedMatrix& counted, int most_powers,
+                     ResultDocument& document) {
+  const MatrixStatistics& statistics = counted.statistics;
+  const TypeSizes sizes = sizes_of(counted.matrix);
+  const double flops = sizes.flops_per_entry * static_cast<double>(statistics.entries);
+  const auto balances = balances_of(
+      statistics, sizes, formats_with_kernels(counted.matrix, statistics, device.has_kernel),
+      device.stores_load);
+  for (const BalanceLine& line : balances) {
+    document.add_result(balance_json(line, device, flops));
   }
-
-  const int threads = thread_count();
-  const double memory = known.facts.memory_bandwidth(threads);
-  const TypeSizes sizes = sizes_of(matrix);
-  const auto balances = balances_of(statistics, sizes, formats_with_kernels(matrix, statistics));
-  for (const BalanceLine& line : balances) document.add_result(balance_json(line, memory));
 
   // The best that is stored: the lines before the lower bound, without the published formulas.
   const auto best = std::min_element(
       balances.begin() + 3, balances.end() - 1,
       [](const auto& a, const auto& b) { return a.bytes_per_flop < b.bytes_per_flop; });
-  std::string text = heading_text(source, statistics, known.facts, threads);
-  text += balance_text(balances, memory) + "\n";
-  if (statistics.rows != statistics.cols)
+  const double plain = device.memory / best->bytes_per_flop;
+  std::string text = device.heading + balance_text(balances, device.memory) + "\n";
+  if (statistics.rows != statistics.cols) {
     return text + "  A matrix that is not square has no powers.\n";
-
-  const auto lines =
-      powers_of(targets_of(known.facts, threads), *std::ranges::max_element(options.powers), memory,
-                best->bytes_per_flop);
-  for (const PowerLine& line : lines) {
-    document.add_result(power_json(line, memory / best->bytes_per_flop));
   }
-  if (lines.empty()) return text + "  No cache of this machine reads faster than its memory.\n";
-  return text + power_text(lines, memory, best->bytes_per_flop) + "\n" + ramp_up_text(known.facts) +
+  const auto lines = powers_of(device.targets, most_powers, device.memory, best->bytes_per_flop);
+  for (const PowerLine& line : lines) {
+    document.add_result(power_json(line, device.backend, plain));
+  }
+  if (lines.empty()) return text + "  " + device.why_no_target + "\n";
+  return text + power_text(lines, device.memory, best->bytes_per_flop) + "\n" +
+         ramp_up_text(device) +
          fmt::format(
              "  Powers are those of {}: without overlap memory and cache take turns (Panzlaff "
              "4.8),\n"
@@ -209,17 +270,91 @@ std::string run_model(const ModelOptions& options, ResultDocument& document, Pro
              best->model);
 }
 
+// The facts in a file that `strata machine` has stored, perhaps on another machine.
+KnownGpu load_gpu(const std::string& path) {
+  try {
+    std::optional<gpu::GpuFacts> facts = gpu::load_facts(path);
+    if (!facts) throw FileError(path, "no such file");
+    return {.facts = *std::move(facts), .remark = "", .measured = false, .path = path};
+  } catch (const FileError& error) {
+    throw Failure(ExitStatus::input, error.what());
+  }
+}
+
+// What is modelled: the processor, the GPU here, or the one of the file in its place.
+struct Modelled {
+  bool cpu = false;
+  std::optional<KnownGpu> gpu;
+  std::string why_no_gpu = {};
+};
+
+Modelled choose_devices(const ModelOptions& options, ResultDocument& document, Progress& progress) {
+  if (options.gpu.empty()) {
+    const Backends backends =
+        choose_own_backends(options.backend.empty() ? "cpu" : options.backend);
+    Modelled chosen{backends.cpu, std::nullopt, backends.why_no_gpu};
+    if (backends.gpu) chosen.gpu = find_gpu(options.common.device, document, progress);
+    return chosen;
+  }
+  Modelled chosen{false, load_gpu(options.gpu)};
+  const std::string api(gpu::name_of(chosen.gpu->facts.device.api));
+  for (const std::string& word : split_list(options.backend.empty() ? api : options.backend)) {
+    if (word != "cpu" && word != "all" && word != api) {
+      throw InvalidArgument(
+          fmt::format("--backend {}: {} has the facts of a GPU for {}", word, options.gpu, api));
+    }
+    chosen.cpu = chosen.cpu || word != api;
+  }
+  describe_gpu(*chosen.gpu, document);
+  return chosen;
+}
+
+std::string run_model(const ModelOptions& options, ResultDocument& document, Progress& progress) {
+  const Modelled chosen = choose_devices(options, document, progress);
+  std::vector<ModelledDevice> devices;
+  if (chosen.cpu) {
+    devices.push_back(modelled(find_machine(document, progress).facts, thread_count()));
+  }
+  if (chosen.gpu) devices.push_back(modelled(chosen.gpu->facts));
+  const MatrixSource source = find_matrix(options.matrix);
+  const CountedMatrix counted = load_and_count(source, options.common, document, progress);
+  if (counted.statistics.entries == 0) {
+    return source.name + ": no entries, hence no flops and nothing to predict\n";
+  }
+  std::string text = matrix_text(source, counted.statistics);
+  const int most = *std::ranges::max_element(options.powers);
+  for (const ModelledDevice& device : devices) {
+    if (&device != &devices.front()) text += "\n";
+    text += model_on(device, counted, most, document);
+  }
+  if (!chosen.why_no_gpu.empty()) text += fmt::format("\nLeft out: {}.\n", chosen.why_no_gpu);
+  return text;
+}
+
 }  // namespace
 
 void add_model(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<ModelOptions>();
   CLI::App* command = app.add_subcommand(
-      "model", "How fast products and powers can be on this machine, without running them");
+      "model",
+      "How fast products and powers can be on this machine or a GPU, without running them");
   add_matrix_argument(*command, options->matrix);
   add_powers_option(*command, options->powers, "Predict up to this power, 6 when not given");
+  add_backend_option(
+      *command, options->backend,
+      "What to predict for: cpu, cuda, hip, or all that are here; cpu when not given");
+  command
+      ->add_option(
+          "--gpu", options->gpu,
+          "Predict for a GPU that is elsewhere: the file where 'strata machine' stored its "
+          "facts")
+      ->type_name("FILE");
   add_common_options(*command, options->common);
   add_type_options(*command, options->common);
-  set_example(*command, "strata model stencil27:64x64x128 -p 8");
+  add_device_option(*command, options->common);
+  set_example(*command,
+              "strata model stencil27:64x64x128 -p 8\n"
+              "  strata model stencil7:256x256x256 --backend cuda");
   set_work(*command, chosen, options, run_model);
 }
 

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "cli/analysis.hpp"
+#include "cli/backends.hpp"
 #include "cli/candidate.hpp"
 #include "cli/commands.hpp"
+#include "cli/gpu.hpp"
 #include "cli/power_bench.hpp"
+#include "cli/power_bench_gpu.hpp"
 #include "cli/run_command.hpp"
 #include "strata/machine/system.hpp"
 
@@ -28,38 +32,52 @@ struct MpkOptions {
 
 // A long 27-point stencil, four times as large in CSR as the caches if that is done in about a
 // minute and fits the memory several times over.
-std::string default_matrix(const MachineFacts& facts) {
+std::string default_matrix(Offset cache_bytes) {
   constexpr Offset kPlaneRows = 64 * 64;
   constexpr Offset kPlaneBytes = kPlaneRows * 27 * 12;
   constexpr Offset kSmallest = 256'000'000;
   constexpr Offset kLargest = 1'500'000'000;
-  const Offset cache = std::max(facts.last_level_bytes(), facts.cache_bytes(facts.cores));
-  const Offset wanted = std::clamp(4 * cache, kSmallest, kLargest);
+  const Offset wanted = std::clamp(4 * cache_bytes, kSmallest, kLargest);
   const Offset bytes = std::min(wanted, available_memory() / 8);
   return fmt::format("stencil27:64x64x{}", std::max<Offset>(bytes / kPlaneBytes, 8));
 }
 
 Json run_json(const PowerRun& run, const MpkOptions& options, Precision precision) {
-  const CandidateContext context{options.power,   precision,   run.power,
-                                 run.cache_bytes, run.threads, run.measurement.flops};
+  const CandidateContext context{.settings = options.power,
+                                 .precision = precision,
+                                 .power = run.power,
+                                 .cache_bytes = run.cache_bytes,
+                                 .backend = run.backend,
+                                 .threads = run.threads,
+                                 .device = run.device,
+                                 .flops = run.measurement.flops};
   Json result = candidate_json("mpk", run.choice, context);
+  if (!run.library.empty()) result["variant"] = run.library;
   result["asked"] = name_of(run.asked);
+  if (!run.refusal.empty()) {
+    result["refused"] = run.refusal;
+    return result;
+  }
   result["setup_seconds"] = run.setup_seconds;
   add_measurement(result, run.measurement);
+  result["percent_of_memory_bandwidth"] =
+      100 * run.measurement.bytes_per_second() / run.memory_bandwidth;
   result["bytes"] = {{"minimum", run.minimum_bytes},
                      {"format", run.choice.format_bytes},
                      {"from_memory", run.choice.memory_bytes}};
-  result["speedup_over_spmv"] = run.speed_up;
+  if (run.speed_up > 0) result["speedup_over_spmv"] = run.speed_up;
+  if (run.over_vendor > 0) result["speedup_over_vendor"] = run.over_vendor;
   if (run.break_even > 0) result["break_even_applications"] = run.break_even;
   if (run.levels > 0) result["levels"] = run.levels;
   if (run.overflow) {
     result["overflow"] = {{"power", run.overflow->power}, {"element", run.overflow->element}};
   }
-  add_prediction(result, run.choice, context);
+  add_prediction(result, run.choice, context, run.formulas);
   return result;
 }
 
 std::string strategy_text(const PowerRun& run) {
+  if (run.of_vendor()) return run.library;
   if (run.asked == PowerStrategy::spmv) return "plain products";
   std::string text{name_of(run.choice.strategy)};
   if (run.plain()) text = "plain products";
@@ -69,21 +87,57 @@ std::string strategy_text(const PowerRun& run) {
   return run.asked == PowerStrategy::automatic ? "auto: " + text : text;
 }
 
-std::string table_text(const std::vector<PowerRun>& runs, const MachineFacts& facts) {
-  Table table({"strategy", "rows", "format", "p", "window", "GF/s", "GB/s", "of memory", "speed-up",
-               "predicted", "pred./meas.", "set-up", "pays after"},
+std::string ratio_text(double ratio) {
+  return ratio > 0 ? fmt::format("{:.2f}", ratio) : "-";
+}
+
+// Lines of one device; those of a GPU are compared with its vendor's library too.
+std::string table_text(const std::vector<PowerRun>& runs) {
+  const bool on_gpu = runs.front().device.has_value();
+  const auto line = [on_gpu](std::vector<std::string> cells, std::string over_vendor) {
+    if (on_gpu) cells.insert(cells.begin() + 9, std::move(over_vendor));
+    return cells;
+  };
+  Table table(line({"strategy", "rows", "format", "p", "window", "GF/s", "GB/s", "of memory",
+                    "speed-up", "predicted", "pred./meas.", "set-up", "pays after"},
+                   "over vendor"),
               3);
   for (const PowerRun& run : runs) {
+    if (!run.refusal.empty()) continue;
     const Measurement& measured = run.measurement;
     const double predicted = measured.flops / run.choice.predicted_seconds;
-    table.add({strategy_text(run), run.choice.order, run.choice.format, std::to_string(run.power),
-               run.plain() ? "-" : bytes_text(run.choice.window_bytes),
-               giga_text(measured.flops_per_second()), giga_text(measured.bytes_per_second()),
-               percent_text(measured.bytes_per_second() / facts.memory_bandwidth(run.threads)),
-               fmt::format("{:.2f}", run.speed_up), giga_text(predicted),
-               fmt::format("{:.2f}", predicted / measured.flops_per_second()),
-               seconds_text(run.setup_seconds),
-               run.break_even > 0 ? grouped(std::llround(std::ceil(run.break_even))) : "-"});
+    table.add(line(
+        {strategy_text(run), run.choice.order, run.choice.format, std::to_string(run.power),
+         run.plain() ? "-" : bytes_text(run.choice.window_bytes),
+         giga_text(measured.flops_per_second()), giga_text(measured.bytes_per_second()),
+         percent_text(measured.bytes_per_second() / run.memory_bandwidth), ratio_text(run.speed_up),
+         giga_text(predicted), fmt::format("{:.2f}", predicted / measured.flops_per_second()),
+         seconds_text(run.setup_seconds),
+         run.break_even > 0 ? grouped(std::llround(std::ceil(run.break_even))) : "-"},
+        ratio_text(run.over_vendor)));
+  }
+  std::string text = table.text(2);
+  for (const PowerRun& run : runs) {
+    if (!run.refusal.empty()) text += fmt::format("  p = {}: {}\n", run.power, run.refusal);
+  }
+  return text;
+}
+
+// What the plan, its bound with perfect overlap, and the published formulas say beside the clock.
+std::string formulas_text(const std::vector<PowerRun>& runs) {
+  Table table({"milliseconds", "p", "measured", "plan", "overlapped", "SELL-32 (4.5)",
+               "blocked (4.8)", "ramped up (4.12)", "bound"});
+  const auto cell = [](double seconds) {
+    return seconds > 0 ? fmt::format("{:.3f}", 1e3 * seconds) : "-";
+  };
+  for (const PowerRun& run : runs) {
+    if (!run.refusal.empty() || !run.formulas) continue;
+    const double flops = run.measurement.flops;
+    const auto by_formula = [&](double rate) { return cell(rate > 0 ? flops / rate : 0); };
+    table.add({strategy_text(run), std::to_string(run.power), cell(run.measurement.timing.median),
+               cell(run.choice.predicted_seconds), cell(run.choice.predicted_overlapped_seconds),
+               by_formula(run.formulas->sell), by_formula(run.formulas->blocked),
+               by_formula(run.formulas->ramped_up), run.choice.bound});
   }
   return table.text(2);
 }
@@ -102,14 +156,12 @@ std::string overflow_text(const std::vector<PowerRun>& runs) {
   return text;
 }
 
-// What the table means, for somebody who sees one for the first time.
-std::string conclusion_text(const std::vector<PowerRun>& runs, const MachineFacts& facts) {
+// What the table of one device means, for somebody who sees one for the first time.
+std::string conclusion_text(const std::vector<PowerRun>& runs) {
   // The reference of the speed-up is in the table once per power.
-  const auto plain = std::ranges::find_if(
-      runs, [](const PowerRun& run) { return run.asked == PowerStrategy::spmv; });
+  const auto plain = std::ranges::find_if(runs, [](const PowerRun& run) { return run.baseline(); });
   if (plain == runs.end()) return "";
-  const double share =
-      plain->measurement.bytes_per_second() / facts.memory_bandwidth(plain->threads);
+  const double share = plain->measurement.bytes_per_second() / plain->memory_bandwidth;
   std::string text = fmt::format(
       "Plain products read the {} of the matrix once per power, at {} GB/s: {} of what memory "
       "delivers{}.\n",
@@ -129,10 +181,13 @@ std::string conclusion_text(const std::vector<PowerRun>& runs, const MachineFact
                       name_of(best->choice.strategy), best->power, best->speed_up);
   }
   text += fmt::format(
-      "Blocked powers keep {} of it in the cache until all powers have used it: {} at p = {} is "
-      "{:.2f} times as fast as the best plain products.\n",
-      bytes_text(best->choice.window_bytes), name_of(best->choice.strategy), best->power,
-      best->speed_up);
+      "Blocked powers keep {} of it {} until all powers have used it: {} at p = {} is {:.2f} times "
+      "as fast as the best plain products{}.\n",
+      bytes_text(best->choice.window_bytes), best->device ? "on chip" : "in the cache",
+      name_of(best->choice.strategy), best->power, best->speed_up,
+      best->over_vendor > 0
+          ? fmt::format(", {:.2f} times as fast as the vendor's library", best->over_vendor)
+          : "");
   if (best->break_even > 0) {
     text += fmt::format("Its set-up of {} pays off after {} applications.\n",
                         seconds_text(best->setup_seconds),
@@ -143,30 +198,77 @@ std::string conclusion_text(const std::vector<PowerRun>& runs, const MachineFact
 
 std::vector<Measurement> measurements_of(const std::vector<PowerRun>& runs) {
   std::vector<Measurement> measurements;
-  for (const PowerRun& run : runs) measurements.push_back(run.measurement);
+  for (const PowerRun& run : runs) {
+    if (run.refusal.empty()) measurements.push_back(run.measurement);
+  }
   return measurements;
+}
+
+// The tables of one device and what follows from them.
+std::string device_text(const std::vector<PowerRun>& runs) {
+  std::string text = table_text(runs) + "\n";
+  if (runs.front().formulas) text += formulas_text(runs) + "\n";
+  return text + overflow_text(runs) + conclusion_text(runs);
+}
+
+std::string remark_text(std::string_view whose, const std::string& remark) {
+  return remark.empty() ? "" : fmt::format("Remark on {} facts: {}.\n", whose, remark);
+}
+
+// Whatever is not here or does not go together is known before anything is measured.
+Backends require_here(const PowerSettings& settings) {
+  const Backends backends = choose_power_backends(settings.backend);
+  if (backends.cpu) settings.cpu_strategies();
+  if (backends.gpu) settings.gpu_strategies();
+  settings.require_cache_sizes_for(backends);
+  return backends;
+}
+
+Offset cache_bytes_of(const KnownFacts* processor, const std::optional<KnownGpu>& gpu) {
+  Offset bytes = 0;
+  if (processor != nullptr) {
+    const MachineFacts& facts = processor->facts;
+    bytes = std::max(facts.last_level_bytes(), facts.cache_bytes(facts.cores));
+  }
+  return gpu ? std::max(bytes, gpu->facts.device.l2_bytes) : bytes;
 }
 
 std::string run_mpk(const MpkOptions& options, std::vector<PowerRun>& runs,
                     ResultDocument& document, Progress& progress) {
-  options.power.strategies();  // whatever is not here is known before anything is measured
-  const KnownFacts& known = find_machine(document, progress);
-  const MatrixSource source =
-      find_matrix(options.matrix.empty() ? default_matrix(known.facts) : options.matrix);
+  const Backends backends = require_here(options.power);
+  std::optional<KnownGpu> gpu;
+  if (backends.gpu || backends.vendor) {
+    gpu = find_gpu(options.common.device, document, progress);
+  }
+  const KnownFacts* processor = backends.cpu ? &find_machine(document, progress) : nullptr;
+  const MatrixSource source = find_matrix(
+      options.matrix.empty() ? default_matrix(cache_bytes_of(processor, gpu)) : options.matrix);
   const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
   const Precision precision = precision_for(source, options.common);
-  run_power_bench(matrix, options.power, options.measuring, progress,
-                  [&](const std::vector<PowerRun>& done) {
-                    for (const PowerRun& run : done) {
-                      document.add_result(run_json(run, options, precision));
-                      runs.push_back(run);
-                    }
-                  });
-  std::string text = heading_text(source, statistics, known.facts, runs.front().threads) +
-                     table_text(runs, known.facts) + "\n" + overflow_text(runs) +
-                     conclusion_text(runs, known.facts) + check_text(measurements_of(runs)) + "\n";
-  if (!known.remark.empty() && !options.common.quiet) {
-    text += fmt::format("Remark on the machine's facts: {}.\n", known.remark);
+  const auto keep = [&](const std::vector<PowerRun>& done) {
+    for (const PowerRun& run : done) {
+      document.add_result(run_json(run, options, precision));
+      runs.push_back(run);
+    }
+  };
+
+  std::string text = matrix_text(source, statistics);
+  if (processor != nullptr) {
+    run_power_bench(matrix, options.power, processor->facts, options.measuring, progress, keep);
+    text += processor_text(processor->facts, runs.front().threads) + device_text(runs);
+  }
+  if (gpu) {
+    const auto before = static_cast<std::ptrdiff_t>(runs.size());
+    run_gpu_power_bench(matrix, options.power, {.plans = backends.gpu, .vendor = backends.vendor},
+                        gpu->facts, options.measuring, progress, keep);
+    text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->facts) +
+            device_text({runs.begin() + before, runs.end()});
+  }
+  if (!backends.why_no_gpu.empty()) text += fmt::format("Left out: {}.\n", backends.why_no_gpu);
+  text += check_text(measurements_of(runs)) + "\n";
+  if (!options.common.quiet) {
+    if (processor != nullptr) text += remark_text("the machine's", processor->remark);
+    if (gpu) text += remark_text("the GPU's", gpu->remark);
   }
   if (!options.common.json.empty()) {
     text += fmt::format("All numbers are in {}.\n", options.common.json);
@@ -181,12 +283,18 @@ void add_mpk(CLI::App& app, Command& chosen) {
   CLI::App* command = app.add_subcommand(
       "mpk", "The power benchmark: plain products against blocked powers, timed and checked");
   add_matrix_argument(*command, options->matrix)->required(false);
-  add_power_options(*command, options->power, true);
+  add_power_options(
+      *command, options->power, true,
+      "Where powers run: cpu, cuda, hip, vendor (the library of the GPU's vendor), or "
+      "all that are here");
   add_measuring_options(*command, options->measuring);
   add_common_options(*command, options->common);
   add_type_options(*command, options->common);
+  add_device_option(*command, options->common);
   set_example(*command,
-              "strata mpk stencil27:64x64x400 -p 2:6\n\nWithout MATRIX, a stencil several times as "
+              "strata mpk stencil27:64x64x400 -p 2:6\n"
+              "  strata mpk stencil7:256x256x256 -p 4 --backend cuda,vendor\n\nWithout MATRIX, a "
+              "stencil several times as "
               "large as the caches; the result goes to strata-mpk.json.");
   command->callback([options, &chosen] {
     if (options->matrix.empty() && options->common.json.empty()) {

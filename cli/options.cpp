@@ -34,6 +34,13 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_flag("--quiet", options.quiet, "Show no progress and no remarks");
 }
 
+void add_device_option(CLI::App& command, CommonOptions& options) {
+  command.add_option("--device", options.device, "The GPU to use, numbered from 0")
+      ->type_name("N")
+      ->check(CLI::Range(0, 65535))
+      ->capture_default_str();
+}
+
 void add_type_options(CLI::App& command, CommonOptions& options) {
   command
       .add_option_function<std::string>(

@@ -22,6 +22,7 @@ struct CommonOptions {
   int index_bits = 32;                 // of row and column indices
   std::string json;                    // "-" is standard output, empty is none
   bool quiet = false;                  // no progress, no remarks
+  int device = 0;                      // the GPU to use
 
   bool json_on_stdout() const { return json == "-"; }
 };
@@ -35,6 +36,8 @@ struct MeasuringOptions {
 
 // --threads, --json, --quiet
 void add_common_options(CLI::App& command, CommonOptions& options);
+// --device
+void add_device_option(CLI::App& command, CommonOptions& options);
 // --precision, --index
 void add_type_options(CLI::App& command, CommonOptions& options);
 // --min-time, --seed, --validate, --no-validate

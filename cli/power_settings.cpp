@@ -72,6 +72,22 @@ std::vector<std::complex<double>> parse_shifts(const std::string& text) {
   return shifts;
 }
 
+// Enumerators follow each other from 0 on, and nothing else has a name.
+std::vector<PowerStrategy> all_strategies() {
+  std::vector<PowerStrategy> strategies;
+  for (int i = 0; !name_of(static_cast<PowerStrategy>(i)).empty(); ++i) {
+    strategies.push_back(static_cast<PowerStrategy>(i));
+  }
+  return strategies;
+}
+
+PowerStrategy strategy_named(const std::string& name) {
+  for (const PowerStrategy each : all_strategies()) {
+    if (name == name_of(each)) return each;
+  }
+  throw Unavailable(fmt::format("the strategy {} is not here", name));
+}
+
 // An option whose text `parse` turns into a setting; what it throws is wrong usage.
 template <class Parse>
 CLI::Option* add_parsed(CLI::App& command, const std::string& name, const Parse& parse,
@@ -145,21 +161,30 @@ Basis parse_basis(const std::string& text) {
       fmt::format("'{}' is none of monomial, scaled=S, chebyshev=LOW:HIGH, newton=S1,S2,…", text));
 }
 
-std::vector<PowerStrategy> PowerSettings::strategies() const {
-  if (backend != "cpu") {
-    throw Unavailable(fmt::format("the backend {} is not here: powers run on cpu", backend));
-  }
+std::vector<PowerStrategy> PowerSettings::cpu_strategies() const {
   if (strategy == "graph") {
     throw Unavailable("the strategy graph is not here: it runs on GPUs");
   }
   if (strategy == "all") {
     return {PowerStrategy::levels, PowerStrategy::wavefront, PowerStrategy::automatic};
   }
-  for (const PowerStrategy each :
-       {PowerStrategy::spmv, PowerStrategy::levels, PowerStrategy::wavefront}) {
-    if (strategy == name_of(each)) return {each};
+  return {strategy_named(strategy)};
+}
+
+std::vector<PowerStrategy> PowerSettings::gpu_strategies() const {
+  if (strategy != "all") return {strategy_named(strategy)};
+  std::vector<PowerStrategy> strategies;
+  for (const PowerStrategy each : all_strategies()) {
+    const bool blocked = each != PowerStrategy::automatic && each != PowerStrategy::spmv;
+    if (blocked) strategies.push_back(each);
   }
-  return {PowerStrategy::automatic};
+  strategies.push_back(PowerStrategy::automatic);
+  return strategies;
+}
+
+void PowerSettings::require_cache_sizes_for(const Backends& backends) const {
+  if (backends.cpu || cache_sizes == std::vector<Offset>{0}) return;
+  throw InvalidArgument("--cache-size is about the processor, which does not take part");
 }
 
 PowerOptions PowerSettings::options_for(int power, Offset cache_bytes,
@@ -178,7 +203,8 @@ void add_powers_option(CLI::App& command, std::vector<int>& powers, const std::s
       ->type_name("P");
 }
 
-void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all) {
+void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all,
+                       const std::string& backend_help) {
   add_powers_option(command, settings.powers,
                     "Powers per application, 4 when not given; 1:12 and 2,4,6 try several");
   std::vector<std::string> strategies{"auto", "spmv", "levels", "wavefront", "graph"};
@@ -191,11 +217,16 @@ void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all
              std::array{PowerFormat::automatic, PowerFormat::csr, PowerFormat::sell,
                         PowerFormat::packed_sell},
              "How the matrix is stored; chosen when not given");
+  command
+      .add_option("--slice-height", settings.plan.slice_height,
+                  "Rows per slice of the sliced formats; chosen when not given")
+      ->type_name("C")
+      ->check(CLI::IsMember({4, 8, 16, 32}));
   add_parsed(
       command, "--cache-size",
       [&settings](const std::string& text) { settings.cache_sizes = parse_sizes(text); },
-      "The cache that the window should fit, of all threads together; 512k:4M and 1M,2M try "
-      "several")
+      "The cache of the processor that the window should fit, of all threads together; 512k:4M and "
+      "1M,2M try several")
       ->type_name("BYTES[k|M|G]");
   add_parsed(
       command, "--basis",
@@ -221,10 +252,7 @@ void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all
           "plan's, as solvers keep them")
       ->type_name("ORDER")
       ->check(CLI::IsMember(orders));
-  command.add_option("--backend", settings.backend, "Where powers run")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"cpu", "cuda", "hip", "vendor"}))
-      ->capture_default_str();
+  add_backend_option(command, settings.backend, backend_help);
 }
 
 }  // namespace strata::cli

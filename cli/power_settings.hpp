@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/backends.hpp"
 #include "cli/options.hpp"
 #include "strata/plans/power_options.hpp"
 
@@ -17,16 +18,20 @@ struct PowerSettings {
   std::string backend = "cpu";
   PowerOptions plan;  // everything that is the same in the whole sweep
 
-  // The strategies to try: one, or for "all" each of them. Throws Unavailable for what runs on a
-  // GPU only.
-  std::vector<PowerStrategy> strategies() const;
+  // The strategies to try: one, or for "all" each of them, the plan's choice last. Throws
+  // Unavailable for what runs elsewhere only.
+  std::vector<PowerStrategy> cpu_strategies() const;
+  std::vector<PowerStrategy> gpu_strategies() const;
+  // Throws InvalidArgument for sizes that no backend has a use for: they are about processors.
+  void require_cache_sizes_for(const Backends& backends) const;
   PowerOptions options_for(int power, Offset cache_bytes, PowerStrategy strategy) const;
 };
 
 // -p
 void add_powers_option(CLI::App& command, std::vector<int>& powers, const std::string& help);
 // All of them; `with_all`: the strategy may be "all".
-void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all);
+void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all,
+                       const std::string& backend_help);
 
 // "1,2,5:8" is 1, 2, 5, 6, 7, 8.
 std::vector<int> parse_powers(const std::string& text);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,16 +12,26 @@
 
 namespace strata::cli {
 
+// What the bandwidths of a device let expect, in flops per second.
+struct ProductPrediction {
+  double flops_per_second = 0;  // all bytes at the bandwidth of where they are
+  double ramped_up = 0;         // from memory, with the overhead of a kernel (thesis 4.12)
+  std::string bound;            // "dram", or "cache" if all of it stays there
+};
+
 // One line of the benchmark.
 struct ProductRun {
-  std::string backend;  // "cpu", "reference" or "vendor"
-  FormatFacts format;   // of a peer the name and label only
-  std::string variant;  // of a peer the library
-  int threads = 1;
-  double setup_seconds = 0;  // conversion from CSR
+  std::string backend;             // "cpu", "reference", "vendor", "cuda" or "hip"
+  FormatFacts format;              // of a peer the name and label only
+  std::string variant;             // of a peer the library
+  std::optional<int> device = {};  // the GPU; none on the processor
+  int threads = 1;                 // of the processor
+  double setup_seconds = 0;        // conversion from CSR, and the way to the GPU
   Offset format_bytes = 0;
   Measurement measurement;
-  double speed_up = 0;  // over the fastest peer; 0 where none ran
+  double memory_bandwidth = 0;                 // bytes per second that the device reads
+  std::optional<ProductPrediction> predicted;  // on GPUs
+  double speed_up = 0;                         // over the device's fastest peer; 0 where none ran
 };
 
 struct ProductSettings {

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "cli/analysis.hpp"
+#include "cli/backends.hpp"
 #include "cli/commands.hpp"
+#include "cli/gpu.hpp"
 #include "cli/peers.hpp"
 #include "cli/product_bench.hpp"
+#include "cli/product_bench_gpu.hpp"
 #include "cli/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
@@ -29,34 +33,43 @@ bool contains(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// Throws Unavailable for backends that are not here.
-void choose_backends(const std::string& text, ProductSettings& settings) {
-  const std::vector<std::string> words = split_list(text);
-  for (const std::string& word : words) {
-    if (word == "cuda" || word == "hip") {
-      throw Unavailable(fmt::format("the backend {} is not here", word));
-    }
-    if (!contains({"reference", "cpu", "vendor", "all"}, word)) {
-      throw InvalidArgument(
-          fmt::format("'{}' is none of reference, cpu, cuda, hip, vendor, all", word));
-    }
-  }
-  const bool all = contains(words, "all");
-  settings.cpu = all || contains(words, "cpu");
-  settings.reference = all || contains(words, "reference");
-  settings.vendor = all || contains(words, "vendor");
+// What is timed where.
+struct Contest {
+  ProductSettings processor;
+  bool gpu = false;
+  bool gpu_vendor = false;
+  std::string why_no_gpu;  // if all backends were asked for and there is none
+
+  bool on_processor() const { return processor.cpu || processor.reference || processor.vendor; }
+};
+
+// Other libraries are those of the devices that are asked for; the processor's, if none is. Throws
+// Unavailable for backends that are not here.
+Contest choose_contest(const std::string& text) {
+  const Backends chosen =
+      choose_backends(text, {"reference", "cpu", "cuda", "hip", "vendor", "all"});
+  Contest contest;
+  contest.gpu = chosen.gpu;
+  contest.gpu_vendor = chosen.vendor && chosen.gpu;
+  contest.why_no_gpu = chosen.why_no_gpu;
+  ProductSettings& processor = contest.processor;
+  processor.cpu = chosen.cpu;
+  processor.reference = chosen.reference;
+  processor.vendor = chosen.vendor && (chosen.cpu || chosen.reference || !chosen.gpu);
   if (text == "vendor" && peer_names().empty()) {
     throw Unavailable("no other library is here: build with Eigen or librsb");
   }
+  return contest;
 }
 
-// All, those with the names asked for, or for "auto" the one with the fewest bytes.
+// All, those with the names asked for, or for "auto" the one with a kernel and the fewest bytes.
 std::vector<FormatFacts> choose_formats(const std::string& text, const AnyMatrix& matrix,
-                                        const MatrixStatistics& statistics) {
+                                        const MatrixStatistics& statistics,
+                                        bool (*has_kernel)(const FormatFacts&)) {
   std::vector<FormatFacts> formats = formats_to_try(statistics);
   if (text == "all") return formats;
   if (text == "auto") {
-    std::erase_if(formats, [](const FormatFacts& format) { return !has_cpu_kernel(format); });
+    std::erase_if(formats, [&](const FormatFacts& format) { return !has_kernel(format); });
     for (FormatFacts& format : formats) measure_format(matrix, format);
     std::erase_if(formats, [](const FormatFacts& format) { return !format.footprint; });
     return {*std::ranges::min_element(
@@ -81,37 +94,61 @@ Json run_json(const ProductRun& run, Offset minimum, Precision precision) {
               {"format", run.format.format},
               {"variant", run.variant.empty() ? run.format.label : run.variant},
               {"power", 1},
-              {"parameters", parameters},
-              {"threads", run.threads},
-              {"precision", name_of(precision)}};
+              {"parameters", parameters}};
+  if (run.device) {
+    result["device"] = *run.device;
+  } else {
+    result["threads"] = run.threads;
+  }
+  result["precision"] = name_of(precision);
   if (!run.format.refusal.empty()) {
     result["refused"] = run.format.refusal;
     return result;
   }
   result["setup_seconds"] = run.setup_seconds;
   add_measurement(result, run.measurement);
+  result["percent_of_memory_bandwidth"] =
+      100 * run.measurement.bytes_per_second() / run.memory_bandwidth;
   result["bytes"] = {{"minimum", minimum}, {"format", run.format_bytes}};
   if (run.speed_up > 0) result["speedup_over_vendor"] = run.speed_up;
+  if (run.predicted) {
+    result["predicted"] = {{"gflops", run.predicted->flops_per_second / 1e9},
+                           {"bound", run.predicted->bound},
+                           {"model", "roofline"},
+                           {"ramp_up_gflops", run.predicted->ramped_up / 1e9}};
+  }
   return result;
 }
 
-std::string table_text(const std::vector<ProductRun>& runs, const MachineFacts& facts) {
-  Table table({"product", "backend", "threads", "bytes", "ms", "GF/s", "GB/s", "of memory",
-               "over peers", "set-up", ""},
+// Lines of one device. Processors have a column for threads, GPUs for what was predicted.
+std::string table_text(const std::vector<ProductRun>& runs) {
+  const auto line = [&](std::vector<std::string> cells, std::string threads,
+                        std::string predicted) {
+    const bool on_gpu = runs.front().device.has_value();
+    cells.insert(cells.begin() + (on_gpu ? 5 : 2),
+                 on_gpu ? std::move(predicted) : std::move(threads));
+    return cells;
+  };
+  Table table(line({"product", "backend", "bytes", "ms", "GF/s", "GB/s", "of memory", "over peers",
+                    "set-up", ""},
+                   "threads", "predicted"),
               2);
   for (const ProductRun& run : runs) {
     if (!run.format.refusal.empty()) {
-      table.add({run.format.label, run.backend, "-", "-", "-", "-", "-", "-", "-", "-",
-                 run.format.refusal});
+      table.add(line(
+          {run.format.label, run.backend, "-", "-", "-", "-", "-", "-", "-", run.format.refusal},
+          "-", "-"));
       continue;
     }
     const Measurement& measured = run.measurement;
-    table.add({run.format.label, run.backend, std::to_string(run.threads),
-               bytes_text(run.format_bytes), fmt::format("{:.3f}", 1e3 * measured.timing.median),
-               giga_text(measured.flops_per_second()), giga_text(measured.bytes_per_second()),
-               percent_text(measured.bytes_per_second() / facts.memory_bandwidth(run.threads)),
-               run.speed_up > 0 ? fmt::format("{:.2f}", run.speed_up) : "-",
-               seconds_text(run.setup_seconds), ""});
+    table.add(line({run.format.label, run.backend, bytes_text(run.format_bytes),
+                    fmt::format("{:.3f}", 1e3 * measured.timing.median),
+                    giga_text(measured.flops_per_second()), giga_text(measured.bytes_per_second()),
+                    percent_text(measured.bytes_per_second() / run.memory_bandwidth),
+                    run.speed_up > 0 ? fmt::format("{:.2f}", run.speed_up) : "-",
+                    seconds_text(run.setup_seconds), ""},
+                   std::to_string(run.threads),
+                   run.predicted ? giga_text(run.predicted->flops_per_second) : "-"));
   }
   return table.text(2);
 }
@@ -141,26 +178,52 @@ std::vector<Measurement> measurements_of(const std::vector<ProductRun>& runs) {
   return measurements;
 }
 
+// The table of one device and what follows from it.
+std::string device_text(const std::vector<ProductRun>& runs) {
+  return runs.empty() ? "" : table_text(runs) + "\n" + conclusion_text(runs);
+}
+
 std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
                      ResultDocument& document, Progress& progress) {
-  ProductSettings settings;
-  choose_backends(options.backend, settings);
-  const KnownFacts& known = find_machine(document, progress);
+  Contest contest = choose_contest(options.backend);
+  std::optional<KnownGpu> gpu;
+  if (contest.gpu) gpu = find_gpu(options.common.device, document, progress);
+  const KnownFacts* known = contest.on_processor() ? &find_machine(document, progress) : nullptr;
   const MatrixSource source = find_matrix(options.matrix);
   const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
-  settings.formats = choose_formats(options.format, matrix, statistics);
   const Offset minimum = minimum_bytes(statistics, sizes_of(matrix));
   const Precision precision = precision_for(source, options.common);
-  run_product_bench(matrix, settings, options.measuring, progress, [&](const ProductRun& run) {
+  const auto keep = [&](const ProductRun& run) {
     document.add_result(run_json(run, minimum, precision));
     runs.push_back(run);
-  });
+  };
+
+  std::string text = known == nullptr
+                         ? matrix_text(source, statistics)
+                         : heading_text(source, statistics, known->facts, thread_count());
+  if (known != nullptr) {
+    ProductSettings& settings = contest.processor;
+    settings.formats = choose_formats(options.format, matrix, statistics, has_cpu_kernel);
+    run_product_bench(matrix, settings, options.measuring, progress, [&](ProductRun run) {
+      run.memory_bandwidth = known->facts.memory_bandwidth(run.threads);
+      keep(run);
+    });
+    text += device_text(runs);
+  }
+  if (gpu) {
+    const std::size_t before = runs.size();
+    const GpuProductSettings settings{
+        .formats = choose_formats(options.format, matrix, statistics, has_gpu_kernel),
+        .vendor = contest.gpu_vendor};
+    run_gpu_product_bench(matrix, settings, gpu->facts, options.measuring, progress, keep);
+    text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->facts);
+    text += device_text({runs.begin() + static_cast<std::ptrdiff_t>(before), runs.end()});
+  }
   if (runs.empty()) {
     throw Unavailable("the formats asked for have no kernel on the backends asked for");
   }
-  return heading_text(source, statistics, known.facts, thread_count()) +
-         table_text(runs, known.facts) + "\n" + conclusion_text(runs) +
-         check_text(measurements_of(runs)) + "\n";
+  if (!contest.why_no_gpu.empty()) text += fmt::format("Left out: {}.\n", contest.why_no_gpu);
+  return text + check_text(measurements_of(runs)) + "\n";
 }
 
 }  // namespace
@@ -177,13 +240,17 @@ void add_spmv(CLI::App& app, Command& chosen) {
       ->capture_default_str();
   command
       ->add_option("--backend", options->backend,
-                   "reference, cpu, vendor (other libraries on the same threads) or all")
+                   "reference, cpu, cuda, hip, vendor (other libraries on the same devices) or all "
+                   "that are here")
       ->type_name("NAME,…")
       ->capture_default_str();
   add_measuring_options(*command, options->measuring);
   add_common_options(*command, options->common);
   add_type_options(*command, options->common);
-  set_example(*command, "strata spmv stencil27:64x64x128 --format csr,packed-sell");
+  add_device_option(*command, options->common);
+  set_example(*command,
+              "strata spmv stencil27:64x64x128 --format csr,packed-sell\n"
+              "  strata spmv stencil7:256x256x256 --backend cuda,vendor");
   command->callback([options, &chosen] {
     chosen = [options](const std::vector<std::string>& words) {
       std::vector<ProductRun> runs;

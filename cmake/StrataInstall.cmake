@@ -11,6 +11,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/strata ${PROJECT_BINARY_DIR}/generated/s
         FILES_MATCHING PATTERN "*.hpp" PATTERN "internal" EXCLUDE)
 install(EXPORT strataTargets NAMESPACE strata::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/strata)
+# In a file of its own: whoever does not ask for the GPU library needs no GPU's runtime.
+if(TARGET strata_gpu)
+  install(TARGETS strata_gpu EXPORT strataGpuTargets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT strataGpuTargets NAMESPACE strata::
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/strata)
+endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/strataConfig.cmake.in
                               ${PROJECT_BINARY_DIR}/strataConfig.cmake

@@ -25,7 +25,7 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER
       env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options(-fpch-preprocess)
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
   endif()
 endif()
 
@@ -37,26 +37,32 @@ find_package(nlohmann_json REQUIRED)
 
 # Flags for our own code only; nothing of this reaches a user of the library.
 add_library(strata_flags INTERFACE)
-target_compile_options(strata_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-                       # Arrays are indexed with signed integers throughout, on purpose.
-                       -Wno-sign-conversion
-                       # A note on the ABI of complex numbers in old versions of g++.
-                       $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>
-                       # std::stable_sort of libstdc++ 12 calls what C++17 deprecates; only clang
-                       # blames its callers for it.
-                       $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
+set(STRATA_CXX_FLAGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+    # Arrays are indexed with signed integers throughout, on purpose.
+    -Wno-sign-conversion
+    # A note on the ABI of complex numbers in old versions of g++.
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-psabi>
+    # std::stable_sort of libstdc++ 12 calls what C++17 deprecates; only clang blames its callers
+    # for it.
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
+# nvcc hands the host's side to g++ in a form of its own, which is not pedantic.
+set(STRATA_CUDA_FLAGS -Xcompiler=-Wall,-Wextra,-Wno-psabi --expt-relaxed-constexpr)
 if(STRATA_WARNINGS_AS_ERRORS)
-  target_compile_options(strata_flags INTERFACE -Werror)
+  list(APPEND STRATA_CXX_FLAGS -Werror)
+  list(APPEND STRATA_CUDA_FLAGS -Werror=all-warnings)
 endif()
 if(STRATA_SANITIZE)
-  target_compile_options(strata_flags INTERFACE -fsanitize=${STRATA_SANITIZE}
-                         -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  list(APPEND STRATA_CXX_FLAGS -fsanitize=${STRATA_SANITIZE} -fno-sanitize-recover=all
+       -fno-omit-frame-pointer)
   target_link_options(strata_flags INTERFACE -fsanitize=${STRATA_SANITIZE})
 endif()
 if(STRATA_COVERAGE)
-  target_compile_options(strata_flags INTERFACE --coverage)
+  list(APPEND STRATA_CXX_FLAGS --coverage)
   target_link_options(strata_flags INTERFACE --coverage)
 endif()
+target_compile_options(strata_flags INTERFACE
+                       "$<$<COMPILE_LANGUAGE:CXX>:${STRATA_CXX_FLAGS}>"
+                       "$<$<COMPILE_LANGUAGE:CUDA>:${STRATA_CUDA_FLAGS}>")
 
 # Instructions of this machine, for the code that is timed: the library and the benchmarks.
 add_library(strata_native INTERFACE)

@@ -25,6 +25,7 @@ ninja                          ninja-build
 <CLI/CLI.hpp>                  libcli11-dev
 <eigen3/Eigen/SparseCore>      libeigen3-dev
 <gtest/gtest.h>                libgtest-dev
+<boost/context/fiber.hpp>      libboost-context-dev
 LIST
 }
 

@@ -10,24 +10,21 @@ namespace strata {
 
 namespace {
 
-// The clock ticks in tens of nanoseconds: a sample of this length is good to less than 1 %.
-constexpr double kShortestSample = 20e-6;
-// A first run this long is no short one, however cold it was.
-constexpr double kSurelyLong = 100 * kShortestSample;
-
 using Run = std::function<void()>;
 
-double seconds_of(const Run& run, int times) {
+double host_seconds_of(const Run& run, int times) {
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < times; ++i) run();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 // Warms up and finds how many runs make a sample.
-int runs_per_sample(const Run& run, int warm_up) {
-  if (warm_up > 0 && seconds_of(run, warm_up) >= warm_up * kSurelyLong) return 1;
+int runs_per_sample(const Run& run, int warm_up, const Stopwatch& stopwatch) {
+  // A first run this long is no short one, however cold it was.
+  const double surely_long = 100 * stopwatch.shortest_sample;
+  if (warm_up > 0 && stopwatch.seconds_of(run, warm_up) >= warm_up * surely_long) return 1;
   int runs = 1;
-  while (seconds_of(run, runs) < kShortestSample && runs < (1 << 20)) runs *= 2;
+  while (stopwatch.seconds_of(run, runs) < stopwatch.shortest_sample && runs < (1 << 20)) runs *= 2;
   return runs;
 }
 
@@ -45,16 +42,23 @@ Timing summarise(std::span<const double> seconds) {
           .repetitions = static_cast<int>(count)};
 }
 
-Timing time_runs(const Run& run, const TimingOptions& options) {
-  return time_interleaved(std::span(&run, 1), options).front();
+const Stopwatch& host_stopwatch() {
+  // The clock ticks in tens of nanoseconds.
+  static const Stopwatch stopwatch{.seconds_of = host_seconds_of, .shortest_sample = 20e-6};
+  return stopwatch;
 }
 
-std::vector<Timing> time_interleaved(std::span<const Run> runs, const TimingOptions& options) {
+Timing time_runs(const Run& run, const TimingOptions& options, const Stopwatch& stopwatch) {
+  return time_interleaved(std::span(&run, 1), options, stopwatch).front();
+}
+
+std::vector<Timing> time_interleaved(std::span<const Run> runs, const TimingOptions& options,
+                                     const Stopwatch& stopwatch) {
   if (options.min_repetitions < 1 || options.max_repetitions < options.min_repetitions) {
     throw InvalidArgument("a timing needs at least one repetition, and no more than its maximum");
   }
   std::vector<int> batches;
-  for (const Run& run : runs) batches.push_back(runs_per_sample(run, options.warm_up));
+  for (const Run& run : runs) batches.push_back(runs_per_sample(run, options.warm_up, stopwatch));
 
   std::vector<std::vector<double>> samples(runs.size());
   std::vector<double> totals(runs.size(), 0);
@@ -63,7 +67,7 @@ std::vector<Timing> time_interleaved(std::span<const Run> runs, const TimingOpti
         std::ranges::all_of(totals, [&](double total) { return total >= options.min_seconds; });
     if (repetition >= options.min_repetitions && long_enough) break;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const double seconds = seconds_of(runs[i], batches[i]);
+      const double seconds = stopwatch.seconds_of(runs[i], batches[i]);
       totals[i] += seconds;
       samples[i].push_back(seconds / batches[i]);
     }

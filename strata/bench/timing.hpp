@@ -26,12 +26,22 @@ struct Timing {
 // All zero when there are no samples.
 Timing summarise(std::span<const double> seconds);
 
+// What tells the time. Work that runs behind its caller, on a device, has a clock of its own.
+struct Stopwatch {
+  // Seconds of so many runs together, one after the other.
+  std::function<double(const std::function<void()>& run, int times)> seconds_of;
+  double shortest_sample = 0;  // in seconds; good to about 1 %
+};
+const Stopwatch& host_stopwatch();
+
 // Times run(). A run that is too short for the clock is repeated within each sample.
-Timing time_runs(const std::function<void()>& run, const TimingOptions& options = {});
+Timing time_runs(const std::function<void()>& run, const TimingOptions& options = {},
+                 const Stopwatch& stopwatch = host_stopwatch());
 
 // Times all candidates in one go, one sample of each in turn, as many of one as of any other.
 // Throws InvalidArgument when the options ask for no repetition, or for more than they allow.
 std::vector<Timing> time_interleaved(std::span<const std::function<void()>> runs,
-                                     const TimingOptions& options = {});
+                                     const TimingOptions& options = {},
+                                     const Stopwatch& stopwatch = host_stopwatch());
 
 }  // namespace strata

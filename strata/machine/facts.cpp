@@ -19,17 +19,6 @@ std::span<const Point> of_threads(const std::vector<Point>& points, int threads)
   return {range.begin(), range.end()};
 }
 
-double on_curve(std::span<const BandwidthPoint> curve, Offset working_set) {
-  if (working_set <= curve.front().bytes) return curve.front().bytes_per_second;
-  if (working_set >= curve.back().bytes) return curve.back().bytes_per_second;
-  const auto above = std::ranges::lower_bound(curve, working_set, {}, &BandwidthPoint::bytes);
-  const auto below = above - 1;
-  const auto position = [&](Offset bytes) { return std::log(static_cast<double>(bytes)); };
-  const double share = (position(working_set) - position(below->bytes)) /
-                       (position(above->bytes) - position(below->bytes));
-  return std::lerp(below->bytes_per_second, above->bytes_per_second, share);
-}
-
 // The figure of `threads` threads, between those of the nearest measured numbers of threads.
 template <class Point>
 double between_thread_counts(const std::vector<Point>& points, int threads,
@@ -71,9 +60,20 @@ Offset end_of_private_plateau(std::span<const Plateau> plateaus, Offset reported
 
 }  // namespace
 
+double bandwidth_on(std::span<const BandwidthPoint> curve, Offset working_set) {
+  if (working_set <= curve.front().bytes) return curve.front().bytes_per_second;
+  if (working_set >= curve.back().bytes) return curve.back().bytes_per_second;
+  const auto above = std::ranges::lower_bound(curve, working_set, {}, &BandwidthPoint::bytes);
+  const auto below = above - 1;
+  const auto position = [&](Offset bytes) { return std::log(static_cast<double>(bytes)); };
+  const double share = (position(working_set) - position(below->bytes)) /
+                       (position(above->bytes) - position(below->bytes));
+  return std::lerp(below->bytes_per_second, above->bytes_per_second, share);
+}
+
 double MachineFacts::read_bandwidth(int threads, Offset working_set) const {
   return between_thread_counts<BandwidthPoint>(
-      read, threads, [&](auto curve) { return on_curve(curve, working_set); });
+      read, threads, [&](auto curve) { return bandwidth_on(curve, working_set); });
 }
 
 double MachineFacts::memory_bandwidth(int threads) const {

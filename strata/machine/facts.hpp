@@ -2,6 +2,7 @@
 // predict with them; measure.hpp finds them out and stored_facts.hpp remembers them.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,10 @@ struct BandwidthPoint {
 
   bool operator==(const BandwidthPoint&) const = default;
 };
+
+// Interpolated in the logarithm of the working set; beyond what was measured the nearest figure
+// holds. The curve has one number of threads and at least one point.
+double bandwidth_on(std::span<const BandwidthPoint> curve, Offset working_set);
 
 // Up to this working set of all threads together the bandwidth is about this. The last plateau of
 // a number of threads is memory.

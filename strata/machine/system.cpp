@@ -1,11 +1,13 @@
 #include "strata/machine/system.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -105,6 +107,10 @@ Offset available_memory() {
     bytes = std::min(bytes, std::max<Offset>(limit - used, 0));
   }
   return bytes;
+}
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
 }
 
 int count_of_list(const std::string& list) {

@@ -29,6 +29,9 @@ int usable_processors();
 // Memory that can still be had, on the machine or in the container.
 Offset available_memory();
 
+// The time of day, ISO 8601, UTC.
+std::string utc_now();
+
 // The number of processors in a list such as "0-3,8".
 int count_of_list(const std::string& list);
 

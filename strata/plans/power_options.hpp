@@ -14,6 +14,7 @@ enum class PowerStrategy {
   spmv,       // power by power: plain products
   levels,     // groups of levels sized for the cache, in RACE's order
   wavefront,  // small steps with slack between the powers, and bands where levels are too large
+  graph,      // levels whose kernels are recorded once and launched together; on GPUs alone
 };
 
 constexpr std::string_view name_of(PowerStrategy strategy) {
@@ -22,20 +23,33 @@ constexpr std::string_view name_of(PowerStrategy strategy) {
     case PowerStrategy::spmv: return "spmv";
     case PowerStrategy::levels: return "levels";
     case PowerStrategy::wavefront: return "wavefront";
+    case PowerStrategy::graph: return "graph";
   }
   return {};
 }
 
-enum class PowerFormat { automatic, csr, sell, packed_sell };
+enum class PowerFormat {
+  automatic,
+  csr,
+  ell,  // on GPUs alone
+  sell,
+  packed_sell,
+};
 
 constexpr std::string_view name_of(PowerFormat format) {
   switch (format) {
     case PowerFormat::automatic: return "auto";
     case PowerFormat::csr: return "csr";
+    case PowerFormat::ell: return "ell";
     case PowerFormat::sell: return "sell";
     case PowerFormat::packed_sell: return "packed-sell";
   }
   return {};
+}
+
+// Whether rows come in slices, or may.
+constexpr bool is_sliced(PowerFormat format) {
+  return format != PowerFormat::csr && format != PowerFormat::ell;
 }
 
 // In which order vectors are given and returned.

@@ -92,6 +92,12 @@ void require_options(const Csr<V, I>& matrix, const PowerOptions& options) {
       checked_multiply<Offset>(matrix.rows(), options.vectors, "the elements of vectors"),
       checked_add<Offset>(options.power, 1, "the number of vectors") * Offset{sizeof(V)},
       "the bytes of all powers");
+  if (options.strategy == PowerStrategy::graph) {
+    throw Unavailable("the strategy graph is not here: it runs on GPUs");
+  }
+  if (options.format == PowerFormat::ell) {
+    throw Unavailable("powers in the format ell are not here: they run on GPUs");
+  }
   options.basis.template require_steps<V>(options.power);
 }
 

@@ -121,7 +121,7 @@ class PowerPlan {
 };
 
 // Throws InvalidArgument for matrices that are not square, powers below 1, and options that do not
-// go together.
+// go together; Unavailable for the strategies and formats that GPUs alone have.
 template <Value V, Index I>
 PowerPlan<V, I> plan_powers(const Csr<V, I>& matrix, const PowerOptions& options = {});
 

@@ -60,6 +60,22 @@ TEST(TimeRuns, ShortRunsAreRepeatedWithinASample) {
   EXPECT_LT(timing.minimum, 20e-6);
 }
 
+TEST(TimeRuns, AnotherClockIsAskedForEverySample) {
+  // A run takes a second by this clock, or none for the host.
+  int calls = 0;
+  const Stopwatch clock{.seconds_of =
+                            [](const std::function<void()>& run, int times) {
+                              for (int i = 0; i < times; ++i) run();
+                              return static_cast<double>(times);
+                            },
+                        .shortest_sample = 3};
+  const Timing timing =
+      time_runs([&] { ++calls; }, {.min_seconds = 40, .min_repetitions = 1, .warm_up = 1}, clock);
+  EXPECT_EQ(timing.median, 1);
+  EXPECT_EQ(timing.repetitions, 10);  // of four runs, the first power of two that is long enough
+  EXPECT_EQ(calls, 1 + (1 + 2 + 4) + 10 * 4);  // warm-up, calibration, samples
+}
+
 TEST(TimeInterleaved, CandidatesRunInTurnAndEquallyOften) {
   std::string order;
   const auto candidate = [&](char name) {

@@ -32,10 +32,20 @@ CommandTest::~CommandTest() {
   fs::remove_all(folder_);
 }
 
+namespace {
+
+// A build that was moved is told where the command is now.
+const char* command() {
+  const char* moved = std::getenv("STRATA_COMMAND");
+  return moved != nullptr ? moved : STRATA_COMMAND;
+}
+
+}  // namespace
+
 pid_t CommandTest::start(const Words& words, const std::string& out) {
   const std::string out_path = out.empty() ? (folder_ / "out").string() : out;
   const std::string err_path = (folder_ / "err").string();
-  std::vector<char*> arguments{const_cast<char*>(STRATA_COMMAND)};
+  std::vector<char*> arguments{const_cast<char*>(command())};
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   const pid_t process = fork();
@@ -48,7 +58,7 @@ pid_t CommandTest::start(const Words& words, const std::string& out) {
     setenv("OMP_WAIT_POLICY", "passive", 0);
     redirect(STDOUT_FILENO, out_path);
     redirect(STDERR_FILENO, err_path);
-    execv(STRATA_COMMAND, arguments.data());
+    execv(command(), arguments.data());
     _exit(127);
   }
   return process;

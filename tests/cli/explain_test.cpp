@@ -34,8 +34,18 @@ TEST_F(Explain, SweepsExplainEveryPower) {
 TEST_F(Explain, WhatCannotBeExplainedFails) {
   write_file(file("wide.mtx"), "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 1\n");
   expect_failure({"explain", file("wide.mtx")}, 2, "1 x 2 matrix has no powers");
-  expect_failure({"explain", "stencil5:9x9", "--backend", "hip"}, 4, "hip");
+  expect_failure({"explain", "stencil5:9x9", "--backend", "vendor"}, 4, "vendor");
+  expect_failure({"explain", "stencil5:9x9", "--backend", "fpga"}, 2, "fpga");
   expect_failure({"explain", "stencil5:9x9", "--strategy", "all"}, 2, "--strategy");
+}
+
+TEST_F(Explain, AGpuThatIsNotHereIsStatus4AndSaysWhatMachineSays) {
+  expect_missing_gpus_to_be_status_4({"explain", "stencil5:9x9"}, {"", "cpu,"});
+}
+
+TEST_F(Explain, AllIsAtLeastTheProcessor) {
+  const json results = json_of({"explain", "stencil5:30x20", "--backend", "all"})["results"];
+  EXPECT_EQ(results[0]["backend"], "cpu");
 }
 
 }  // namespace

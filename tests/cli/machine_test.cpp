@@ -88,5 +88,25 @@ TEST_F(Machine, AFolderThatCannotBeWrittenCostsARemark) {
   EXPECT_NE(outcome.out.find("triad"), std::string::npos);
 }
 
+// Whatever this build is, one of the two backends is not in it.
+TEST_F(Machine, AGpuThatIsNotHereIsStatus4) {
+  int unavailable = 0;
+  for (const char* backend : {"cuda", "hip"}) {
+    const Outcome outcome = run({"machine", "--backend", backend});
+    if (outcome.status == 0) continue;
+    expect_one_line_error(outcome, 4, "GPU");
+    EXPECT_EQ(outcome.out, "");
+    ++unavailable;
+  }
+  EXPECT_GE(unavailable, 1);
+}
+
+TEST_F(Machine, AllIsAtLeastTheProcessor) {
+  store_imaginary_facts();
+  const Outcome outcome = run({"machine", "--backend", "all"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("Imaginary 4000, 4 threads"), std::string::npos) << outcome.out;
+}
+
 }  // namespace
 }  // namespace strata::test

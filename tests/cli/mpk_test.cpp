@@ -20,7 +20,7 @@ TEST_F(Mpk, JsonHasTheKeysOfTheContract) {
     for (const char* key :
          {"kernel", "backend", "format", "variant", "strategy", "power", "parameters", "threads",
           "precision", "setup_seconds", "seconds", "gflops", "gbytes_per_second", "bytes",
-          "speedup_over_spmv", "error", "predicted"}) {
+          "speedup_over_spmv", "percent_of_memory_bandwidth", "error", "predicted"}) {
       EXPECT_TRUE(result.contains(key)) << key;
     }
     EXPECT_EQ(result["kernel"], "mpk");
@@ -61,6 +61,7 @@ TEST_F(Mpk, EveryOptionLeavesTheResultRight) {
                                {"--order", "plan", "--vectors", "2"},
                                {"--format", "csr"},
                                {"--format", "sell"},
+                               {"--format", "packed-sell", "--slice-height", "16"},
                                {"--block", "2"},
                                {"--threads", "3"},
                                {"--precision", "single"},
@@ -151,9 +152,35 @@ TEST_F(Mpk, MatricesThatAreNotSquareHaveNoPowers) {
   expect_failure(quick({"mpk", file("wide.mtx")}), 2, "1 x 2 matrix has no powers");
 }
 
-TEST_F(Mpk, WhatNeedsAGpuIsStatus4) {
-  expect_failure({"mpk", "stencil5:9x9", "--strategy", "graph"}, 4, "graph");
-  expect_failure({"mpk", "stencil5:9x9", "--backend", "cuda"}, 4, "cuda");
+TEST_F(Mpk, AGpuThatIsNotHereIsStatus4AndSaysWhatMachineSays) {
+  expect_missing_gpus_to_be_status_4(quick({"mpk", "stencil5:9x9"}), {"", "cpu,", "cpu,vendor,"});
+}
+
+TEST_F(Mpk, TheVendorIsThatOfTheGpu) {
+  for (const char* backend : {"cuda", "hip"}) {
+    if (run({"machine", "--backend", backend}).status == 0) GTEST_SKIP() << "there is a GPU";
+  }
+  expect_failure(quick({"mpk", "stencil5:9x9", "--backend", "vendor"}), 4, "GPU");
+  expect_failure(quick({"mpk", "stencil5:9x9", "--backend", "cpu,vendor"}), 4, "GPU");
+}
+
+TEST_F(Mpk, AllIsAtLeastTheProcessor) {
+  const json document = json_of(quick({"mpk", "stencil5:30x20", "-p", "2", "--backend", "all"}));
+  int on_processor = 0;
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result["error"]["passed"], true) << result;
+    // What runs on a processor has threads, what runs on a GPU its number.
+    EXPECT_NE(result.contains("threads"), result.contains("device")) << result;
+    on_processor += result["backend"] == "cpu" ? 1 : 0;
+  }
+  EXPECT_GE(on_processor, 2);
+}
+
+TEST_F(Mpk, WhatIsNotHereOrDoesNotExistFails) {
+  expect_failure({"mpk", "stencil5:9x9", "--strategy", "graph"}, 4, "graph is not here");
+  expect_failure({"mpk", "stencil5:9x9", "--backend", "fpga"}, 2, "fpga");
+  expect_failure({"mpk", "stencil5:9x9", "--device", "-1"}, 2, "--device");
+  expect_failure({"mpk", "stencil5:9x9", "--slice-height", "7"}, 2, "--slice-height");
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ TEST_F(Spmv, FormatsAndPeersAgreeWithTheReference) {
     EXPECT_EQ(result["error"]["passed"], true) << result;
     EXPECT_GT(result["gflops"], 0);
     EXPECT_GT(result["gbytes_per_second"], 0);
+    EXPECT_GT(result["percent_of_memory_bandwidth"], 0);
     EXPECT_GT(result["speedup_over_vendor"], 0);
     EXPECT_GE(result["threads"], 1);
     if (result["backend"] == "cpu") formats.insert(result["format"]);
@@ -57,7 +58,7 @@ TEST_F(Spmv, AllTypesAndShapesAreRight) {
                              {file("tall.mtx")},
                              {"random:3000,nnzr=9", "--precision", "single"},
                              {"random:3000,nnzr=9", "--precision", "complex-double"},
-                             {"rmat:10,edges=8000", "--index", "64", "--threads", "3"}}) {
+                             {"rmat:10,edges=8", "--index", "64", "--threads", "3"}}) {
     SCOPED_TRACE(testing::PrintToString(words));
     Words all = quick({"spmv"});
     all.insert(all.end(), words.begin(), words.end());
@@ -83,8 +84,25 @@ TEST_F(Spmv, TextNamesTheFastest) {
   }
 }
 
+TEST_F(Spmv, AGpuThatIsNotHereIsStatus4AndSaysWhatMachineSays) {
+  expect_missing_gpus_to_be_status_4(quick({"spmv", "stencil5:9x9"}), {"", "vendor,", "cpu,"});
+}
+
+TEST_F(Spmv, AllIsAtLeastTheProcessor) {
+  const json document =
+      json_of(quick({"spmv", "stencil5:30x20", "--backend", "all", "--format", "csr"}));
+  std::set<std::string> backends;
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result["error"]["passed"], true) << result;
+    // What runs on a processor has threads, what runs on a GPU its number.
+    EXPECT_NE(result.contains("threads"), result.contains("device")) << result;
+    if (result.contains("threads")) backends.insert(result["backend"]);
+  }
+  EXPECT_EQ(backends, (std::set<std::string>{"cpu", "reference", "vendor"}));
+}
+
 TEST_F(Spmv, WhatIsNotHereOrDoesNotExistFails) {
-  expect_failure({"spmv", "stencil5:9x9", "--backend", "cuda"}, 4, "cuda");
+  expect_failure({"spmv", "stencil5:9x9", "--device", "-1"}, 2, "--device");
   expect_failure({"spmv", "stencil5:9x9", "--backend", "fpga"}, 2, "fpga");
   expect_failure({"spmv", "stencil5:9x9", "--format", "jds"}, 2, "jds");
   expect_failure({"spmv", "stencil5:9x9", "--format", "dia", "--backend", "cpu"}, 4, "kernel");

@@ -49,6 +49,8 @@ TEST_F(Usage, WrongUsageIsStatus2AndPointsToTheHelp) {
                              {"convert", "stencil5:4x4"},
                              {"machine", "stencil5:4x4"},
                              {"machine", "--seconds", "0"},
+                             {"machine", "--backend", "abacus"},
+                             {"machine", "--device", "-1"},
                              {"convert", "stencil5:4x4", "x.mtx", "--symmetry", "diagonal"}}) {
     expect_failure(words, 2, "--help");
   }

@@ -1,4 +1,4 @@
-# cmake -DBUILD=… -DCONSUMER=… -P install_and_consume.cmake
+# cmake -DBUILD=… -DCONSUMER=… -DGPU=… -P install_and_consume.cmake
 set(WORK ${BUILD}/install_test)
 file(REMOVE_RECURSE ${WORK})
 
@@ -19,4 +19,9 @@ run(${CMAKE_COMMAND} --build ${WORK}/build)
 set(ENV{STRATA_CACHE_DIR} ${WORK}/cache)
 run(${WORK}/build/products)
 run(${WORK}/build/powers)
+if(EXISTS ${WORK}/build/gpu_powers)
+  run(${WORK}/build/gpu_powers)
+elseif(GPU)
+  message(FATAL_ERROR "the installed package does not bring strata::gpu")
+endif()
 file(REMOVE_RECURSE ${WORK})

@@ -2,11 +2,8 @@
 // vectors, coefficient and row range, on every awkward matrix.
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "strata/kernels/cpu/step.hpp"
-#include "strata/kernels/reference/spmv.hpp"
-#include "tests/support/format_check.hpp"
+#include "tests/support/step_check.hpp"
 #include "tests/support/types.hpp"
 
 namespace strata {
@@ -18,72 +15,31 @@ template <class Types>
 class CpuStep : public testing::Test {};
 TYPED_TEST_SUITE(CpuStep, test::AllTypes);
 
-template <Value V>
-V not_a_number() {
-  return V(std::numeric_limits<decltype(std::abs(V{}))>::quiet_NaN());
+// How the CPU runs a step.
+template <class Matrix>
+auto on_cpu(const Matrix& matrix) {
+  using V = typename Matrix::value_type;
+  using I = typename Matrix::index_type;
+  return [&matrix](const cpu::StepCoefficients<V>& coefficients, const cpu::StepVectors<V>& vectors,
+                   RowRange<I> rows) { cpu::step(matrix, coefficients, vectors, rows); };
 }
 
-// α (A − θI) x + β previous by the reference kernel, vector by vector.
-template <Value V, Index I>
-std::vector<V> expected_step(const Csr<V, I>& csr, const cpu::StepCoefficients<V>& coefficients,
-                             const std::vector<V>& x, const std::vector<V>& previous, int count) {
-  std::vector<V> out(static_cast<std::size_t>(csr.rows()) * count);
-  for (int v = 0; v < count; ++v) {
-    std::vector<V> one_x(csr.cols());
-    std::vector<V> one_out(csr.rows());
-    for (I i = 0; i < csr.cols(); ++i) one_x[i] = x[static_cast<std::size_t>(i) * count + v];
-    reference::spmv(csr, V{1}, one_x, V{}, one_out);
-    for (I i = 0; i < csr.rows(); ++i) {
-      const std::size_t at = static_cast<std::size_t>(i) * count + v;
-      V sum = one_out[i];
-      if (coefficients.shift != V{}) sum -= coefficients.shift * one_x[i];
-      out[at] = coefficients.alpha * sum;
-      if (coefficients.beta != V{}) out[at] += coefficients.beta * previous[at];
-    }
-  }
-  return out;
-}
-
-template <class Matrix, Value V, Index I>
-void expect_step(const Matrix& matrix, const Csr<V, I>& csr,
-                 const cpu::StepCoefficients<V>& coefficients, int count, RowRange<I> rows) {
-  const auto elements = [&](I n) { return static_cast<std::size_t>(n) * count; };
-  const std::vector<V> x = random_vector<V>(elements(csr.cols()), 1);
-  std::vector<V> previous = random_vector<V>(elements(csr.rows()), 2);
-  const std::vector<V> expected = expected_step(csr, coefficients, x, previous, count);
-  const std::vector<V> untouched = previous;
-  if (coefficients.beta == V{}) std::ranges::fill(previous, not_a_number<V>());
-  std::vector<V> out = untouched;
-  cpu::step(matrix, coefficients, {x.data(), previous.data(), out.data(), count}, rows);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto row = static_cast<I>(i / static_cast<std::size_t>(count));
-    if (rows.contains(row)) {
-      const Offset terms = csr.row_offsets()[row + 1] - csr.row_offsets()[row];
-      ASSERT_LE(std::abs(out[i] - expected[i]), 4 * test::tolerance<V>(terms + 2)) << "row " << row;
-    } else {
-      ASSERT_EQ(out[i], untouched[i]) << "row " << row << " is outside the range";
-    }
-  }
-}
-
-// A third and the last row, moved to where the format allows a range to end.
 template <class Matrix, Value V, Index I>
 void expect_steps(const Matrix& matrix, const Csr<V, I>& csr) {
-  const I n = csr.rows();
-  const I alignment = cpu::row_alignment(matrix);
-  const RowRange<I> all{0, n};
-  const RowRange<I> middle{
-      std::min<I>(n, n / 3 / alignment * alignment),
-      static_cast<I>(n - n / 4 < alignment ? n : (n - n / 4) / alignment * alignment)};
+  const RowRange<I> all = csr.all_rows();
+  const RowRange<I> middle = test::middle_rows(csr.rows(), cpu::row_alignment(matrix));
   const V half = V(0.5f);
   for (const int count : {1, 2, 3, 4, 5, 8}) {
     SCOPED_TRACE(testing::Message() << count << " vectors");
-    expect_step(matrix, csr, {}, count, all);
-    expect_step(matrix, csr, {.alpha = -half, .beta = V(2.0f)}, count, all);
-    if (middle.begin <= middle.end) expect_step(matrix, csr, {.beta = half}, count, middle);
-    if (n == csr.cols()) {
-      expect_step(matrix, csr, {.alpha = half, .shift = V(0.75f)}, count, all);
-      expect_step(matrix, csr, {.alpha = V(2.0f), .shift = -half, .beta = V(-1.0f)}, count, all);
+    const auto expect = [&](const cpu::StepCoefficients<V>& coefficients, RowRange<I> rows) {
+      test::expect_step(csr, coefficients, count, rows, on_cpu(matrix));
+    };
+    expect({}, all);
+    expect({.alpha = -half, .beta = V(2.0f)}, all);
+    expect({.beta = half}, middle);
+    if (csr.rows() == csr.cols()) {
+      expect({.alpha = half, .shift = V(0.75f)}, all);
+      expect({.alpha = V(2.0f), .shift = -half, .beta = V(-1.0f)}, all);
     }
   }
 }
@@ -138,34 +94,17 @@ TYPED_TEST(CpuStep, PackedSellAgreesWithTheReferenceInEveryEncoding) {
   });
 }
 
-// Row 3 of a tridiagonal matrix has no right neighbour: a hole in its dia slice, where x is NaN.
 TYPED_TEST(CpuStep, HolesNeverLetAnythingThrough) {
   using V = typename TypeParam::Value;
   using I = typename TypeParam::Index;
-  constexpr I n = 32;
-  test::Entries<V, I> entries(n, n, 7);
-  for (I row = 0; row < n; ++row) {
-    if (row > 0) entries.add(row, row - 1);
-    entries.add(row, row);
-    if (row + 1 < n && row != 3) entries.add(row, row + 1);
-  }
-  const Csr<V, I> csr = entries.coo().to_csr();
+  const Csr<V, I> csr = test::tridiagonal_with_a_hole<V, I>(32);
   for (const int count : {1, 3}) {
-    std::vector<V> x = random_vector<V>(static_cast<std::size_t>(n) * count, 1);
-    for (int v = 0; v < count; ++v) x[4 * count + v] = not_a_number<V>();
-    const std::vector<V> expected = expected_step<V, I>(csr, {}, x, {}, count);
-    const auto expect_same = [&](const auto& matrix) {
-      std::vector<V> out(x.size());
-      cpu::step(matrix, {}, {x.data(), nullptr, out.data(), count}, {0, n});
-      for (std::size_t i = 0; i < out.size(); ++i) {
-        EXPECT_EQ(out[i] == out[i], expected[i] == expected[i]) << "element " << i;
-      }
+    const auto expect = [&](const auto& matrix) {
+      test::expect_holes_let_nothing_through(csr, count, on_cpu(matrix));
     };
-    expect_same(csr);
-    expect_same(Sell<V, I>::from_csr(csr, {.slice_height = 8}));
-    expect_same(PackedSell<V, I>::from_csr(csr, {.slice_height = 8}));
-    EXPECT_NE(expected[4 * count], expected[4 * count]);
-    EXPECT_EQ(expected[3 * count], expected[3 * count]);
+    expect(csr);
+    expect(Sell<V, I>::from_csr(csr, {.slice_height = 8}));
+    expect(PackedSell<V, I>::from_csr(csr, {.slice_height = 8}));
   }
 }
 

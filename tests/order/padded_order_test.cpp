@@ -8,26 +8,11 @@
 #include "strata/order/permutation.hpp"
 #include "tests/support/by_eigen.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/orders.hpp"
 #include "tests/support/types.hpp"
 
 namespace strata {
 namespace {
-
-// A random order of the rows with empty positions scattered among them.
-template <Index I>
-Array<I> padded_rows(I rows, std::uint64_t seed) {
-  const Random random(seed, 5);
-  const auto order = Permutation<I>::random(rows, seed);
-  Array<I> row_at;
-  for (I i = 0; i < rows; ++i) {
-    for (auto empty = random.below(i, 4); empty > 2; --empty) {
-      row_at.push_back(PaddedOrder<I>::kEmpty);
-    }
-    row_at.push_back(order.old_of(i));
-  }
-  row_at.insert(row_at.end(), 3, PaddedOrder<I>::kEmpty);
-  return row_at;
-}
 
 template <class T>
 class PaddedOrderTyped : public testing::Test {};
@@ -37,7 +22,7 @@ TYPED_TEST(PaddedOrderTyped, VectorsGoThereAndBackAndEmptyPositionsAreZero) {
   using V = typename TypeParam::Value;
   using I = typename TypeParam::Index;
   for (const I rows : {0, 1, 17, 6000}) {
-    const PaddedOrder<I> order(rows, padded_rows<I>(rows, 1));
+    const PaddedOrder<I> order(rows, test::padded_rows<I>(rows, 1));
     EXPECT_EQ(order.rows(), rows);
     EXPECT_FALSE(order.is_identity());
     for (int count = 1; count <= 8; ++count) {
@@ -79,7 +64,7 @@ TYPED_TEST(PaddedOrderTyped, ReorderedMatricesAreThoseOfEigenAndOfEntryByEntryMo
     SCOPED_TRACE(name);
     const Csr<V, I> matrix = entries.to_csr();
     const I rows = matrix.rows();
-    const PaddedOrder<I> padded(rows, padded_rows<I>(rows, 4));
+    const PaddedOrder<I> padded(rows, test::padded_rows<I>(rows, 4));
     if (rows != matrix.cols()) {
       EXPECT_THROW(reordered(matrix, padded), InvalidArgument);
       continue;
@@ -102,7 +87,7 @@ TEST(PaddedOrder, ReorderedRowsAreThoseOfTheReorderedMatrix) {
   test::Entries<double, I> entries(200, 200, 1);
   for (int k = 0; k < 2000; ++k) entries.add((k * 37) % 200, (k * k + 11 * k) % 200);
   const auto matrix = entries.coo().to_csr();
-  const Order order(200, padded_rows<I>(200, 6));
+  const Order order(200, test::padded_rows<I>(200, 6));
   const auto all = reordered(matrix, order);
   const std::vector<RowRange<I>> ranges{{150, 160}, {3, 3}, {0, 50}};
   const auto some = reordered_rows<double, I>(matrix, order, ranges);
@@ -137,7 +122,7 @@ TEST(PaddedOrder, RefusesOrdersThatLoseOrRepeatARow) {
   // The same where the check runs in parallel.
   for (const int threads : {1, 3}) {
     set_thread_count(threads);
-    Array<I> rows = padded_rows<I>(20000, 1);
+    Array<I> rows = test::padded_rows<I>(20000, 1);
     rows.push_back(19999);
     EXPECT_THROW(Order(20000, std::move(rows)), InvalidArgument);
   }

@@ -41,7 +41,7 @@ std::vector<std::pair<std::string, Matrix>> plan_matrices() {
        {"stencil7:12x12x40", "stencil27:8x8x50,shuffle=1", "stencil5:60x100", "band:6000,width=13",
         "band:5000,width=9,shuffle=1", "mesh:1200,dim=2,nnzr=8,dof=3,aspect=1x8",
         "mesh:3000,dim=3,nnzr=16,shuffle=1", "random:3000,nnzr=12", "arrow:5000",
-        "stencil27:4x4x30,dof=3", "rmat:10,edges=12000"}) {
+        "stencil27:4x4x30,dof=3", "rmat:10,edges=12"}) {
     all.emplace_back(spec, generate<double, I>(spec));
   }
   const auto box = test::box<I>(6, 6, 60, test::Touching::corners);

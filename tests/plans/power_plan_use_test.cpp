@@ -294,6 +294,20 @@ TEST(PowerPlan, RefusesNewValuesOnAnotherPattern) {
   }
 }
 
+TEST(PowerPlan, RefusesWhatRunsOnGpusAlone) {
+  PowerOptions options = quick_options();
+  options.strategy = PowerStrategy::graph;
+  try {
+    plan_powers(stencil(), options);
+    FAIL() << "the strategy graph was accepted";
+  } catch (const Unavailable& error) {
+    EXPECT_STREQ(error.what(), "the strategy graph is not here: it runs on GPUs");
+  }
+  options.strategy = PowerStrategy::automatic;
+  options.format = PowerFormat::ell;
+  EXPECT_THROW(plan_powers(stencil(), options), Unavailable);
+}
+
 TEST(PowerPlan, ExplainsItsChoiceAndWhatItRejected) {
   for (const PowerStrategy strategy : {PowerStrategy::automatic, PowerStrategy::spmv,
                                        PowerStrategy::levels, PowerStrategy::wavefront}) {

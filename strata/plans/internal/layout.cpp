@@ -28,9 +28,9 @@ template <Value V, Index I>
 Layout<I> layout(const Csr<V, I>& matrix, const LevelStructure<I>& structure,
                  const PowerOptions& options, Offset group_bytes, InnerOrder inner,
                  Lengths lengths) {
-  const Offset height = options.format == PowerFormat::csr ? 1
-                        : options.slice_height > 0         ? options.slice_height
-                                                           : kTallestSlice;
+  const Offset height = !is_sliced(options.format) ? 1
+                        : options.slice_height > 0 ? options.slice_height
+                                                   : kTallestSlice;
   LevelGroupOptions<I> groups;
   // The bytes of an entry depend on the format, and that on the order: two for its index is a good
   // guess.
@@ -64,7 +64,7 @@ Layout<I> choose_layout(const Csr<V, I>& matrix, const LevelStructure<I>& struct
     inner = InnerOrder::walk;
     best = std::move(walk);
   }
-  if (options.format == PowerFormat::csr) return best;
+  if (!is_sliced(options.format)) return best;
   Layout<I> sorted = with(inner, Lengths::sorted);
   return sorted.storage.bytes_per_entry < kSortingWorthwhile * best.storage.bytes_per_entry
              ? std::move(sorted)

@@ -28,6 +28,7 @@ std::vector<StorageChoice> allowed_storage(const PowerOptions& options) {
     if (options.format == PowerFormat::sell) allowed.push_back({PowerFormat::sell, height});
   }
   if (any || options.format == PowerFormat::csr) allowed.push_back({PowerFormat::csr, 1});
+  if (options.format == PowerFormat::ell) allowed.push_back({PowerFormat::ell, 1});
   return allowed;
 }
 
@@ -65,7 +66,8 @@ Csr<V, I> sample_of(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
 }  // namespace
 
 std::string StorageChoice::name() const {
-  return format == PowerFormat::csr ? "csr" : fmt::format("{} C={}", name_of(format), slice_height);
+  if (!is_sliced(format)) return std::string(name_of(format));
+  return fmt::format("{} C={}", name_of(format), slice_height);
 }
 
 template <Value V, Index I>

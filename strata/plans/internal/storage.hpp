@@ -16,7 +16,7 @@ struct StorageChoice {
   double bytes_per_entry = 0;  // of the sample
 
   // Rows come in multiples of this.
-  Offset alignment() const { return format == PowerFormat::csr ? 1 : slice_height; }
+  Offset alignment() const { return is_sliced(format) ? slice_height : 1; }
   // "packed-sell C=32"
   std::string name() const;
 };

@@ -1,0 +1,59 @@
+#include "cli/backends.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "cli/gpu.hpp"
+#include "strata/base/error.hpp"
+
+namespace strata::cli {
+
+Backends choose_backends(const std::string& text, const std::vector<std::string>& known) {
+  Backends chosen;
+  for (const std::string& word : split_list(text)) {
+    if (std::ranges::find(known, word) == known.end()) {
+      throw InvalidArgument(fmt::format("'{}' is none of {}", word, fmt::join(known, ", ")));
+    }
+    if (is_gpu_backend(word)) {
+      require_gpu(word);
+      chosen.gpu = true;
+    }
+    chosen.all = chosen.all || word == "all";
+    chosen.cpu = chosen.cpu || word == "cpu";
+    chosen.reference = chosen.reference || word == "reference";
+    chosen.vendor = chosen.vendor || word == "vendor";
+  }
+  if (chosen.all) {
+    chosen.why_no_gpu = why_no_gpu("");
+    chosen.gpu = chosen.why_no_gpu.empty();
+    chosen.cpu = chosen.reference = chosen.vendor = true;
+  }
+  return chosen;
+}
+
+Backends choose_power_backends(const std::string& text) {
+  Backends chosen = choose_backends(text, {"cpu", "cuda", "hip", "vendor", "all"});
+  if (chosen.all) {
+    chosen.vendor = chosen.gpu && why_no_gpu_vendor().empty();
+  } else if (chosen.vendor) {
+    require_gpu("");
+    if (const std::string why = why_no_gpu_vendor(); !why.empty()) throw Unavailable(why);
+  }
+  return chosen;
+}
+
+Backends choose_own_backends(const std::string& text) {
+  const Backends chosen = choose_backends(text, {"cpu", "cuda", "hip", "vendor", "all"});
+  if (chosen.vendor && !chosen.all) {
+    throw Unavailable("what a vendor's library does is not known here: 'strata mpk' times it");
+  }
+  return chosen;
+}
+
+void add_backend_option(CLI::App& command, std::string& backend, const std::string& help) {
+  command.add_option("--backend", backend, help)->type_name("NAME,…")->capture_default_str();
+}
+
+}  // namespace strata::cli

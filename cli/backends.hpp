@@ -1,0 +1,34 @@
+// --backend: where a command runs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/options.hpp"
+
+namespace strata::cli {
+
+struct Backends {
+  bool cpu = false;
+  bool reference = false;
+  bool gpu = false;
+  bool vendor = false;     // other libraries
+  bool all = false;        // whatever there is
+  std::string why_no_gpu;  // if all were asked for and there is none
+};
+
+// The backends of a list such as "cpu,cuda". Throws InvalidArgument for words that are not `known`,
+// and Unavailable for GPUs that are not here.
+Backends choose_backends(const std::string& text, const std::vector<std::string>& known);
+
+// The backends of powers: cpu, cuda, hip, vendor, all. The vendor is that of the GPU, which has to
+// be here for it.
+Backends choose_power_backends(const std::string& text);
+// The same without the vendor, for commands that look at what Strata itself does.
+Backends choose_own_backends(const std::string& text);
+
+// --backend for powers
+void add_backend_option(CLI::App& command, std::string& backend, const std::string& help);
+
+}  // namespace strata::cli

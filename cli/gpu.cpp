@@ -1,0 +1,114 @@
+#include "cli/gpu.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/explain_gpu.hpp"
+#include "cli/measuring.hpp"
+#include "cli/power_bench_gpu.hpp"
+#include "cli/product_bench_gpu.hpp"
+#include "strata/base/error.hpp"
+#ifdef STRATA_HAS_GPU
+#include "strata/machine/gpu/known.hpp"
+#include "strata/machine/gpu/stored_facts.hpp"
+#endif
+
+namespace strata::cli {
+
+bool is_gpu_backend(std::string_view backend) {
+  return backend == gpu::name_of(gpu::Api::cuda) || backend == gpu::name_of(gpu::Api::hip);
+}
+
+void require_gpu(std::string_view backend) {
+  if (const std::string why = why_no_gpu(backend); !why.empty()) throw Unavailable(why);
+}
+
+std::string why_no_gpu_vendor() {
+#ifdef STRATA_HAS_VENDOR
+  return "";
+#else
+  return "this build has no library of a GPU's vendor";
+#endif
+}
+
+KnownGpu find_gpu(int device, ResultDocument& document, Progress& progress) {
+  progress.start("finding out how fast the GPU is");
+  KnownGpu known =
+      find_gpu(device, false, [&](std::string_view, double share) { progress.callback()(share); });
+  describe_gpu(known, document);
+  return known;
+}
+
+void describe_gpu(const KnownGpu& known, ResultDocument& document) {
+  const gpu::GpuFacts& facts = known.facts;
+  Json described{{"api", gpu::name_of(facts.device.api)},
+                 {"device", facts.device.index},
+                 {"name", facts.device.name},
+                 {"architecture", facts.device.architecture},
+                 {"driver", facts.device.driver},
+                 {"runtime", facts.device.runtime},
+                 {"memory_read_bytes_per_second", facts.memory_bandwidth()},
+                 {"l2_read_bytes_per_second", facts.l2_bandwidth()},
+                 {"l2_bytes", facts.l2_bytes()},
+                 {"measured_at", facts.measured_at}};
+  if (!known.remark.empty()) described["remark"] = known.remark;
+  document.describe_machine(Json::object({{"gpu", described}}));
+}
+
+std::string gpu_heading_text(const gpu::GpuFacts& facts) {
+  return fmt::format("{}, device {}: {} GB/s from memory\n\n", facts.device.name,
+                     facts.device.index, giga_text(facts.memory_bandwidth()));
+}
+
+#ifdef STRATA_HAS_GPU
+
+std::string why_no_gpu(std::string_view backend) {
+  const std::string_view built = gpu::name_of(gpu::api());
+  if (!backend.empty() && backend != built) {
+    return fmt::format("this build has GPU code for {}, not for {}", built, backend);
+  }
+  if (gpu::device_count() > 0) return "";
+  return fmt::format("no GPU can be used: {}", gpu::why_no_device());
+}
+
+KnownGpu find_gpu(int device, bool refresh,
+                  const std::function<void(std::string_view, double)>& progress) {
+  const auto path = gpu::facts_path(gpu::device_properties(device));
+  const gpu::GpuMeasureOptions options{.device = device, .bytes = 0, .progress = progress};
+  gpu::KnownGpuFacts known =
+      refresh ? gpu::measure_anew(path, options) : gpu::load_or_measure(path, options);
+  return {.facts = std::move(known.facts),
+          .remark = std::move(known.remark),
+          .measured = known.measured,
+          .path = path.string()};
+}
+
+#else
+
+std::string why_no_gpu(std::string_view) {
+  return "this build has no GPU code";
+}
+
+KnownGpu find_gpu(int, bool, const std::function<void(std::string_view, double)>&) {
+  throw Unavailable(why_no_gpu(""));
+}
+
+void run_gpu_product_bench(const AnyMatrix&, const GpuProductSettings&, const gpu::GpuFacts&,
+                           const MeasuringOptions&, Progress&,
+                           const std::function<void(const ProductRun&)>&) {
+  throw Unavailable(why_no_gpu(""));
+}
+
+void run_gpu_power_bench(const AnyMatrix&, const PowerSettings&, const GpuPowerContest&,
+                         const gpu::GpuFacts&, const MeasuringOptions&, Progress&,
+                         const PowerRunsDone&) {
+  throw Unavailable(why_no_gpu(""));
+}
+
+std::string explain_on_gpu(const AnyMatrix&, PowerStrategy, const gpu::GpuFacts&,
+                           const CandidateContext&, ResultDocument&) {
+  throw Unavailable(why_no_gpu(""));
+}
+
+#endif
+
+}  // namespace strata::cli

@@ -1,0 +1,46 @@
+// GPUs as the command sees them, whether or not this build has code for them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "cli/json.hpp"
+#include "cli/terminal.hpp"
+#include "strata/machine/gpu/facts.hpp"
+
+namespace strata::cli {
+
+// Whether GPUs have a backend of that name: "cuda" and "hip", built or not.
+bool is_gpu_backend(std::string_view backend);
+
+// Why nothing can run on the GPUs of this backend: another build is needed, or another machine.
+// Empty if they can be used. An empty name stands for the backend that this build has.
+std::string why_no_gpu(std::string_view backend);
+// Throws Unavailable for that reason.
+void require_gpu(std::string_view backend);
+
+// Why the library of the GPU's vendor cannot be compared with: it is not in this build. Empty if it
+// is.
+std::string why_no_gpu_vendor();
+
+// What `strata machine` shows of a GPU.
+struct KnownGpu {
+  gpu::GpuFacts facts;
+  std::string remark;
+  bool measured = false;
+  std::string path;  // where the facts are stored
+};
+// Throws Unavailable if there is no device of that number. `progress` as when measuring a machine.
+KnownGpu find_gpu(int device, bool refresh,
+                  const std::function<void(std::string_view, double)>& progress);
+
+// The facts of a GPU, measured now if nobody has yet, as find_machine has those of the processor.
+KnownGpu find_gpu(int device, ResultDocument& document, Progress& progress);
+// Tells the document what is compared with.
+void describe_gpu(const KnownGpu& known, ResultDocument& document);
+
+// The line above a table: the GPU and its memory.
+std::string gpu_heading_text(const gpu::GpuFacts& facts);
+
+}  // namespace strata::cli

@@ -1,0 +1,26 @@
+// What the options of the commands about powers ask of a plan on a GPU. For files that are compiled
+// only where there is GPU code.
+#pragma once
+
+#include "cli/power_settings.hpp"
+#include "strata/plans/gpu/power_plan.hpp"
+
+namespace strata::cli {
+
+// The facts have to stay until the plan is made.
+inline gpu::GpuPowerOptions gpu_options_for(const PowerSettings& settings, int power,
+                                            PowerStrategy strategy, const gpu::GpuFacts& facts) {
+  const PowerOptions& plan = settings.plan;
+  return {.power = power,
+          .basis = plan.basis,
+          .vectors = plan.vectors,
+          .vector_order = plan.vector_order,
+          .strategy = strategy,
+          .format = plan.format,
+          .slice_height = plan.slice_height,
+          .block = plan.block,
+          .confirm = plan.confirm,
+          .facts = &facts};
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,228 @@
+#include "cli/product_bench_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+
+#include "cli/interruption.hpp"
+#include "cli/peers_gpu.hpp"
+#include "strata/base/error.hpp"
+#include "strata/device/device.hpp"
+#include "strata/device/timing.hpp"
+#include "strata/model/balance.hpp"
+#include "strata/model/power_model.hpp"
+
+namespace strata::cli {
+
+namespace {
+
+constexpr int kMinRepetitions = 20;
+
+ProductPrediction predict(const gpu::GpuFacts& facts, const Measurement& measured) {
+  const auto bytes = static_cast<Offset>(measured.bytes);
+  const bool cached = bytes <= facts.l2_bytes();
+  const double bandwidth = cached ? facts.read_bandwidth(bytes) : facts.memory_bandwidth();
+  const double flops_per_byte = measured.flops / measured.bytes;
+  return {.flops_per_second = flops_per_byte * bandwidth,
+          .ramped_up = flops_per_byte * ramped_up(facts.ramp_up.bytes_per_second,
+                                                  facts.ramp_up.overhead_seconds, measured.bytes),
+          .bound = cached ? "cache" : "dram"};
+}
+
+template <Value V>
+std::string kernel_text(const gpu::DeviceCsr<V>& matrix) {
+  if (matrix.kernel() == gpu::CsrKernel::parts) return "CSR in equal parts";
+  const int threads = matrix.threads_per_row();
+  return fmt::format("CSR, {} thread{} per row", threads, threads == 1 ? "" : "s");
+}
+
+template <Value V, Index I>
+class GpuProductBench {
+ public:
+  GpuProductBench(const Csr<V, I>& matrix, const gpu::GpuFacts& facts,
+                  const MeasuringOptions& measuring, Progress& progress)
+      : matrix_(matrix),
+        facts_(facts),
+        measuring_(measuring),
+        progress_(progress),
+        x_(matrix.cols()),
+        y_(matrix.rows()) {
+    const Array<V> x = random_vector<V>(matrix.cols(), measuring.seed);
+    gpu::copy(std::span<const V>(x), x_.span(), stream_);
+    stream_.synchronize();
+    if (measuring.validate) {
+      reference_.emplace(matrix, std::span<const V>(x), Basis::monomial(), 1, 1);
+    }
+  }
+
+  void run(const GpuProductSettings& settings, const std::function<void(const ProductRun&)>& done) {
+    std::vector<Contender> contenders;
+    for (const FormatFacts& format : settings.formats) {
+      if (has_gpu_kernel(format)) add_kernel(contenders, format);
+    }
+    if (settings.vendor) {
+      for (const GpuPeer& peer : make_gpu_peers<V, I>(operands_)) add_peer(contenders, peer);
+    }
+    measure(contenders);
+    for (const Contender& contender : contenders) done(contender.run);
+  }
+
+ private:
+  struct Contender {
+    ProductRun run;
+    std::function<void()> multiply;  // none if it was refused
+  };
+
+  void add_kernel(std::vector<Contender>& contenders, const FormatFacts& format) {
+    progress_.start("converting to " + format.label);
+    ProductRun run;
+    run.backend = gpu::name_of(facts_.device.api);
+    run.format = format;
+    add(contenders, std::move(run), [&](FormatFacts& made) { return kernel_for(made); });
+  }
+
+  void add_peer(std::vector<Contender>& contenders, const GpuPeer& peer) {
+    progress_.start("preparing " + peer.format.label);
+    ProductRun run;
+    run.backend = "vendor";
+    run.format = peer.format;
+    add(contenders, std::move(run), [&](FormatFacts&) { return peer.make(); });
+  }
+
+  // `make` returns the product, and may say more about its format.
+  template <class Make>
+  void add(std::vector<Contender>& contenders, ProductRun run, const Make& make) {
+    Contender contender{std::move(run), {}};
+    FormatFacts& format = contender.run.format;
+    const auto begin = std::chrono::steady_clock::now();
+    try {
+      GpuProduct product = make(format);
+      contender.run.format_bytes = product.bytes;
+      contender.multiply = std::move(product.multiply);
+    } catch (const InvalidArgument& refusal) {
+      format.refusal = refusal.what();
+    } catch (const Error& error) {
+      format.refusal = error.what();
+      if (!failure_) failure_ = std::current_exception();
+    }
+    contender.run.device = facts_.device.index;
+    contender.run.memory_bandwidth = facts_.memory_bandwidth();
+    contender.run.setup_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    contenders.push_back(std::move(contender));
+  }
+
+  GpuProduct kernel_for(FormatFacts& format) {
+    if (format.format == "csr") {
+      const auto stored = on_device();
+      format.label = kernel_text(*stored);
+      if (stored->kernel() == gpu::CsrKernel::rows) {
+        format.parameters.push_back({"threads_per_row", stored->threads_per_row()});
+      }
+      return product_of(stored);
+    }
+    const Offset height = parameter(format, "slice_height");
+    const Offset window = parameter(format, "sort_window");
+    if (format.format == "sell") {
+      return product_of(std::make_shared<const gpu::DeviceSell<V>>(
+          Sell<V, I>::from_csr(matrix_, {.slice_height = height, .sort_window = window}), stream_));
+    }
+    PackedSellOptions options;
+    options.slice_height = height;
+    options.sort_window = window;
+    return product_of(std::make_shared<const gpu::DevicePackedSell<V>>(
+        PackedSell<V, I>::from_csr(matrix_, options), stream_));
+  }
+
+  template <class Matrix>
+  GpuProduct product_of(std::shared_ptr<const Matrix> stored) {
+    return {stored->bytes(), [this, stored] {
+              gpu::step(*stored, {}, {x_.span(), {}, y_.span(), 1}, stored->all_rows(), stream_);
+            }};
+  }
+
+  std::shared_ptr<const gpu::DeviceCsr<V>> on_device() {
+    if (!csr_) csr_ = std::make_shared<const gpu::DeviceCsr<V>>(matrix_, stream_);
+    return csr_;
+  }
+
+  // Times all that run, in turn, and checks them.
+  void measure(std::vector<Contender>& contenders) {
+    std::vector<std::function<void()>> products;
+    std::vector<Contender*> running;
+    for (Contender& contender : contenders) {
+      if (!contender.multiply) continue;
+      running.push_back(&contender);
+      products.emplace_back([&contender] {
+        check_interruption();
+        contender.multiply();
+      });
+    }
+    if (running.empty()) {
+      if (failure_) std::rethrow_exception(failure_);
+      return;
+    }
+    progress_.start("timing all formats in turn on the GPU");
+    const auto timings = time_interleaved(
+        products, {.min_seconds = measuring_.min_seconds, .min_repetitions = kMinRepetitions},
+        gpu::device_stopwatch(stream_));
+    double fastest_peer = 0;
+    for (std::size_t i = 0; i < running.size(); ++i) {
+      finish(*running[i], timings[i]);
+      if (running[i]->run.backend != "vendor") continue;
+      const double seconds = timings[i].median;
+      fastest_peer = fastest_peer == 0 ? seconds : std::min(fastest_peer, seconds);
+    }
+    for (Contender* contender : running) {
+      contender->run.speed_up = fastest_peer / contender->run.measurement.timing.median;
+    }
+  }
+
+  void finish(Contender& contender, const Timing& timing) {
+    Measurement& measurement = contender.run.measurement;
+    const VectorTraffic vectors{.rows = matrix_.rows(),
+                                .cols = matrix_.cols(),
+                                .value_bytes = static_cast<double>(sizeof(V)),
+                                .stores_load = false};
+    measurement.flops = (is_complex<V> ? 8.0 : 2.0) * static_cast<double>(matrix_.nnz());
+    measurement.bytes = static_cast<double>(contender.run.format_bytes) + vectors.bytes();
+    measurement.timing = timing;
+    contender.run.predicted = predict(facts_, measurement);
+    if (!reference_) return;
+    // All write to the same y: what one leaves out must not be there from another.
+    gpu::fill_zero(y_.span(), stream_);
+    contender.multiply();
+    measurement.check = reference_->check(gpu::to_host(y_.span(), stream_), 1);
+  }
+
+  const Csr<V, I>& matrix_;
+  const gpu::GpuFacts& facts_;
+  const MeasuringOptions& measuring_;
+  Progress& progress_;
+  gpu::Stream stream_;
+  gpu::DeviceArray<V> x_;
+  gpu::DeviceArray<V> y_;
+  std::shared_ptr<const gpu::DeviceCsr<V>> csr_;
+  GpuOperands<V, I> operands_{matrix_, [this] { return on_device(); }, x_.span(), y_.span(),
+                              stream_};
+  std::optional<ReferencePowers<V>> reference_;
+  std::exception_ptr failure_;  // the first that was no mere refusal
+};
+
+}  // namespace
+
+void run_gpu_product_bench(const AnyMatrix& matrix, const GpuProductSettings& settings,
+                           const gpu::GpuFacts& facts, const MeasuringOptions& measuring,
+                           Progress& progress, const std::function<void(const ProductRun&)>& done) {
+  gpu::use_device(facts.device.index);
+  std::visit(
+      [&]<Value V, Index I>(const Csr<V, I>& csr) {
+        GpuProductBench<V, I>(csr, facts, measuring, progress).run(settings, done);
+      },
+      matrix);
+}
+
+}  // namespace strata::cli

@@ -1,0 +1,240 @@
+#include "strata/execute/gpu/device_wave.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/device/error.hpp"
+#include "strata/execute/gpu/internal/wave_launch.hpp"
+
+namespace strata::gpu {
+
+namespace {
+
+constexpr std::uint64_t kPatience = 10'000'000'000;  // nanoseconds
+// Records have lists besides the values and codes that tiles are measured by.
+constexpr Offset kListBytes = 640;
+// Slots start on a line of 128 bytes, as copies like it.
+constexpr std::uint32_t kSlotAlignment = 128;
+// Tiles of that many fit into shared memory: enough that one more or less makes little difference.
+// Short rows have more rows in a tile than warps, and want it larger.
+constexpr Offset kSlotsWanted = 8;
+constexpr Offset kSlotsOfShortRows = 7;
+// Of the L2 cache, a window there; and how many times as large tiles are as in shared memory.
+constexpr double kWindowShare = 0.8;
+constexpr Offset kTilesInL2 = 2;
+constexpr int kBlocksPerMultiprocessor = 4;
+
+// As many slots as there is room for, or as are wanted.
+template <Value V>
+hopper::Ring ring_of(const WaveShape& shape, const DeviceTiles<V>& tiles, Offset room) {
+  const bool whole = shape.home == WindowHome::shared_memory;
+  const std::uint32_t largest = whole ? tiles.largest_record : tiles.largest_head;
+  hopper::Ring ring{shape.teams, shape.team_warps, shape.teams,
+                    divide_up(largest, kSlotAlignment) * kSlotAlignment};
+  const Offset round = Offset{shape.workers} * tiles.records.bytes() / std::max(tiles.tiles, 1);
+  while (true) {
+    hopper::Ring larger = ring;
+    larger.slots += shape.teams;
+    const bool needed = Offset{ring.slots} * shape.workers <= tiles.reach[shape.power];
+    const bool wanted = shape.window_bytes == 0 || larger.slots * round <= shape.window_bytes;
+    if (larger.shared_bytes(shape.power, tiles.mailboxes) > room || !(needed || wanted)) break;
+    ring = larger;
+  }
+  return ring;
+}
+
+void require_shape(const WaveShape& shape, int workers, Offset slice_height) {
+  if (shape.power < 1 || shape.power > kMaxWavePower) {
+    throw InvalidArgument(
+        fmt::format("a sweep has 1 to {} powers, not {}", kMaxWavePower, shape.power));
+  }
+  if (shape.vectors < 1 || shape.vectors > kMaxVectors) {
+    throw InvalidArgument(
+        fmt::format("a wave is for 1 to {} vectors, not {}", kMaxVectors, shape.vectors));
+  }
+  if (!detail::is_wave_height(slice_height)) {
+    throw InvalidArgument(
+        fmt::format("waves run over slices of 8, 16 or 32 rows, not {}", slice_height));
+  }
+  if (shape.workers != workers) {
+    throw InvalidArgument(
+        fmt::format("a shape for {} workers and a wave of {}", shape.workers, workers));
+  }
+  if (shape.specialised && shape.vectors != 1) {
+    throw InvalidArgument("the wave for Hopper GPUs is for one vector");
+  }
+  if (!shape.specialised && shape.home == WindowHome::shared_memory) {
+    throw InvalidArgument("a window in shared memory takes the wave for Hopper GPUs");
+  }
+}
+
+// For one power fewer warps than asked for may be left.
+WaveShape specialised_shape(const DeviceProperties& device, int power, WindowHome home,
+                            bool many_gathers) {
+  WaveShape shape;
+  shape.home = home;
+  shape.specialised = true;
+  shape.power = power;
+  shape.workers = device.multiprocessors;
+  shape.many_gathers = many_gathers;
+  shape.tile_bytes =
+      device.shared_bytes_per_block / (many_gathers ? kSlotsWanted : kSlotsOfShortRows) -
+      kListBytes;
+  const int warps =
+      (detail::most_hopper_warps(many_gathers) - hopper::Ring{0, 0}.warps(power)) / power;
+  // Two teams, if both have as many warps as a tile of long rows has slices.
+  shape.teams = many_gathers && warps >= 8 ? 2 : 1;
+  shape.team_warps = warps / shape.teams;
+  if (home == WindowHome::l2) {
+    shape.tile_bytes *= kTilesInL2;
+    shape.window_bytes = static_cast<Offset>(kWindowShare * static_cast<double>(device.l2_bytes));
+  }
+  shape.threads = hopper::Ring{shape.teams, shape.team_warps}.warps(power) * device.warp;
+  return shape;
+}
+
+}  // namespace
+
+template <Value V>
+std::vector<WaveShape> wave_shapes(const DeviceProperties& device, int power, int vectors,
+                                   Offset slice_height) {
+  std::vector<WaveShape> shapes;
+  if (!device.cooperative_launch || !detail::is_wave_height(slice_height)) return shapes;
+  if (detail::has_hopper_wave() && device.api == Api::cuda && device.capability_major == 9 &&
+      vectors == 1) {
+    shapes.push_back(specialised_shape(device, power, WindowHome::shared_memory, true));
+    shapes.push_back(specialised_shape(device, power, WindowHome::shared_memory, false));
+    shapes.push_back(specialised_shape(device, power, WindowHome::l2, false));
+    std::erase_if(shapes, [](const WaveShape& shape) { return shape.team_warps < 1; });
+  }
+  WaveShape shape;
+  shape.power = power;
+  shape.vectors = vectors;
+  shape.threads = detail::kWaveThreads;
+  const int resident = detail::resident_wave_blocks<V>(static_cast<int>(slice_height), vectors);
+  shape.workers = std::min(device.multiprocessors * kBlocksPerMultiprocessor, resident);
+  if (shape.workers < 1) return shapes;
+  // A slice per warp at least; and two rounds of tiles, the least a sweep of two powers holds, in
+  // a third of the cache.
+  shape.tile_bytes = std::max<Offset>(device.l2_bytes / 3 / shape.workers / 2,
+                                      slice_height * Offset{sizeof(V)} * 8);
+  shapes.push_back(shape);
+  return shapes;
+}
+
+template <Value V>
+DeviceTiles<V>::DeviceTiles(const TileStream<V>& matrix, const Wave& wave, Stream& stream)
+    : records(to_device(std::span<const std::byte>(matrix.records), stream)),
+      places(to_device(std::span<const RecordPlace>(matrix.places), stream)),
+      presence(to_device(std::span<const std::uint64_t>(matrix.presence), stream)),
+      rows(matrix.rows),
+      tiles(wave.tiles()),
+      slice_height(matrix.slice_height),
+      largest_record(matrix.largest_record),
+      largest_head(matrix.largest_head),
+      workers(wave.workers()),
+      mailboxes(wave.mailboxes()) {
+  for (int power = 1; power <= kMaxWavePower; ++power) reach[power] = wave.reach(power);
+}
+
+template <Value V>
+DeviceWave<V>::DeviceWave(std::shared_ptr<const DeviceTiles<V>> tiles, const WaveShape& shape)
+    : shape_(shape), tiles_(std::move(tiles)) {
+  require_shape(shape, tiles_->workers, tiles_->slice_height);
+  if (!shape.specialised) {
+    lag_ = static_cast<int>(divide_up<Offset>(tiles_->reach[2], shape.workers)) + 1;
+    window_tiles_ = Offset{lag_} * (shape.power - 1) * shape.workers;
+    return;
+  }
+  const Offset room = device_properties(current_device()).shared_bytes_per_block;
+  ring_ = ring_of(shape, *tiles_, room);
+  if (ring_.shared_bytes(shape.power, tiles_->mailboxes) > room) {
+    throw InvalidArgument(
+        fmt::format("{} slots of {} bytes need more than the {} bytes of shared memory that a "
+                    "block can have",
+                    ring_.slots, ring_.slot_bytes, room));
+  }
+  window_tiles_ = Offset{ring_.slots} * shape.workers;
+  if (window_tiles_ <= reach()) {
+    throw InvalidArgument(
+        fmt::format("{} tiles are held at a time; power {} of a tile needs {} beyond it",
+                    window_tiles_, shape.power, reach()));
+  }
+}
+
+template <Value V>
+typename DeviceWave<V>::Workspace DeviceWave<V>::make_workspace(Stream& stream) const {
+  Workspace workspace;
+  workspace.news =
+      DeviceArray<std::uint32_t>(Offset{shape_.power} * shape_.workers * tiles_->mailboxes);
+  workspace.control = DeviceArray<WaveControl>(1);
+  fill_zero(workspace.news.span(), stream);
+  fill_zero(workspace.control.span(), stream);
+  stream.synchronize();
+  return workspace;
+}
+
+template <Value V>
+WaveArguments<DeviceValue<V>> DeviceWave<V>::arguments(const WaveSteps<V>& steps,
+                                                       Workspace& workspace) const {
+  using T = DeviceValue<V>;
+  const auto power = static_cast<int>(steps.steps.size());
+  if (power < 1 || power > shape_.power || std::ssize(steps.vectors) != power + 1) {
+    throw InvalidArgument(fmt::format("a wave of {} powers was given {} steps and {} vectors",
+                                      shape_.power, power, steps.vectors.size()));
+  }
+  WaveArguments<T> wave;
+  wave.records = tiles_->records.data();
+  wave.places = tiles_->places.data();
+  wave.tiles = tiles_->tiles;
+  wave.rows = {tiles_->presence.empty() ? nullptr : tiles_->presence.data(), nullptr, tiles_->rows};
+  wave.news = workspace.news.data();
+  wave.mailboxes = tiles_->mailboxes;
+  wave.control = workspace.control.data();
+  wave.patience_ns = kPatience;
+  wave.disturbance = steps.disturbance;
+  wave.power = power;
+  wave.count = shape_.vectors;
+  wave.before = reinterpret_cast<const T*>(steps.before);
+  for (int k = 0; k <= power; ++k) wave.vectors[k] = reinterpret_cast<T*>(steps.vectors[k]);
+  for (int k = 0; k < power; ++k) {
+    wave.alpha[k] = device_value(steps.steps[k].alpha);
+    wave.shift[k] = device_value(steps.steps[k].shift);
+    wave.beta[k] = device_value(steps.steps[k].beta);
+  }
+  return wave;
+}
+
+template <Value V>
+void DeviceWave<V>::run(const WaveSteps<V>& steps, Workspace& workspace, Stream& stream) const {
+  const WaveArguments<DeviceValue<V>> wave = arguments(steps, workspace);
+  if (tiles_->tiles == 0) return;
+  if (shape_.specialised) {
+    detail::launch_hopper_wave<V>(wave, tiles_->slice_height, shape_.workers, shape_.home,
+                                  shape_.many_gathers, ring_, stream);
+  } else {
+    detail::launch_wave<V>(wave, tiles_->slice_height, shape_.workers, lag_, stream);
+  }
+}
+
+template <Value V>
+void DeviceWave<V>::require_ended(Workspace& workspace, Stream& stream) const {
+  const Array<WaveControl> control = to_host(workspace.control.span(), stream);
+  if (control[0].stuck == 0) return;
+  workspace = make_workspace(stream);
+  throw DeviceError("a wave of powers",
+                    "its blocks waited for each other for more than ten seconds");
+}
+
+#define STRATA_INSTANTIATE(V, unused)                                                        \
+  template std::vector<WaveShape> wave_shapes<V>(const DeviceProperties&, int, int, Offset); \
+  template struct DeviceTiles<V>;                                                            \
+  template class DeviceWave<V>
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::gpu

@@ -1,0 +1,130 @@
+// DeviceWave: a matrix on a GPU that is read once for all powers of a sweep (schedule/wave.hpp).
+//
+//   WaveShape shape = …                              // wave_shapes() proposes some
+//   const auto tiles = cut_slices(matrix, shape.tile_bytes);
+//   const Wave dealt(inputs_of(matrix, tiles), shape.workers);
+//   const TileStream<double> tile_stream(matrix, tiles, dealt);
+//   const auto on_device = std::make_shared<const DeviceTiles<double>>(tile_stream, dealt, stream);
+//   const DeviceWave<double> wave(on_device, shape);
+//   auto workspace = wave.make_workspace(stream);
+//   wave.run(steps, workspace, stream);              // any number of times, in stream order
+//   stream.synchronize();
+//   wave.require_ended(workspace, stream);
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "strata/base/types.hpp"
+#include "strata/device/array.hpp"
+#include "strata/device/device.hpp"
+#include "strata/device/stream.hpp"
+#include "strata/execute/gpu/ring.hpp"
+#include "strata/execute/gpu/tile_stream.hpp"
+#include "strata/execute/gpu/wave_arguments.hpp"
+#include "strata/kernels/gpu/device_matrix.hpp"
+
+namespace strata::gpu {
+
+// How a wave is spread over a device.
+struct WaveShape {
+  WindowHome home = WindowHome::l2;
+  bool specialised = false;  // the kernel of Hopper GPUs, with warps for every job; one vector
+  int power = 2;             // of one sweep, at most kMaxWavePower
+  int workers = 1;
+  int threads = 256;        // per worker
+  int vectors = 1;          // side by side
+  Offset tile_bytes = 0;    // of values and codes
+  Offset window_bytes = 0;  // specialised: what the tiles of all workers should fit; 0: no limit
+
+  // Specialised: each power has `teams` of `team_warps` warps; tiles go round among the teams, the
+  // slices of a tile among the warps of a team.
+  int teams = 1;
+  int team_warps = 1;
+  bool many_gathers = false;  // for rows of which a thread has more than a few entries
+
+  bool operator==(const WaveShape&) const = default;
+};
+
+// Shapes worth trying on the device for sweeps of so many powers: tiles of the sizes that rings of
+// shared memory and the L2 cache ask for. Empty where no wave can run.
+template <Value V>
+std::vector<WaveShape> wave_shapes(const DeviceProperties& device, int power, int vectors,
+                                   Offset slice_height);
+
+// A stream of tiles in device memory. Waves of other powers and teams can share it.
+template <Value V>
+struct DeviceTiles {
+  DeviceArray<std::byte> records;
+  DeviceArray<RecordPlace> places;
+  DeviceArray<std::uint64_t> presence;
+  std::int32_t rows = 0;
+  std::int32_t tiles = 0;
+  std::int32_t slice_height = 32;
+  std::uint32_t largest_record = 0;
+  std::uint32_t largest_head = 0;
+  int workers = 1;
+  int mailboxes = 4;
+  std::array<Offset, kMaxWavePower + 1> reach{};  // by power
+
+  DeviceTiles(const TileStream<V>& matrix, const Wave& wave, Stream& stream);
+};
+
+// What a sweep computes: y_k = α_k (A − θ_k I) y_{k−1} + β_k y_{k−2}, k = 1 … p.
+template <Value V>
+struct WaveSteps {
+  std::vector<V*> vectors;    // y_0 … y_p in device memory, each of rows × vectors elements
+  const V* before = nullptr;  // y_−1, where β_1 is not 0
+  std::vector<StepCoefficients<V>> steps;  // p of them
+  std::uint32_t disturbance = 0;           // for tests, see WaveArguments
+};
+
+template <Value V>
+class DeviceWave {
+ public:
+  // What one run at a time needs: how far everybody is.
+  class Workspace {
+   private:
+    friend class DeviceWave;
+    DeviceArray<std::uint32_t> news;
+    DeviceArray<WaveControl> control;
+  };
+
+  DeviceWave() = default;
+  // Throws InvalidArgument if the shape is not for these tiles: another number of workers, a
+  // window that is too small for the reach of the powers, tiles too large for shared memory.
+  DeviceWave(std::shared_ptr<const DeviceTiles<V>> tiles, const WaveShape& shape);
+
+  const WaveShape& shape() const { return shape_; }
+  // Of matrix data that a sweep reads.
+  Offset bytes() const { return tiles_->records.bytes(); }
+  // How many tiles all workers hold at a time, and how many they must at least.
+  Offset window_tiles() const { return window_tiles_; }
+  Offset reach() const { return tiles_->reach[shape_.power]; }
+
+  Workspace make_workspace(Stream& stream) const;
+
+  // In the order of the stream; can be captured into a graph. A run with a workspace must have
+  // ended before the next with the same one begins, as it has in one stream.
+  void run(const WaveSteps<V>& steps, Workspace& workspace, Stream& stream) const;
+
+  // After the stream was synchronised: throws DeviceError if a run did not end by itself, because
+  // its blocks waited in vain for more than ten seconds. The workspace is then as new.
+  void require_ended(Workspace& workspace, Stream& stream) const;
+
+ private:
+  WaveArguments<DeviceValue<V>> arguments(const WaveSteps<V>& steps, Workspace& workspace) const;
+
+  WaveShape shape_;
+  std::shared_ptr<const DeviceTiles<V>> tiles_;
+  hopper::Ring ring_;  // of the specialised kernel
+  int lag_ = 0;        // of the other
+  Offset window_tiles_ = 0;
+};
+
+}  // namespace strata::gpu

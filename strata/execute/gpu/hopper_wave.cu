@@ -1,0 +1,82 @@
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/device/internal/launch.hpp"
+#include "strata/execute/gpu/internal/wave_launch.hpp"
+#include "strata/kernels/gpu/dispatch.hpp"
+#ifndef STRATA_GPU_HIP
+#include "strata/execute/gpu/internal/hopper_wave.hpp"
+#endif
+
+namespace strata::gpu::detail {
+
+#ifdef STRATA_GPU_HIP
+
+bool has_hopper_wave() {
+  return false;
+}
+
+template <Value V>
+void launch_hopper_wave(const WaveArguments<DeviceValue<V>>&, int, int, WindowHome, bool,
+                        const hopper::Ring&, Stream&) {
+  throw Unavailable("this wave takes a Hopper GPU");
+}
+
+#else
+
+namespace {
+
+// How many elements of x a thread asks for at a time. Rows of 7, 27 and 81 entries are common: the
+// last are shared by several threads. 27 doubles take 54 of the 96 registers that 640 threads leave
+// each other, 9 with as many values from the L2 cache 36 of the 64 that 1024 leave.
+template <class T>
+constexpr int gathers_of(WindowHome home, int height, bool many) {
+  const int doubles = many ? (height == 32 ? 27 : 21) : home == WindowHome::l2 ? 9 : 7;
+  return doubles * 8 / (sizeof(T) > 8 ? static_cast<int>(sizeof(T)) : 8);
+}
+
+template <WindowHome home, int height, bool many, class T>
+__global__ void __launch_bounds__(most_hopper_warps(many) * 32, 1)
+    hopper_wave_kernel(const __grid_constant__ WaveArguments<T> arguments,
+                       const __grid_constant__ hopper::Ring ring) {
+  // In a build for several GPUs, older ones have this kernel too; they never run it.
+#if __CUDA_ARCH__ >= 900
+  hopper::WaveBlock<home, height, gathers_of<T>(home, height, many), T>(arguments, ring).run();
+#endif
+}
+
+}  // namespace
+
+bool has_hopper_wave() {
+  return true;
+}
+
+template <Value V>
+void launch_hopper_wave(const WaveArguments<DeviceValue<V>>& arguments, int slice_height,
+                        int workers, WindowHome home, bool many_gathers, const hopper::Ring& ring,
+                        Stream& stream) {
+  using T = DeviceValue<V>;
+  const LaunchShape shape{workers, ring.warps(arguments.power) * 32,
+                          ring.shared_bytes(arguments.power, arguments.mailboxes)};
+  const auto launch = [&](const auto& kernel) {
+    launch_cooperative("hopper_wave_kernel", kernel, shape, stream, arguments, ring);
+  };
+  const bool known = with_power_of_two<8, 32>(slice_height, [&](auto height) {
+    if (home == WindowHome::l2) {
+      launch(hopper_wave_kernel<WindowHome::l2, height(), false, T>);
+    } else if (many_gathers) {
+      launch(hopper_wave_kernel<WindowHome::shared_memory, height(), true, T>);
+    } else {
+      launch(hopper_wave_kernel<WindowHome::shared_memory, height(), false, T>);
+    }
+  });
+  if (!known) throw InvalidArgument("waves run over slices of 8, 16 or 32 rows");
+}
+
+#endif
+
+#define STRATA_INSTANTIATE(V, unused)                                                             \
+  template void launch_hopper_wave<V>(const WaveArguments<DeviceValue<V>>&, int, int, WindowHome, \
+                                      bool, const hopper::Ring&, Stream&)
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::gpu::detail

@@ -1,0 +1,35 @@
+// The kernels of waves by their parameters, for device_wave.cpp.
+#pragma once
+
+#include "strata/base/types.hpp"
+#include "strata/device/stream.hpp"
+#include "strata/execute/gpu/ring.hpp"
+#include "strata/execute/gpu/wave_arguments.hpp"
+
+namespace strata::gpu::detail {
+
+// The slice heights and numbers of threads that the kernels are made for.
+inline constexpr int kWaveThreads = 256;
+constexpr bool is_wave_height(Offset slice_height) {
+  return slice_height == 8 || slice_height == 16 || slice_height == 32;
+}
+
+template <Value V>
+void launch_wave(const WaveArguments<DeviceValue<V>>& arguments, int slice_height, int workers,
+                 int lag, Stream& stream);
+// How many blocks of it are resident at once, on all multiprocessors.
+template <Value V>
+int resident_wave_blocks(int slice_height, int vectors);
+
+// Whether this build has the kernels of Hopper GPUs.
+bool has_hopper_wave();
+// The most warps of a block.
+constexpr int most_hopper_warps(bool many_gathers) {
+  return many_gathers ? 20 : 32;
+}
+template <Value V>
+void launch_hopper_wave(const WaveArguments<DeviceValue<V>>& arguments, int slice_height,
+                        int workers, WindowHome home, bool many_gathers, const hopper::Ring& ring,
+                        Stream& stream);
+
+}  // namespace strata::gpu::detail

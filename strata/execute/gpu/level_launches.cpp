@@ -1,0 +1,42 @@
+#include "strata/execute/gpu/level_launches.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "strata/base/error.hpp"
+
+namespace strata::gpu {
+
+std::vector<LevelLaunch> level_launches(const Tiling<std::int32_t>& tiling,
+                                        const Schedule& schedule,
+                                        const LevelLaunchOptions& options) {
+  std::vector<LevelLaunch> launches;
+  launches.reserve(schedule.tasks.size());
+  for (const Task& task : schedule.tasks) {
+    const RowRange<std::int32_t> rows{tiling.row_offsets[task.begin], tiling.row_offsets[task.end]};
+    if (rows.begin == rows.end) continue;
+    // Tasks of one power are no inputs of each other: what the second waits for is there before
+    // the first.
+    const bool continues = options.merge && !launches.empty() &&
+                           launches.back().power == task.power &&
+                           launches.back().rows.end == rows.begin;
+    if (continues) {
+      launches.back().rows.end = rows.end;
+    } else {
+      launches.push_back({task.power, rows});
+    }
+  }
+  return launches;
+}
+
+Offset level_group_bytes(const LevelCache& cache, int power) {
+  if (cache.bytes < 1 || !(cache.safety_factor > 0) || power < 1) {
+    throw InvalidArgument(fmt::format("level groups for power {} in {} times {} bytes of cache",
+                                      power, cache.safety_factor, cache.bytes));
+  }
+  const double room = cache.safety_factor * static_cast<double>(cache.bytes);
+  return std::max<Offset>(1, static_cast<Offset>(room / (power + 1)));
+}
+
+}  // namespace strata::gpu

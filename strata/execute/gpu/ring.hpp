@@ -1,0 +1,32 @@
+// The ring of tiles in shared memory of a Hopper GPU: how large it is and who works on it. Host and
+// device; hopper_wave.hpp explains it.
+#pragma once
+
+#include <cstdint>
+
+#include "strata/kernels/gpu/simt.hpp"
+
+namespace strata::gpu::hopper {
+
+// A barrier in shared memory.
+inline constexpr std::uint32_t kBarrierBytes = 8;
+
+struct Ring {
+  int teams = 1;                 // of each power; tiles go round among them
+  int team_warps = 8;            // slices of a tile go round among these
+  int slots = 2;                 // a multiple of teams: a slot's tiles are always of one team
+  std::uint32_t slot_bytes = 0;  // a multiple of 16
+
+  STRATA_HOST_DEVICE int warps(int power) const {
+    return 1 + 2 * (power - 1) + power * teams * team_warps;
+  }
+  STRATA_HOST_DEVICE int barriers(int power) const { return slots * 2 * power; }
+  // The tiles, the barriers, and what the watchers have seen in their mailboxes.
+  STRATA_HOST_DEVICE std::uint32_t shared_bytes(int power, int mailboxes) const {
+    return static_cast<std::uint32_t>(slots) * slot_bytes +
+           static_cast<std::uint32_t>(barriers(power)) * kBarrierBytes +
+           static_cast<std::uint32_t>((power - 1) * mailboxes) * 4;
+  }
+};
+
+}  // namespace strata::gpu::hopper

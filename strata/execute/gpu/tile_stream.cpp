@@ -1,0 +1,378 @@
+#include "strata/execute/gpu/tile_stream.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+
+namespace strata::gpu {
+
+namespace {
+
+template <Value V, Index I>
+Offset bytes_of_slice(const PackedSell<V, I>& matrix, Offset slice) {
+  return (matrix.value_offsets()[slice + 1] - matrix.value_offsets()[slice]) * Offset{sizeof(V)} +
+         matrix.code_offsets()[slice + 1] - matrix.code_offsets()[slice];
+}
+
+using TileLists = std::vector<std::vector<std::int32_t>>;
+
+void sort_unique(std::vector<std::int32_t>& list) {
+  std::ranges::sort(list);
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+}
+
+std::vector<std::int32_t> tile_of_slices(const SliceTiles& tiles) {
+  std::vector<std::int32_t> tile_of(tiles.slices.size());
+  for (std::int32_t tile = 0; tile < tiles.tiles(); ++tile) {
+    for (const std::int32_t slice : tiles.slices_of(tile)) tile_of[slice] = tile;
+  }
+  return tile_of;
+}
+
+// Calls found(slice) for every slice whose rows this one reads; often several times.
+template <Value V, Index I, class Found>
+void for_each_slice_read(const PackedSell<V, I>& matrix, Offset slice, const Found& found) {
+  const Offset height = matrix.slice_height();
+  const Offset width = matrix.width(static_cast<I>(slice));
+  const Offset first = slice * height;
+  for (Offset entry = 0; entry < width; ++entry) {
+    if (matrix.encoding(static_cast<I>(slice)) == SliceEncoding::dia) {
+      // Consecutive columns.
+      const Offset column = matrix.column(first, entry);
+      found(column / height);
+      found((column + height - 1) / height);
+      continue;
+    }
+    for (Offset lane = 0; lane < height; ++lane) found(matrix.column(first + lane, entry) / height);
+  }
+}
+
+// The columns that a slice reads: slices and, bit by bit, which of their rows.
+class ColumnsRead {
+ public:
+  template <Value V, Index I>
+  void find(const PackedSell<V, I>& matrix, Offset slice) {
+    masks_.clear();
+    const Offset height = matrix.slice_height();
+    const Offset width = matrix.width(static_cast<I>(slice));
+    for (Offset entry = 0; entry < width; ++entry) {
+      for (Offset lane = 0; lane < height; ++lane) {
+        const Offset column = matrix.column(slice * height + lane, entry);
+        const std::uint32_t bit = std::uint32_t{1} << (column % height);
+        if (masks_.empty() || masks_.back().first != column / height) {
+          masks_.emplace_back(column / height, bit);
+        } else {
+          masks_.back().second |= bit;
+        }
+      }
+    }
+    std::ranges::sort(masks_);
+    std::size_t kept = 0;
+    for (const auto& [read, mask] : masks_) {
+      if (kept > 0 && masks_[kept - 1].first == read) {
+        masks_[kept - 1].second |= mask;
+      } else {
+        masks_[kept++] = {read, mask};
+      }
+    }
+    masks_.resize(kept);
+  }
+
+  int shared_with(const ColumnsRead& other) const {
+    int shared = 0;
+    auto mine = masks_.begin();
+    auto others = other.masks_.begin();
+    while (mine != masks_.end() && others != other.masks_.end()) {
+      if (mine->first == others->first) {
+        shared += std::popcount(mine->second & others->second);
+      }
+      const bool both = mine->first == others->first;
+      const bool first = mine->first < others->first;
+      if (both || first) ++mine;
+      if (both || !first) ++others;
+    }
+    return shared;
+  }
+
+ private:
+  std::vector<std::pair<Offset, std::uint32_t>> masks_;
+};
+
+// Makes tiles of the slices: from the first that is left always on to the one that shares most
+// columns with those of the tile so far.
+template <Value V, Index I>
+TileLists gather(const PackedSell<V, I>& matrix, std::span<const std::int32_t> slices,
+                 Offset tile_bytes) {
+  std::vector<ColumnsRead> columns(slices.size());
+  for (std::size_t s = 0; s < slices.size(); ++s) columns[s].find(matrix, slices[s]);
+  std::vector<bool> taken(slices.size(), false);
+  TileLists tiles;
+  for (std::size_t left = slices.size(); left > 0;) {
+    std::vector<std::int32_t>& tile = tiles.emplace_back();
+    std::vector<int> shared(slices.size(), 0);
+    std::size_t next = std::ranges::find(taken, false) - taken.begin();
+    Offset bytes = 0;
+    do {
+      taken[next] = true;
+      --left;
+      tile.push_back(slices[next]);
+      bytes += bytes_of_slice(matrix, slices[next]);
+      const ColumnsRead& added = columns[next];
+      int most = -1;
+      for (std::size_t other = 0; other < slices.size(); ++other) {
+        if (taken[other]) continue;
+        shared[other] += added.shared_with(columns[other]);
+        if (shared[other] > most) {
+          most = shared[other];
+          next = other;
+        }
+      }
+    } while (left > 0 && bytes + bytes_of_slice(matrix, slices[next]) <= tile_bytes);
+    std::ranges::sort(tile);
+  }
+  return tiles;
+}
+
+void add_readers_and_self(TileLists& lists) {
+  const auto tiles = static_cast<std::int32_t>(lists.size());
+  TileLists readers(lists.size());
+  for (std::int32_t tile = 0; tile < tiles; ++tile) {
+    for (const std::int32_t input : lists[tile]) readers[input].push_back(tile);
+  }
+  parallel_dynamic(tiles, 64, [&](Offset begin, Offset end) {
+    for (auto tile = static_cast<std::int32_t>(begin); tile < end; ++tile) {
+      auto& list = lists[tile];
+      list.insert(list.end(), readers[tile].begin(), readers[tile].end());
+      list.push_back(tile);
+      sort_unique(list);
+    }
+  });
+}
+
+constexpr Offset rounded(Offset bytes) {
+  return divide_up<Offset>(bytes, kRecordUnit) * kRecordUnit;
+}
+
+// The parts of a record before its code blocks.
+Offset list_bytes(const SliceTiles& tiles, const Wave& wave, std::int32_t tile) {
+  return rounded(static_cast<Offset>(sizeof(TileRecord) +
+                                     tiles.slices_of(tile).size() * sizeof(RecordSlice) +
+                                     wave.needs_of(tile).size() * sizeof(RecordNeed) +
+                                     wave.readers_of(tile).size() * sizeof(std::int32_t)));
+}
+
+// Where the tile's worker reads what the tile needs.
+std::vector<RecordNeed> needs_in_mailboxes(const Wave& wave, std::int32_t tile) {
+  std::vector<RecordNeed> needs;
+  for (const Need& need : wave.needs_of(tile)) {
+    needs.push_back({wave.mailbox_of(tile % wave.workers(), need.worker), need.tiles});
+  }
+  return needs;
+}
+
+// Where the tile's worker writes that it is done.
+std::vector<std::int32_t> mailboxes_of_readers(const Wave& wave, std::int32_t tile) {
+  std::vector<std::int32_t> mailboxes;
+  for (const std::int32_t reader : wave.readers_of(tile)) {
+    mailboxes.push_back(narrow<std::int32_t>(
+        Offset{reader} * wave.mailboxes() + wave.mailbox_of(reader, tile % wave.workers()),
+        "the mailboxes of a wave"));
+  }
+  return mailboxes;
+}
+
+template <class T>
+std::byte* append(std::byte* to, std::span<const T> items) {
+  if (!items.empty()) std::memcpy(to, items.data(), items.size_bytes());
+  return to + items.size_bytes();
+}
+
+}  // namespace
+
+template <Value V, Index I>
+SliceTiles cut_slices(const PackedSell<V, I>& matrix, Offset tile_bytes) {
+  SliceTiles tiles;
+  const auto slices = narrow<std::int32_t>(matrix.slices(), "the number of slices");
+  tiles.slices.resize(slices);
+  std::iota(tiles.slices.begin(), tiles.slices.end(), 0);
+  Offset bytes = 0;
+  for (std::int32_t slice = 0; slice < slices; ++slice) {
+    const Offset more = bytes_of_slice(matrix, slice);
+    if (slice > tiles.offsets.back() && bytes + more > tile_bytes) {
+      tiles.offsets.push_back(slice);
+      bytes = 0;
+    }
+    bytes += more;
+  }
+  if (slices > 0) tiles.offsets.push_back(slices);
+  return tiles;
+}
+
+template <Value V, Index I>
+SliceTiles gather_slices(const PackedSell<V, I>& matrix, Offset tile_bytes) {
+  // So many consecutive tiles are made anew, together: enough for patches as high as wide.
+  constexpr std::int32_t kTilesPerWindow = 4;
+  const SliceTiles lines = cut_slices(matrix, tile_bytes);
+  std::vector<TileLists> windows(divide_up<Offset>(lines.tiles(), kTilesPerWindow));
+  parallel_dynamic(static_cast<Offset>(windows.size()), 16, [&](Offset first, Offset last) {
+    for (Offset window = first; window < last; ++window) {
+      const auto tile = static_cast<std::int32_t>(window) * kTilesPerWindow;
+      const std::int32_t begin = lines.offsets[tile];
+      const std::int32_t end = lines.offsets[std::min(tile + kTilesPerWindow, lines.tiles())];
+      windows[window] =
+          gather(matrix, std::span(lines.slices).subspan(begin, end - begin), tile_bytes);
+    }
+  });
+  SliceTiles tiles;
+  for (const TileLists& window : windows) {
+    for (const std::vector<std::int32_t>& tile : window) {
+      tiles.slices.insert(tiles.slices.end(), tile.begin(), tile.end());
+      tiles.offsets.push_back(static_cast<std::int32_t>(tiles.slices.size()));
+    }
+  }
+  return tiles;
+}
+
+template <Value V, Index I>
+TileInputs inputs_of(const PackedSell<V, I>& matrix, const SliceTiles& tiles) {
+  if (matrix.rows() != matrix.cols()) {
+    throw InvalidArgument(
+        fmt::format("a {} x {} matrix has no powers", matrix.rows(), matrix.cols()));
+  }
+  if (matrix.sorted()) throw InvalidArgument("a wave runs over rows in their order, not sorted");
+  const std::vector<std::int32_t> tile_of = tile_of_slices(tiles);
+  TileLists lists(tiles.tiles());
+  parallel_dynamic(tiles.tiles(), 64, [&](Offset begin, Offset end) {
+    for (Offset tile = begin; tile < end; ++tile) {
+      std::vector<std::int32_t>& list = lists[tile];
+      std::int32_t last = -1;
+      for (const std::int32_t slice : tiles.slices_of(static_cast<std::int32_t>(tile))) {
+        for_each_slice_read(matrix, slice, [&](Offset read) {
+          if (std::exchange(last, tile_of[read]) != tile_of[read]) list.push_back(tile_of[read]);
+        });
+      }
+      sort_unique(list);
+    }
+  });
+  add_readers_and_self(lists);
+  TileInputs inputs;
+  for (const std::vector<std::int32_t>& list : lists) {
+    inputs.inputs.insert(inputs.inputs.end(), list.begin(), list.end());
+    inputs.offsets.push_back(static_cast<Offset>(inputs.inputs.size()));
+  }
+  return inputs;
+}
+
+namespace {
+
+// One tile's record at its place.
+template <Value V, Index I>
+void write_record(const PackedSell<V, I>& matrix, std::span<const std::int32_t> slices,
+                  std::span<const RecordNeed> needs, std::span<const std::int32_t> readers,
+                  Offset lists, std::uint64_t first_value, std::uint64_t place,
+                  std::byte* record) {
+  std::vector<RecordSlice> list;
+  Offset codes = lists;
+  for (const std::int32_t slice : slices) {
+    const auto width = static_cast<std::uint32_t>(matrix.width(static_cast<I>(slice)));
+    const auto encoding = static_cast<std::uint32_t>(matrix.encoding(static_cast<I>(slice)));
+    const Offset bytes = matrix.code_offsets()[slice + 1] - matrix.code_offsets()[slice];
+    list.push_back({static_cast<std::int32_t>(slice * Offset{matrix.slice_height()}),
+                    width * 4 + encoding, static_cast<std::uint32_t>(codes / kRecordUnit), 0});
+    std::memcpy(record + codes, matrix.codes().data() + matrix.code_offsets()[slice],
+                static_cast<std::size_t>(bytes));
+    codes += rounded(bytes);
+  }
+  Offset values = codes;
+  for (std::size_t s = 0; s < slices.size(); ++s) {
+    const Offset begin = matrix.value_offsets()[slices[s]];
+    const Offset bytes =
+        (matrix.value_offsets()[slices[s] + 1] - begin) * static_cast<Offset>(sizeof(V));
+    list[s].values = static_cast<std::uint32_t>(values / kRecordUnit);
+    if (bytes > 0) {
+      std::memcpy(record + values, matrix.values().data() + begin, static_cast<std::size_t>(bytes));
+    }
+    values += bytes;
+  }
+  const TileRecord head{static_cast<std::int32_t>(slices.size()),
+                        static_cast<std::int32_t>(needs.size()),
+                        static_cast<std::int32_t>(readers.size()),
+                        static_cast<std::uint32_t>(codes / kRecordUnit),
+                        first_value,
+                        place};
+  std::byte* to = append(record, std::span(&head, 1));
+  to = append(to, std::span<const RecordSlice>(list));
+  to = append(to, needs);
+  append(to, readers);
+}
+
+}  // namespace
+
+template <Value V>
+template <Index I>
+TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& tiles, const Wave& wave)
+    : rows(narrow<std::int32_t>(matrix.rows(), "the number of rows")),
+      slice_height(static_cast<std::int32_t>(matrix.slice_height())) {
+  places.resize(tiles.tiles());
+  std::vector<Offset> values_before(places.size() + 1, 0);
+  std::vector<Offset> list_ends(places.size());
+  Offset begin = 0;
+  for (std::int32_t tile = 0; tile < tiles.tiles(); ++tile) {
+    list_ends[tile] = list_bytes(tiles, wave, tile);
+    Offset before = list_ends[tile];
+    values_before[tile + 1] = values_before[tile];
+    for (const std::int32_t slice : tiles.slices_of(tile)) {
+      const Offset values = matrix.value_offsets()[slice + 1] - matrix.value_offsets()[slice];
+      const Offset codes = matrix.code_offsets()[slice + 1] - matrix.code_offsets()[slice];
+      before += rounded(codes);
+      values_before[tile + 1] += values;
+    }
+    const Offset values = (values_before[tile + 1] - values_before[tile]) * Offset{sizeof(V)};
+    const Offset bytes = rounded(before + values);
+    places[tile] = {narrow<std::uint32_t>(begin / kRecordUnit, "the place of a tile"),
+                    narrow<std::uint32_t>(bytes, "the bytes of a tile"),
+                    static_cast<std::uint32_t>(before), 0};
+    largest_record = std::max(largest_record, places[tile].bytes);
+    largest_head = std::max(largest_head, places[tile].values);
+    begin += bytes;
+  }
+  records.resize(begin);
+  const std::span<const std::uint64_t> bits = matrix.presence().words();
+  PresenceBits reordered(bits.empty() ? 0 : values_before.back(), -1);
+  parallel_dynamic(tiles.tiles(), 64, [&](Offset first, Offset last) {
+    for (auto tile = static_cast<std::int32_t>(first); tile < last; ++tile) {
+      write_record(matrix, tiles.slices_of(tile), needs_in_mailboxes(wave, tile),
+                   mailboxes_of_readers(wave, tile), list_ends[tile],
+                   static_cast<std::uint64_t>(values_before[tile]), places[tile].begin,
+                   records.data() + places[tile].begin * kRecordUnit);
+      if (bits.empty()) continue;
+      Offset position = values_before[tile];
+      for (const std::int32_t slice : tiles.slices_of(tile)) {
+        for (Offset from = matrix.value_offsets()[slice]; from < matrix.value_offsets()[slice + 1];
+             ++from, ++position) {
+          if (matrix.presence().has(from)) reordered.set(position);
+        }
+      }
+    }
+  });
+  presence.assign(reordered.words().begin(), reordered.words().end());
+}
+
+#define STRATA_INSTANTIATE(V, I)                                             \
+  template SliceTiles cut_slices(const PackedSell<V, I>&, Offset);           \
+  template SliceTiles gather_slices(const PackedSell<V, I>&, Offset);        \
+  template TileInputs inputs_of(const PackedSell<V, I>&, const SliceTiles&); \
+  template TileStream<V>::TileStream(const PackedSell<V, I>&, const SliceTiles&, const Wave&)
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata::gpu

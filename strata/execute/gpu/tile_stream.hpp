@@ -1,0 +1,61 @@
+// TileStream: a matrix in packed SELL as a wave runs it on a GPU, tile after tile, each tile a
+// record (tile_record.hpp). Host code: nothing here needs a GPU.
+//
+// A tile is a set of slices, which need not be neighbours: rows keep their places in the vectors,
+// and so slices keep their encodings, whatever goes together into a tile.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "strata/base/array.hpp"
+#include "strata/base/types.hpp"
+#include "strata/execute/gpu/tile_record.hpp"
+#include "strata/formats/packed_sell.hpp"
+#include "strata/schedule/wave.hpp"
+
+namespace strata::gpu {
+
+struct SliceTiles {
+  Array<std::int32_t> offsets = Array<std::int32_t>(1, 0);  // tiles + 1
+  Array<std::int32_t> slices;                               // each slice once
+
+  std::int32_t tiles() const { return static_cast<std::int32_t>(offsets.size()) - 1; }
+  std::span<const std::int32_t> slices_of(std::int32_t tile) const {
+    return std::span(slices).subspan(offsets[tile], offsets[tile + 1] - offsets[tile]);
+  }
+};
+
+// Consecutive slices, as many as fit into tile_bytes of values and codes, but at least one.
+template <Value V, Index I>
+SliceTiles cut_slices(const PackedSell<V, I>& matrix, Offset tile_bytes);
+
+// The same, but slices that read the same columns go into one tile, so that a tile's warps find in
+// the nearest cache what one of them has fetched: tiles become patches of a mesh instead of lines.
+// Slices move by at most a few tiles.
+template <Value V, Index I>
+SliceTiles gather_slices(const PackedSell<V, I>& matrix, Offset tile_bytes);
+
+// The tiles whose rows a tile reads, holes and padding included, for a kernel loads these too;
+// those that read it; and itself. Throws InvalidArgument for a matrix that is not square or whose
+// rows are sorted: then a slice's columns would not be the rows of slices.
+template <Value V, Index I>
+TileInputs inputs_of(const PackedSell<V, I>& matrix, const SliceTiles& tiles);
+
+template <Value V>
+struct TileStream {
+  Array<std::byte> records;  // aligned to a cache line
+  Array<RecordPlace> places;
+  Array<std::uint64_t> presence;  // in the order of the records; empty: every value is an entry
+  std::int32_t rows = 0;
+  std::int32_t slice_height = 32;
+  std::uint32_t largest_record = 0;  // bytes
+  std::uint32_t largest_head = 0;    // bytes of what comes before a record's values
+
+  // Throws OverflowError where a record is too large for 32 bits.
+  template <Index I>
+  TileStream(const PackedSell<V, I>& matrix, const SliceTiles& tiles, const Wave& wave);
+};
+
+}  // namespace strata::gpu

@@ -1,0 +1,74 @@
+// The wave on any GPU, its window in the L2 cache. One persistent kernel whose blocks are all
+// resident; a block is a worker (schedule/wave.hpp). It goes through its tiles in steps, doing in
+// step n power 1 of its tile n, power 2 of tile n − lag, power 3 of tile n − 2·lag, …
+//
+// The lag is so long that a step needs only what other blocks do in earlier steps. So whoever is
+// furthest behind can always go on, and none waits forever as long as all blocks are resident.
+//
+// Memory order, from the thread that writes an element of y_{k−1} to the one that reads it:
+//   store of the element; sync_block
+//   threads of the block's first warp: fence; relaxed store of the news
+//   threads of the reader's first warp: relaxed load of the news; fence
+//   sync_block; plain load
+#pragma once
+
+#include <cstdint>
+
+#include "strata/execute/gpu/wave_arguments.hpp"
+
+namespace strata::gpu {
+
+// One thread waits until somebody has done so many tiles at power k.
+template <class Thread, class T>
+STRATA_DEVICE void wait_for(Thread& thread, const WaveArguments<T>& wave, int k,
+                            const RecordNeed& need) {
+  const std::uint32_t* news = news_for(thread, wave, k, thread.block()) + need.mailbox;
+  std::uint64_t since = 0;
+  for (int look = 1; static_cast<std::int32_t>(thread.load_flag(news)) < need.tiles; ++look) {
+    thread.pause();
+    if (look % kLooksPerTime != 0) continue;
+    if (since == 0) since = thread.nanoseconds();
+    if (out_of_patience(thread, wave.control, since, wave.patience_ns)) return;
+  }
+}
+
+template <class Thread, class T>
+STRATA_DEVICE void wait_for_inputs(Thread& thread, const WaveArguments<T>& wave,
+                                   const TileRecord& tile, int k) {
+  if (thread.warp() == 0) {
+    for (int n = thread.lane(); n < tile.needs; n += Thread::warp_size) {
+      wait_for(thread, wave, k - 1, tile.need_list()[n]);
+    }
+    thread.fence();
+  }
+  thread.sync_block();
+}
+
+template <int height, int vectors, int ahead, class Thread, class T>
+STRATA_DEVICE void wave(Thread& thread, const WaveArguments<T>& wave, int lag) {
+  const int tiles = tiles_of(thread, wave);
+  for (int n = 0; n < tiles + (wave.power - 1) * lag; ++n) {
+    for (int k = 1; k <= wave.power; ++k) {
+      const int i = n - (k - 1) * lag;
+      if (i < 0) break;
+      if (i >= tiles) continue;
+      const std::byte* record = wave.records + place_of(thread, wave, i).begin * kRecordUnit;
+      const auto& tile = *reinterpret_cast<const TileRecord*>(record);
+      if (k > 1) wait_for_inputs(thread, wave, tile, k);
+      disturb(thread, wave, i, k);
+      const StepArguments<T> step = step_of(wave, k);
+      for (int s = thread.warp(); s < tile.slices; s += thread.warps()) {
+        packed_sell_slice<FromCache, height, vectors, ahead>(thread, tile.template slice<T>(s, record),
+                                                             wave.rows, step);
+      }
+      thread.sync_block();
+      if (k < wave.power && thread.warp() == 0) {
+        thread.fence();
+        tell_readers(thread, wave, tile, k, i + 1);
+      }
+    }
+  }
+  forget_news(thread, wave);
+}
+
+}  // namespace strata::gpu

@@ -1,0 +1,138 @@
+// What the kernels of a wave are given, and what they share. A wave is explained in
+// schedule/wave.hpp, its matrix in tile_stream.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "strata/execute/gpu/tile_record.hpp"
+#include "strata/kernels/gpu/packed_sell.hpp"
+#include "strata/kernels/gpu/step.hpp"
+
+namespace strata::gpu {
+
+// Where tiles stay between their powers.
+enum class WindowHome {
+  shared_memory,  // of the multiprocessors: tiles cross the L2 cache once
+  l2,
+};
+
+constexpr std::string_view name_of(WindowHome home) {
+  return home == WindowHome::shared_memory ? "shared memory" : "L2";
+}
+
+// Powers of one sweep; longer ones are split.
+inline constexpr int kMaxWavePower = 8;
+
+// Shared by all blocks; zero before the first launch, and left zero by every launch that ends well.
+struct WaveControl {
+  std::uint32_t stuck;  // not zero: somebody has waited for too long and everybody gave up
+};
+
+template <class T>
+struct WaveArguments {
+  const std::byte* records = nullptr;
+  const RecordPlace* places = nullptr;
+  std::int32_t tiles = 0;
+  PackedRows rows;
+  // How many tiles another worker has done at power k, as worker r has been told, is in one of r's
+  // mailboxes, at ((k − 1)·workers + r)·mailboxes + number of the mailbox: everybody looks at
+  // places of his own, which nobody else looks at and which are written only when there is news
+  // for him.
+  std::uint32_t* news = nullptr;
+  int mailboxes = 4;  // of each worker; a multiple of 4
+  WaveControl* control = nullptr;
+  std::uint64_t patience_ns = 0;  // how long to wait for news before giving up
+  std::uint32_t disturbance = 0;  // for tests: not zero makes warps dawdle, each number otherwise
+
+  int power = 1;
+  int count = 1;                       // vectors side by side
+  T* vectors[kMaxWavePower + 1] = {};  // y_0 … y_p
+  const T* before = nullptr;           // y_−1, for a basis whose first step here needs it
+  T alpha[kMaxWavePower] = {};         // of y_1 … y_p
+  T shift[kMaxWavePower] = {};
+  T beta[kMaxWavePower] = {};
+};
+
+// The step of power k.
+template <class T>
+STRATA_DEVICE StepArguments<T> step_of(const WaveArguments<T>& wave, int k) {
+  StepArguments<T> step;
+  step.x = wave.vectors[k - 1];
+  step.previous = k >= 2 ? wave.vectors[k - 2] : wave.before;
+  step.out = wave.vectors[k];
+  step.alpha = wave.alpha[k - 1];
+  step.shift = wave.shift[k - 1];
+  step.beta = wave.beta[k - 1];
+  step.count = wave.count;
+  return step;
+}
+
+// How many tiles the block works on: block, block + blocks, …
+template <class Thread, class T>
+STRATA_DEVICE int tiles_of(Thread& thread, const WaveArguments<T>& wave) {
+  const int tiles = wave.tiles - thread.block();
+  return tiles > 0 ? (tiles - 1) / thread.blocks() + 1 : 0;
+}
+template <class Thread, class T>
+STRATA_DEVICE RecordPlace place_of(Thread& thread, const WaveArguments<T>& wave, int i) {
+  return wave.places[thread.block() + static_cast<std::int64_t>(i) * thread.blocks()];
+}
+
+// What the reader has been told about power k, by mailbox.
+template <class Thread, class T>
+STRATA_DEVICE std::uint32_t* news_for(Thread& thread, const WaveArguments<T>& wave, int k,
+                                      int reader) {
+  return wave.news + (static_cast<std::int64_t>(k - 1) * thread.blocks() + reader) * wave.mailboxes;
+}
+
+// By all lanes of a warp that has passed a fence after the tile was done: tells its readers that
+// this worker has done so many tiles at power k.
+template <class Thread, class T>
+STRATA_DEVICE void tell_readers(Thread& thread, const WaveArguments<T>& wave,
+                                const TileRecord& tile, int k, int done) {
+  std::uint32_t* news = news_for(thread, wave, k, 0);
+  for (int r = thread.lane(); r < tile.readers; r += Thread::warp_size) {
+    thread.store_flag(news + tile.reader_list()[r], static_cast<std::uint32_t>(done));
+  }
+}
+
+// Holds up some warps at some tiles for some microseconds.
+template <class Thread, class T>
+STRATA_DEVICE void disturb(Thread& thread, const WaveArguments<T>& wave, int i, int k) {
+  if (wave.disturbance == 0) return;
+  const auto place =
+      static_cast<std::uint32_t>(((thread.block() * 64 + thread.warp()) * 16 + k) * 4096 + i);
+  std::uint32_t mixed = (place ^ wave.disturbance) * 0x9E3779B1U;
+  mixed = (mixed ^ mixed >> 15) * 0x85EBCA77U;
+  if (mixed % 8 == 0) thread.nap(mixed >> 3 & 8191);
+}
+
+// How often a waiting thread looks for news before it looks at the clock.
+inline constexpr int kLooksPerTime = 1024;
+
+// Whether to give up: because somebody else has, or because this has lasted too long.
+template <class Thread>
+STRATA_DEVICE_RARE bool out_of_patience(Thread& thread, WaveControl* control,
+                                        std::uint64_t waiting_since, std::uint64_t patience_ns) {
+  if (thread.load_flag(&control->stuck) != 0) return true;
+  if (thread.nanoseconds() - waiting_since < patience_ns) return false;
+  thread.store_flag(&control->stuck, 1);
+  return true;
+}
+
+// The end of every block: all news for it have come, for it has waited for each of them. It leaves
+// its places as the next launch expects them.
+template <class Thread, class T>
+STRATA_DEVICE void forget_news(Thread& thread, const WaveArguments<T>& wave) {
+  thread.sync_block();
+  for (int k = 1; k < wave.power; ++k) {
+    std::uint32_t* news = news_for(thread, wave, k, thread.block());
+    for (int box = thread.index(); box < wave.mailboxes; box += thread.size()) {
+      thread.store_flag(news + box, 0);
+    }
+  }
+}
+
+}  // namespace strata::gpu

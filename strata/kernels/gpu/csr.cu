@@ -1,0 +1,87 @@
+#include "strata/kernels/gpu/csr.hpp"
+
+#include "strata/kernels/gpu/csr_parts.hpp"
+#include "strata/kernels/gpu/internal/step_launch.hpp"
+
+namespace strata::gpu {
+
+namespace {
+
+template <class Loads, int threads, int vectors, class T>
+__global__ void csr_kernel(CsrView<T> matrix, StepArguments<T> step, RowRange<std::int32_t> rows) {
+  NativeThread thread;
+  // One program serves devices with warps of 32 and of 64.
+  if constexpr (threads <= NativeThread::warp_size) {
+    csr_step<Loads, threads, vectors, gathers_ahead(vectors)>(thread, matrix, step, rows);
+  }
+}
+
+template <class Loads, int vectors, class T>
+__global__ void csr_parts_kernel(CsrPartsView<T> matrix, StepArguments<T> step, PartRange parts,
+                                 RowRange<std::int32_t> rows) {
+  NativeThread thread;
+  csr_parts_step<Loads, vectors, gathers_ahead(vectors)>(thread, matrix, step, parts, rows);
+}
+
+template <class T>
+__global__ void csr_long_rows_kernel(CsrPartsView<T> matrix, StepArguments<T> step,
+                                     PartRange long_rows) {
+  NativeThread thread;
+  csr_long_rows_step(thread, matrix, step, long_rows);
+}
+
+template <Value V>
+void step_by_rows(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
+                  RowRange<std::int32_t> rows, Stream& stream, Reuse reuse) {
+  const Offset threads = (Offset{rows.end} - rows.begin) * matrix.threads_per_row();
+  const LaunchShape shape =
+      shape_for(divide_up<Offset>(threads, matrix.shape().warp), matrix.shape());
+  with_vectors(arguments.count, [&](auto count) {
+    with_power_of_two<1, kLargestWarp>(matrix.threads_per_row(), [&](auto per_row) {
+      with_loads<count()>(reuse, [&](auto loads) {
+        launch("csr_kernel", csr_kernel<decltype(loads), per_row(), count(), DeviceValue<V>>, shape,
+               stream, matrix.view(), arguments, rows);
+      });
+    });
+  });
+}
+
+template <Value V>
+void step_by_parts(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
+                   RowRange<std::int32_t> rows, Stream& stream, Reuse reuse) {
+  using T = DeviceValue<V>;
+  const PartRange parts = matrix.split().parts_of(rows);
+  LaunchShape shape = shape_for(parts.end - parts.begin, matrix.shape());
+  shape.shared_bytes = Offset{sizeof(T)} * kEntriesPerThread * kThreads;
+  with_vectors(arguments.count, [&](auto count) {
+    with_loads<count()>(reuse, [&](auto loads) {
+      launch("csr_parts_kernel", csr_parts_kernel<decltype(loads), count(), T>, shape, stream,
+             matrix.parts_view(), arguments, parts, rows);
+    });
+  });
+  const PartRange long_rows = matrix.split().long_rows_of(rows);
+  launch("csr_long_rows_kernel", csr_long_rows_kernel<T>,
+         shape_for(long_rows.end - long_rows.begin, matrix.shape()), stream, matrix.parts_view(),
+         arguments, long_rows);
+}
+
+}  // namespace
+
+template <Value V>
+void step(const DeviceCsr<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
+          Reuse reuse) {
+  const auto arguments = step_arguments(matrix.shape(), 1, coefficients, vectors, rows);
+  if (matrix.kernel() == CsrKernel::parts) {
+    step_by_parts(matrix, arguments, rows, stream, reuse);
+  } else {
+    step_by_rows(matrix, arguments, rows, stream, reuse);
+  }
+}
+
+#define STRATA_INSTANTIATE(V, unused)                                        \
+  template void step(const DeviceCsr<V>&, const Given<StepCoefficients<V>>&, \
+                     const Given<DeviceVectors<V>>&, RowRange<std::int32_t>, Stream&, Reuse)
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::gpu

@@ -1,0 +1,29 @@
+// Cuts the rows of a CSR matrix into parts of about the same number of entries, one per warp: what
+// kernels/gpu/csr_parts.hpp runs on.
+#pragma once
+
+#include <span>
+
+#include "strata/base/array.hpp"
+#include "strata/base/types.hpp"
+#include "strata/kernels/gpu/views.hpp"
+
+namespace strata::gpu {
+
+struct CsrParts {
+  Array<CsrPart> parts;      // and one behind the last
+  Array<LongRow> long_rows;  // and one behind the last
+
+  std::int32_t partials() const { return long_rows.back().first_partial; }
+  // Those that hold the rows.
+  PartRange parts_of(RowRange<std::int32_t> rows) const;
+  PartRange long_rows_of(RowRange<std::int32_t> rows) const;
+};
+
+// Parts hold whole rows with products_of_part(warp_size) entries and as many rows at most; a longer
+// row is a part of its own, and one of more than kPiece times as many is cut into pieces. Throws
+// OverflowError if there are more than 2^31 − 1 rows or parts.
+inline constexpr int kPiece = 16;
+CsrParts split_csr(std::span<const Offset> row_offsets, int warp_size);
+
+}  // namespace strata::gpu

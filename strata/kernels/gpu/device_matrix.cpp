@@ -1,0 +1,276 @@
+#include "strata/kernels/gpu/device_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/device/device.hpp"
+#include "strata/kernels/gpu/slice_headers.hpp"
+#include "strata/kernels/gpu/step.hpp"
+
+namespace strata::gpu {
+
+namespace {
+
+template <class Matrix>
+DeviceShape shape_of(const Matrix& matrix) {
+  const DeviceProperties device = device_properties(current_device());
+  return {narrow<std::int32_t>(matrix.rows(), "the number of rows on a GPU"),
+          narrow<std::int32_t>(matrix.cols(), "the number of columns on a GPU"), matrix.nnz(),
+          device.warp, device.multiprocessors};
+}
+
+// Rows and columns of a matrix whose shape has been checked.
+template <Index I>
+DeviceArray<std::int32_t> upload_indices(std::span<const I> indices, Stream& stream) {
+  if constexpr (std::is_same_v<I, std::int32_t>) {
+    return to_device(indices, stream);
+  } else {
+    Array<std::int32_t> narrowed(indices.size());
+    parallel_for(std::ssize(indices),
+                 [&](Offset i) { narrowed[i] = static_cast<std::int32_t>(indices[i]); });
+    return to_device(std::span<const std::int32_t>(narrowed), stream);
+  }
+}
+
+template <class T>
+DeviceArray<T> upload(const Array<T>& array, Stream& stream) {
+  return to_device(std::span<const T>(array), stream);
+}
+
+template <Value V, class Matrix>
+void replace_values(DeviceArray<V>& values, const DeviceShape& shape, const Matrix& matrix,
+                    Stream& stream) {
+  if (matrix.rows() != shape.rows || matrix.cols() != shape.cols || matrix.nnz() != shape.nnz ||
+      std::ssize(matrix.values()) != values.size()) {
+    throw InvalidArgument("the new values are those of a matrix with another pattern");
+  }
+  copy(matrix.values(), values.span(), stream);
+  stream.synchronize();
+}
+
+// Rows that are much longer than the others keep their warps at work alone.
+template <Value V, Index I>
+bool has_outliers(const Csr<V, I>& matrix) {
+  const auto offsets = matrix.row_offsets();
+  const Offset longest = parallel_reduce(
+      matrix.rows(), Offset{0},
+      [&](Offset begin, Offset end) {
+        Offset most = 0;
+        for (Offset row = begin; row < end; ++row) {
+          most = std::max(most, offsets[row + 1] - offsets[row]);
+        }
+        return most;
+      },
+      [](Offset a, Offset b) { return std::max(a, b); });
+  return longest > 64 + 4 * matrix.nnz() / std::max<Offset>(1, matrix.rows());
+}
+
+int threads_for(Offset nnz, Offset rows, int warp) {
+  // Every thread has a few gathers in flight at once.
+  constexpr Offset kGathers = 4;
+  const Offset mean = nnz / std::max<Offset>(1, rows);
+  const auto threads = std::bit_ceil(static_cast<std::uint64_t>(divide_up(mean, kGathers)));
+  return static_cast<int>(std::clamp<std::uint64_t>(threads, 1, static_cast<std::uint64_t>(warp)));
+}
+
+// Kernels count the entries of a row with 31 bits, and some steps too far.
+template <Value V, Index I>
+std::int32_t width_of(const Ell<V, I>& matrix) {
+  constexpr Offset kMost = Offset{1} << 30;
+  if (matrix.width() > kMost) {
+    throw OverflowError(fmt::format("rows of {} entries in ELLPACK; a GPU takes {} at most",
+                                    matrix.width(), kMost));
+  }
+  return static_cast<std::int32_t>(matrix.width());
+}
+
+template <class Matrix>
+std::int32_t alignment_of(const Matrix& matrix) {
+  const Offset alignment = std::min<Offset>(cpu::row_alignment(matrix), matrix.rows());
+  return static_cast<std::int32_t>(std::max<Offset>(1, alignment));
+}
+
+template <class T>
+const T* data_or_null(const DeviceArray<T>& array) {
+  return array.empty() ? nullptr : array.data();
+}
+
+template <Value V>
+const DeviceValue<V>* device_values(const DeviceArray<V>& values) {
+  return reinterpret_cast<const DeviceValue<V>*>(values.data());
+}
+
+}  // namespace
+
+// ---- CSR
+
+template <Value V>
+template <Index I>
+DeviceCsr<V>::DeviceCsr(const Csr<V, I>& matrix, Stream& stream, const DeviceCsrOptions& options)
+    : shape_(shape_of(matrix)),
+      kernel_(options.kernel),
+      threads_per_row_(options.threads_per_row),
+      row_offsets_(to_device(matrix.row_offsets(), stream)),
+      columns_(upload_indices(matrix.columns(), stream)),
+      values_(to_device(matrix.values(), stream)) {
+  if (threads_per_row_ == 0) threads_per_row_ = threads_for(nnz(), rows(), shape_.warp);
+  if (threads_per_row_ < 0 || threads_per_row_ > shape_.warp ||
+      !std::has_single_bit(static_cast<unsigned>(threads_per_row_))) {
+    throw InvalidArgument(
+        fmt::format("{} threads per row, for warps of {}: a power of two is needed",
+                    threads_per_row_, shape_.warp));
+  }
+  if (kernel_ == CsrKernel::automatic) {
+    kernel_ = has_outliers(matrix) ? CsrKernel::parts : CsrKernel::rows;
+  }
+  if (kernel_ != CsrKernel::parts) return;
+  split_ = split_csr(matrix.row_offsets(), shape_.warp);
+  parts_ = upload(split_.parts, stream);
+  long_rows_ = upload(split_.long_rows, stream);
+  partials_ = DeviceArray<V>(Offset{split_.partials()} * kMaxVectors);
+}
+
+template <Value V>
+template <Index I>
+void DeviceCsr<V>::assign_values(const Csr<V, I>& matrix, Stream& stream) {
+  replace_values(values_, shape_, matrix, stream);
+}
+
+template <Value V>
+Offset DeviceCsr<V>::bytes() const {
+  return row_offsets_.bytes() + columns_.bytes() + values_.bytes() + parts_.bytes() +
+         long_rows_.bytes() + partials_.bytes();
+}
+
+template <Value V>
+CsrView<DeviceValue<V>> DeviceCsr<V>::view() const {
+  return {row_offsets_.data(), columns_.data(), device_values(values_), rows()};
+}
+
+template <Value V>
+CsrPartsView<DeviceValue<V>> DeviceCsr<V>::parts_view() const {
+  return {view(), parts_.data(), long_rows_.data(),
+          const_cast<DeviceValue<V>*>(device_values(partials_))};
+}
+
+// ---- ELL
+
+template <Value V>
+template <Index I>
+DeviceEll<V>::DeviceEll(const Ell<V, I>& matrix, Stream& stream)
+    : shape_(shape_of(matrix)),
+      width_(width_of(matrix)),
+      columns_(upload_indices(matrix.columns(), stream)),
+      values_(to_device(matrix.values(), stream)),
+      row_lengths_(upload_indices(matrix.row_lengths(), stream)) {}
+
+template <Value V>
+template <Index I>
+void DeviceEll<V>::assign_values(const Ell<V, I>& matrix, Stream& stream) {
+  replace_values(values_, shape_, matrix, stream);
+}
+
+template <Value V>
+Offset DeviceEll<V>::bytes() const {
+  return columns_.bytes() + values_.bytes() + row_lengths_.bytes();
+}
+
+template <Value V>
+EllView<DeviceValue<V>> DeviceEll<V>::view() const {
+  return {columns_.data(), device_values(values_), row_lengths_.data(), rows(), width_};
+}
+
+// ---- SELL
+
+template <Value V>
+template <Index I>
+DeviceSell<V>::DeviceSell(const Sell<V, I>& matrix, Stream& stream) : shape_(shape_of(matrix)) {
+  require_device_size(matrix);
+  const Offset height = matrix.slice_height();
+  if (height > shape_.warp || !std::has_single_bit(static_cast<std::uint64_t>(height))) {
+    throw InvalidArgument(fmt::format(
+        "slices of {} rows, for warps of {}: a power of two is needed", height, shape_.warp));
+  }
+  slice_height_ = static_cast<std::int32_t>(height);
+  row_alignment_ = alignment_of(matrix);
+  slice_offsets_ = to_device(matrix.slice_offsets(), stream);
+  columns_ = upload_indices(matrix.columns(), stream);
+  values_ = to_device(matrix.values(), stream);
+  row_lengths_ = upload_indices(matrix.row_lengths(), stream);
+  row_of_slot_ = upload_indices(matrix.row_of_slot(), stream);
+}
+
+template <Value V>
+template <Index I>
+void DeviceSell<V>::assign_values(const Sell<V, I>& matrix, Stream& stream) {
+  replace_values(values_, shape_, matrix, stream);
+}
+
+template <Value V>
+Offset DeviceSell<V>::bytes() const {
+  return slice_offsets_.bytes() + columns_.bytes() + values_.bytes() + row_lengths_.bytes() +
+         row_of_slot_.bytes();
+}
+
+template <Value V>
+SellView<DeviceValue<V>> DeviceSell<V>::view() const {
+  return {slice_offsets_.data(),      columns_.data(), device_values(values_), row_lengths_.data(),
+          data_or_null(row_of_slot_), rows()};
+}
+
+// ---- packed SELL
+
+template <Value V>
+template <Index I>
+DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>& matrix, Stream& stream)
+    : shape_(shape_of(matrix)),
+      slice_height_(static_cast<std::int32_t>(matrix.slice_height())),
+      row_alignment_(alignment_of(matrix)),
+      slices_(upload(slice_headers(matrix), stream)),
+      codes_(to_device(matrix.codes(), stream)),
+      values_(to_device(matrix.values(), stream)),
+      presence_(to_device(matrix.presence().words(), stream)),
+      row_of_slot_(upload_indices(matrix.row_of_slot(), stream)) {}
+
+template <Value V>
+template <Index I>
+void DevicePackedSell<V>::assign_values(const PackedSell<V, I>& matrix, Stream& stream) {
+  replace_values(values_, shape_, matrix, stream);
+}
+
+template <Value V>
+Offset DevicePackedSell<V>::bytes() const {
+  return slices_.bytes() + codes_.bytes() + values_.bytes() + presence_.bytes() +
+         row_of_slot_.bytes();
+}
+
+template <Value V>
+PackedSellView<DeviceValue<V>> DevicePackedSell<V>::view() const {
+  return {device_values(values_),     codes_.data(), slices_.data(), data_or_null(presence_),
+          data_or_null(row_of_slot_), rows()};
+}
+
+#define STRATA_INSTANTIATE(V, I)                                                        \
+  template DeviceCsr<V>::DeviceCsr(const Csr<V, I>&, Stream&, const DeviceCsrOptions&); \
+  template void DeviceCsr<V>::assign_values(const Csr<V, I>&, Stream&);                 \
+  template DeviceEll<V>::DeviceEll(const Ell<V, I>&, Stream&);                          \
+  template void DeviceEll<V>::assign_values(const Ell<V, I>&, Stream&);                 \
+  template DeviceSell<V>::DeviceSell(const Sell<V, I>&, Stream&);                       \
+  template void DeviceSell<V>::assign_values(const Sell<V, I>&, Stream&);               \
+  template DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>&, Stream&);     \
+  template void DevicePackedSell<V>::assign_values(const PackedSell<V, I>&, Stream&)
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+#define STRATA_INSTANTIATE_CLASSES(V, unused) \
+  template class DeviceCsr<V>;                \
+  template class DeviceEll<V>;                \
+  template class DeviceSell<V>;               \
+  template class DevicePackedSell<V>
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE_CLASSES, );
+
+}  // namespace strata::gpu

@@ -1,0 +1,235 @@
+// Matrices in the memory of a GPU, and one step of a recurrence with them,
+//
+//   out = α (A − θI) x + β previous
+//
+// as kernels/cpu/step.hpp has it. A matrix is uploaded when it is made and stays; vectors are given
+// on the device. Steps run in the order of their stream and do not synchronise.
+//
+// Kernels count rows, columns and slots with 31 bits: larger matrices throw OverflowError.
+#pragma once
+
+#include "strata/base/types.hpp"
+#include "strata/device/array.hpp"
+#include "strata/device/stream.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/formats/ell.hpp"
+#include "strata/formats/packed_sell.hpp"
+#include "strata/formats/sell.hpp"
+#include "strata/kernels/cpu/step.hpp"
+#include "strata/kernels/gpu/csr_split.hpp"
+#include "strata/kernels/gpu/value.hpp"
+#include "strata/kernels/gpu/views.hpp"
+
+namespace strata::gpu {
+
+template <Value V>
+using StepCoefficients = cpu::StepCoefficients<V>;
+
+// Vectors side by side: element v of row r is at r·count + v. x has at least as many elements as
+// the matrix columns, the others as rows, each times `count`.
+template <Value V>
+struct DeviceVectors {
+  DeviceSpan<const V> x;
+  DeviceSpan<const V> previous;  // may be the same as out; not read where β is 0
+  DeviceSpan<V> out;             // shares nothing with x
+  int count = 1;                 // 1 … kMaxVectors
+};
+
+struct DeviceShape {
+  std::int32_t rows = 0;
+  std::int32_t cols = 0;
+  Offset nnz = 0;
+  int warp = 32;  // of the device it is on
+  int multiprocessors = 1;
+};
+
+// How a product goes through the rows of a CSR matrix.
+enum class CsrKernel {
+  automatic,  // by the lengths of the rows
+  rows,       // so many threads per row
+  parts,      // parts of equal size, whatever the rows look like
+};
+
+struct DeviceCsrOptions {
+  CsrKernel kernel = CsrKernel::automatic;
+  int threads_per_row = 0;  // a power of two up to the warp; 0 chooses by the mean length
+};
+
+template <Value V>
+class DeviceCsr {
+ public:
+  using value_type = V;
+
+  DeviceCsr() = default;
+  template <Index I>
+  DeviceCsr(const Csr<V, I>& matrix, Stream& stream, const DeviceCsrOptions& options = {});
+
+  // Takes over the values of a matrix with the same pattern.
+  template <Index I>
+  void assign_values(const Csr<V, I>& matrix, Stream& stream);
+
+  std::int32_t rows() const { return shape_.rows; }
+  std::int32_t cols() const { return shape_.cols; }
+  Offset nnz() const { return shape_.nnz; }
+  RowRange<std::int32_t> all_rows() const { return {0, shape_.rows}; }
+  const DeviceShape& shape() const { return shape_; }
+  // What was chosen: `rows` or `parts`.
+  CsrKernel kernel() const { return kernel_; }
+  int threads_per_row() const { return threads_per_row_; }
+  const CsrParts& split() const { return split_; }
+  // On the device.
+  Offset bytes() const;
+
+  CsrView<DeviceValue<V>> view() const;
+  CsrPartsView<DeviceValue<V>> parts_view() const;
+
+ private:
+  DeviceShape shape_;
+  CsrKernel kernel_ = CsrKernel::rows;
+  int threads_per_row_ = 1;
+  DeviceArray<Offset> row_offsets_;
+  DeviceArray<std::int32_t> columns_;
+  DeviceArray<V> values_;
+  CsrParts split_;
+  DeviceArray<CsrPart> parts_;
+  DeviceArray<LongRow> long_rows_;
+  DeviceArray<V> partials_;
+};
+
+template <Value V>
+class DeviceEll {
+ public:
+  using value_type = V;
+
+  DeviceEll() = default;
+  template <Index I>
+  DeviceEll(const Ell<V, I>& matrix, Stream& stream);
+
+  // Takes over the values of a matrix with the same pattern.
+  template <Index I>
+  void assign_values(const Ell<V, I>& matrix, Stream& stream);
+
+  std::int32_t rows() const { return shape_.rows; }
+  std::int32_t cols() const { return shape_.cols; }
+  Offset nnz() const { return shape_.nnz; }
+  RowRange<std::int32_t> all_rows() const { return {0, shape_.rows}; }
+  const DeviceShape& shape() const { return shape_; }
+  std::int32_t width() const { return width_; }
+  Offset bytes() const;
+
+  EllView<DeviceValue<V>> view() const;
+
+ private:
+  DeviceShape shape_;
+  std::int32_t width_ = 0;
+  DeviceArray<std::int32_t> columns_;
+  DeviceArray<V> values_;
+  DeviceArray<std::int32_t> row_lengths_;
+};
+
+template <Value V>
+class DeviceSell {
+ public:
+  using value_type = V;
+
+  DeviceSell() = default;
+  // Throws InvalidArgument if slices have another height than a power of two up to the warp.
+  template <Index I>
+  DeviceSell(const Sell<V, I>& matrix, Stream& stream);
+
+  // Takes over the values of a matrix with the same pattern and layout.
+  template <Index I>
+  void assign_values(const Sell<V, I>& matrix, Stream& stream);
+
+  std::int32_t rows() const { return shape_.rows; }
+  std::int32_t cols() const { return shape_.cols; }
+  Offset nnz() const { return shape_.nnz; }
+  RowRange<std::int32_t> all_rows() const { return {0, shape_.rows}; }
+  const DeviceShape& shape() const { return shape_; }
+  std::int32_t slice_height() const { return slice_height_; }
+  // Ranges of rows begin and end on multiples of this.
+  std::int32_t row_alignment() const { return row_alignment_; }
+  Offset bytes() const;
+
+  SellView<DeviceValue<V>> view() const;
+
+ private:
+  DeviceShape shape_;
+  std::int32_t slice_height_ = 1;
+  std::int32_t row_alignment_ = 1;
+  DeviceArray<Offset> slice_offsets_;
+  DeviceArray<std::int32_t> columns_;
+  DeviceArray<V> values_;
+  DeviceArray<std::int32_t> row_lengths_;
+  DeviceArray<std::int32_t> row_of_slot_;
+};
+
+template <Value V>
+class DevicePackedSell {
+ public:
+  using value_type = V;
+
+  DevicePackedSell() = default;
+  template <Index I>
+  DevicePackedSell(const PackedSell<V, I>& matrix, Stream& stream);
+
+  // Takes over the values of a matrix with the same pattern and layout.
+  template <Index I>
+  void assign_values(const PackedSell<V, I>& matrix, Stream& stream);
+
+  std::int32_t rows() const { return shape_.rows; }
+  std::int32_t cols() const { return shape_.cols; }
+  Offset nnz() const { return shape_.nnz; }
+  RowRange<std::int32_t> all_rows() const { return {0, shape_.rows}; }
+  const DeviceShape& shape() const { return shape_; }
+  std::int32_t slice_height() const { return slice_height_; }
+  // Ranges of rows begin and end on multiples of this.
+  std::int32_t row_alignment() const { return row_alignment_; }
+  Offset bytes() const;
+
+  PackedSellView<DeviceValue<V>> view() const;
+
+ private:
+  DeviceShape shape_;
+  std::int32_t slice_height_ = 4;
+  std::int32_t row_alignment_ = 4;
+  DeviceArray<SliceHeader> slices_;
+  DeviceArray<std::byte> codes_;
+  DeviceArray<V> values_;
+  DeviceArray<std::uint64_t> presence_;
+  DeviceArray<std::int32_t> row_of_slot_;
+};
+
+template <class T>
+using Given = std::type_identity_t<T>;
+
+// When the matrix data of a step is read again. Kernels of one vector heed it; each other number of
+// vectors would be twice as many kernels to compile.
+enum class Reuse {
+  none,  // after all the rest of the matrix: the caches need not keep it
+  soon,  // it should stay in the L2 cache
+};
+
+// Vectors that are too short, a range outside the matrix or across its slices, and more than
+// kMaxVectors vectors throw InvalidArgument.
+//
+// Where a row has many thousand entries, CSR keeps partial sums beside the matrix: such a matrix is
+// for one stream at a time.
+template <Value V>
+void step(const DeviceCsr<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
+          Reuse reuse = Reuse::none);
+template <Value V>
+void step(const DeviceEll<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
+          Reuse reuse = Reuse::none);
+template <Value V>
+void step(const DeviceSell<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
+          Reuse reuse = Reuse::none);
+template <Value V>
+void step(const DevicePackedSell<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
+          Reuse reuse = Reuse::none);
+
+}  // namespace strata::gpu

@@ -1,0 +1,74 @@
+#include "strata/kernels/gpu/device_order.hpp"
+
+#include <fmt/format.h>
+
+#include "strata/base/array.hpp"
+#include "strata/base/checked.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/kernels/gpu/internal/reorder_launch.hpp"
+#include "strata/kernels/gpu/step.hpp"
+
+namespace strata::gpu {
+
+namespace {
+
+// value(i) for all i below `size`, on the device.
+template <class ValueAt>
+DeviceArray<std::int32_t> upload(Offset size, Stream& stream, const ValueAt& value) {
+  Array<std::int32_t> values(static_cast<std::size_t>(size));
+  parallel_for(size, [&](Offset i) { values[i] = static_cast<std::int32_t>(value(i)); });
+  return to_device(std::span<const std::int32_t>(values), stream);
+}
+
+void require_elements(Offset elements, Offset lines, int count) {
+  if (count < 1 || count > kMaxVectors) {
+    throw InvalidArgument(fmt::format("kernels take 1 to {} vectors at a time", kMaxVectors));
+  }
+  if (elements != lines * count) {
+    throw InvalidArgument(
+        fmt::format("{} vectors of {} rows do not have {} elements", count, lines, elements));
+  }
+}
+
+}  // namespace
+
+template <Index I>
+DeviceOrder::DeviceOrder(const PaddedOrder<I>& order, Stream& stream)
+    : rows_(narrow<std::int32_t>(order.rows(), "the number of rows on a GPU")),
+      positions_(narrow<std::int32_t>(order.positions(), "the number of positions on a GPU")),
+      identity_(order.is_identity()) {
+  if (identity_) return;
+  row_at_ = upload(positions_, stream, [&](Offset i) { return order.row_at(static_cast<I>(i)); });
+  position_of_ =
+      upload(rows_, stream, [&](Offset i) { return order.position_of(static_cast<I>(i)); });
+}
+
+template <Value V>
+void DeviceOrder::gather(DeviceSpan<const std::type_identity_t<V>> of_rows,
+                         DeviceSpan<V> of_positions, int count, Stream& stream) const {
+  require_elements(of_rows.size(), rows_, count);
+  require_elements(of_positions.size(), positions_, count);
+  if (identity_) return copy(of_rows, of_positions, stream);
+  detail::launch_reorder<V>(of_rows, of_positions, row_at_.span(), count, stream);
+}
+
+template <Value V>
+void DeviceOrder::scatter(DeviceSpan<const std::type_identity_t<V>> of_positions,
+                          DeviceSpan<V> of_rows, int count, Stream& stream) const {
+  require_elements(of_positions.size(), positions_, count);
+  require_elements(of_rows.size(), rows_, count);
+  if (identity_) return copy(of_positions, of_rows, stream);
+  detail::launch_reorder<V>(of_positions, of_rows, position_of_.span(), count, stream);
+}
+
+#define STRATA_INSTANTIATE_FOR_INDEX(I) \
+  template DeviceOrder::DeviceOrder(const PaddedOrder<I>&, Stream&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE_FOR_INDEX);
+
+#define STRATA_INSTANTIATE(V, unused)                                                           \
+  template void DeviceOrder::gather<V>(DeviceSpan<const V>, DeviceSpan<V>, int, Stream&) const; \
+  template void DeviceOrder::scatter<V>(DeviceSpan<const V>, DeviceSpan<V>, int, Stream&) const
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::gpu

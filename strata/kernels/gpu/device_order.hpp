@@ -1,0 +1,48 @@
+// DeviceOrder: a PaddedOrder in the memory of a GPU, which moves vectors between the caller's order
+// of the rows and the order of a matrix there.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "strata/base/types.hpp"
+#include "strata/device/array.hpp"
+#include "strata/device/stream.hpp"
+#include "strata/order/padded_order.hpp"
+
+namespace strata::gpu {
+
+class DeviceOrder {
+ public:
+  DeviceOrder() = default;
+  // Throws OverflowError if the positions need more than 31 bits.
+  template <Index I>
+  DeviceOrder(const PaddedOrder<I>& order, Stream& stream);
+
+  std::int32_t rows() const { return rows_; }
+  std::int32_t positions() const { return positions_; }
+  // Whether every row is where it was: gather and scatter are then plain copies.
+  bool is_identity() const { return identity_; }
+  // On the device.
+  Offset bytes() const { return row_at_.bytes() + position_of_.bytes(); }
+
+  // To the positions and back, in the order of the stream, for `count` vectors side by side, 1 …
+  // kMaxVectors: element v of row r at r·count + v. Empty positions become 0. The spans have
+  // exactly the elements that this needs, or InvalidArgument is thrown, and share nothing.
+  template <Value V>
+  void gather(DeviceSpan<const std::type_identity_t<V>> of_rows, DeviceSpan<V> of_positions,
+              int count, Stream& stream) const;
+  template <Value V>
+  void scatter(DeviceSpan<const std::type_identity_t<V>> of_positions, DeviceSpan<V> of_rows,
+               int count, Stream& stream) const;
+
+ private:
+  std::int32_t rows_ = 0;
+  std::int32_t positions_ = 0;
+  bool identity_ = true;
+  // Empty for an identity.
+  DeviceArray<std::int32_t> row_at_;       // by position
+  DeviceArray<std::int32_t> position_of_;  // by row
+};
+
+}  // namespace strata::gpu

@@ -1,0 +1,43 @@
+#include "strata/kernels/gpu/sell.hpp"
+
+#include "strata/kernels/gpu/internal/step_launch.hpp"
+
+namespace strata::gpu {
+
+namespace {
+
+template <class Loads, int height, int vectors, class T>
+__global__ void sell_kernel(SellView<T> matrix, StepArguments<T> step, SliceRange range) {
+  NativeThread thread;
+  // One program serves devices with warps of 32 and of 64.
+  if constexpr (height <= NativeThread::warp_size) {
+    sell_step<Loads, height, vectors, gathers_ahead(vectors)>(thread, matrix, step, range);
+  }
+}
+
+}  // namespace
+
+template <Value V>
+void step(const DeviceSell<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
+          Reuse reuse) {
+  const auto arguments =
+      step_arguments(matrix.shape(), matrix.row_alignment(), coefficients, vectors, rows);
+  const SliceRange range = slices_of(rows, matrix.slice_height());
+  const LaunchShape shape = shape_for(range.end - range.begin, matrix.shape());
+  with_vectors(vectors.count, [&](auto count) {
+    with_power_of_two<1, kLargestWarp>(matrix.slice_height(), [&](auto height) {
+      with_loads<count()>(reuse, [&](auto loads) {
+        launch("sell_kernel", sell_kernel<decltype(loads), height(), count(), DeviceValue<V>>,
+               shape, stream, matrix.view(), arguments, range);
+      });
+    });
+  });
+}
+
+#define STRATA_INSTANTIATE(V, unused)                                         \
+  template void step(const DeviceSell<V>&, const Given<StepCoefficients<V>>&, \
+                     const Given<DeviceVectors<V>>&, RowRange<std::int32_t>, Stream&, Reuse)
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::gpu

@@ -1,0 +1,172 @@
+// Slices on a GPU: a warp per slice of C rows, warp_size / C threads per row, each taking every so
+// manyth entry. How an entry finds its column is a parameter, as in kernels/cpu/slice.hpp:
+// columns.at(entry, row). A row's sum is formed in the same order wherever the slice lies.
+//
+// Padding is multiplied like any entry. It has the value 0, so this changes nothing unless its x is
+// not finite; rows that come out not finite are summed once more without it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "strata/formats/packed_sell.hpp"
+#include "strata/kernels/gpu/products.hpp"
+#include "strata/kernels/gpu/simt.hpp"
+#include "strata/kernels/gpu/step.hpp"
+#include "strata/kernels/gpu/value.hpp"
+
+namespace strata::gpu {
+
+// The columns of a slice by its encoding (packed_sell.hpp).
+template <class Loads>
+struct DiaColumns {
+  const std::int32_t* offsets;
+  std::int32_t first_slot;
+
+  template <class Thread>
+  STRATA_DEVICE std::int32_t at(Thread&, int entry, int row) const {
+    return first_slot + row + offsets[entry];
+  }
+};
+template <class Loads, int height, class Delta>
+struct DeltaColumns {
+  const std::int32_t* bases;
+  const Delta* deltas;
+
+  template <class Thread>
+  STRATA_DEVICE std::int32_t at(Thread& thread, int entry, int row) const {
+    return bases[entry] +
+           static_cast<std::int32_t>(Loads::load(thread, deltas + entry * height + row));
+  }
+};
+template <class Loads, int height>
+struct IndexColumns {
+  const std::int32_t* columns;
+
+  template <class Thread>
+  STRATA_DEVICE std::int32_t at(Thread& thread, int entry, int row) const {
+    return Loads::load(thread, columns + entry * height + row);
+  }
+};
+
+// A row of a slice, for add_products().
+template <class Loads, int height, class T, class Columns>
+struct RowOfSlice {
+  const T* values;
+  const Columns& columns;
+  int row;
+
+  template <class Thread>
+  STRATA_DEVICE std::int32_t column(Thread& thread, int entry) const {
+    return columns.at(thread, entry, row);
+  }
+  template <class Thread>
+  STRATA_DEVICE T value(Thread& thread, int entry) const {
+    return Loads::load(thread, values + entry * height + row);
+  }
+};
+
+// One thread's part of its row.
+template <class Loads, int height, int vectors, int ahead, class Thread, class T, class Columns>
+STRATA_DEVICE void multiply(Thread& thread, const T* values, int width, const Columns& columns,
+                            const T* x, int count, T (&sums)[vectors]) {
+  const RowOfSlice<Loads, height, T, Columns> row{values, columns, thread.lane() % height};
+  add_products<Loads, Thread::warp_size / height, vectors, ahead>(thread, thread.lane() / height, 0,
+                                                                  width, row, x, count, sums);
+}
+
+// A row of one vector without its padding: is_entry(entry) tells. Formed in the same order as the
+// sum of its threads.
+template <int height, class Thread, class T, class Columns, class IsEntry>
+STRATA_DEVICE T sum_without_padding(Thread& thread, const T* values, int width,
+                                    const Columns& columns, int row, const T* x, int count,
+                                    const IsEntry& is_entry) {
+  constexpr int parts = Thread::warp_size / height;
+  T sums[parts] = {};
+  for (int entry = 0; entry < width; ++entry) {
+    if (!is_entry(entry)) continue;
+    const auto from = static_cast<std::int64_t>(columns.at(thread, entry, row)) * count;
+    const T value = values[entry * height + row];
+    STRATA_UNROLL
+    for (int part = 0; part < parts; ++part) {
+      if (part == entry % parts) sums[part] = multiply_add(value, x[from], sums[part]);
+    }
+  }
+  STRATA_UNROLL
+  for (int half = parts / 2; half > 0; half /= 2) {
+    STRATA_UNROLL
+    for (int part = 0; part < half; ++part) sums[part] = add(sums[part], sums[part + half]);
+  }
+  return sums[0];
+}
+
+// A slice of packed SELL, wherever its values and codes lie.
+template <class T>
+struct PackedSlice {
+  const T* values;
+  const std::byte* codes;
+  int width;
+  SliceEncoding encoding;
+  std::int32_t first_slot;
+  std::uint64_t position;  // of its first value among the presence bits
+};
+
+// body(columns) with the columns of a slice in their encoding.
+template <class Loads, int height, class T, class Body>
+STRATA_DEVICE void with_columns(const PackedSlice<T>& slice, const Body& body) {
+  const auto* numbers = reinterpret_cast<const std::int32_t*>(slice.codes);
+  // As delta_begin() of packed_sell.hpp, in the 32 bits that a slice needs.
+  constexpr int alignment = static_cast<int>(code_alignment(height));
+  const std::byte* deltas = slice.codes + (slice.width * 4 + alignment - 1) / alignment * alignment;
+  switch (slice.encoding) {
+    case SliceEncoding::dia: body(DiaColumns<Loads>{numbers, slice.first_slot}); break;
+    case SliceEncoding::delta8:
+      body(DeltaColumns<Loads, height, std::uint8_t>{
+          numbers, reinterpret_cast<const std::uint8_t*>(deltas)});
+      break;
+    case SliceEncoding::delta16:
+      body(DeltaColumns<Loads, height, std::uint16_t>{
+          numbers, reinterpret_cast<const std::uint16_t*>(deltas)});
+      break;
+    case SliceEncoding::index32: body(IndexColumns<Loads, height>{numbers}); break;
+  }
+}
+
+template <class Loads, int height, int vectors, int ahead, class Thread, class T>
+STRATA_DEVICE void multiply(Thread& thread, const PackedSlice<T>& slice, const T* x, int count,
+                            T (&sums)[vectors]) {
+  with_columns<Loads, height>(slice, [&](const auto& columns) {
+    multiply<Loads, height, vectors, ahead>(thread, slice.values, slice.width, columns, x, count,
+                                            sums);
+  });
+}
+
+// Which rows a slice holds.
+struct SliceRows {
+  std::int32_t first_slot;
+  std::int32_t rows;                // of the matrix
+  const std::int32_t* row_of_slot;  // null when nothing is sorted
+};
+
+// Adds up the threads of each row and writes the rows. sum_again(row, v) is vector v of a row
+// without padding.
+template <int height, int vectors, class Thread, class T, class SumAgain>
+STRATA_DEVICE void finish_slice(Thread& thread, const SliceRows& slice,
+                                const StepArguments<T>& step, T (&sums)[vectors],
+                                const SumAgain& sum_again) {
+  STRATA_UNROLL
+  for (int v = 0; v < vectors; ++v) sums[v] = sum_of_lanes(thread, height, sums[v]);
+  const int row = thread.lane();
+  const std::int32_t slot = slice.first_slot + row;
+  if (row >= height || slot >= slice.rows) return;
+  const std::int64_t place =
+      element<vectors>(slice.row_of_slot != nullptr ? slice.row_of_slot[slot] : slot, step.count);
+  STRATA_UNROLL
+  for (int v = 0; v < vectors; ++v) {
+    if (vectors > 1 && v >= step.count) break;
+    const T sum = is_finite(sums[v]) ? sums[v] : sum_again(row, v);
+    finish(step, place + v, sum);
+  }
+}
+
+}  // namespace strata::gpu

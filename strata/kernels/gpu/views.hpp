@@ -1,0 +1,102 @@
+// Matrices as the kernels on a GPU see them: pointers into device memory, in the layouts of
+// formats/csr.hpp, ell.hpp, sell.hpp and packed_sell.hpp. Rows and columns have 32 bits,
+// offsets 64.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "strata/formats/packed_sell.hpp"
+#include "strata/kernels/gpu/simt.hpp"
+
+namespace strata::gpu {
+
+template <class T>
+struct CsrView {
+  const std::int64_t* row_offsets = nullptr;
+  const std::int32_t* columns = nullptr;
+  const T* values = nullptr;
+  std::int32_t rows = 0;
+};
+
+// The parts of a CSR matrix, see csr_parts.hpp: entries and rows from here to the next part's.
+struct alignas(16) CsrPart {
+  std::int64_t first_entry;
+  std::int32_t first_row;
+  std::int32_t partial;  // where the sum of a piece of a row goes; −1 for whole rows
+};
+// Partial sums from here to the next long row's.
+struct LongRow {
+  std::int32_t row;
+  std::int32_t first_partial;
+};
+// Entries that a thread has in flight in a part of several rows.
+inline constexpr int kEntriesPerThread = 8;
+// The most entries of such a part, and the values that its warp needs in shared memory.
+STRATA_HOST_DEVICE constexpr int products_of_part(int warp_size) {
+  return kEntriesPerThread * warp_size;
+}
+
+template <class T>
+struct CsrPartsView {
+  CsrView<T> csr;
+  const CsrPart* parts = nullptr;      // one more than there are
+  const LongRow* long_rows = nullptr;  // likewise
+  T* partials = nullptr;               // kMaxVectors per partial sum
+};
+
+// Parts [begin, end), or long rows.
+struct PartRange {
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+};
+
+template <class T>
+struct EllView {
+  const std::int32_t* columns = nullptr;
+  const T* values = nullptr;
+  const std::int32_t* row_lengths = nullptr;
+  std::int32_t rows = 0;
+  std::int32_t width = 0;
+};
+
+template <class T>
+struct SellView {
+  const std::int64_t* slice_offsets = nullptr;
+  const std::int32_t* columns = nullptr;
+  const T* values = nullptr;
+  const std::int32_t* row_lengths = nullptr;  // by slot
+  const std::int32_t* row_of_slot = nullptr;  // null when nothing is sorted
+  std::int32_t rows = 0;
+};
+
+// All that a warp has to know of a slice of packed SELL, in one load of 16 bytes.
+struct alignas(16) SliceHeader {
+  std::uint64_t values;  // the position of its first value
+  std::uint32_t codes;   // where its code block begins, in units of kCodeUnit
+  std::uint32_t shape;   // width · 4 + encoding
+
+  STRATA_HOST_DEVICE int width() const { return static_cast<int>(shape >> 2); }
+  STRATA_HOST_DEVICE SliceEncoding encoding() const {
+    return static_cast<SliceEncoding>(shape & 3);
+  }
+};
+inline constexpr std::int64_t kCodeUnit = 16;
+
+template <class T>
+struct PackedSellView {
+  const T* values = nullptr;
+  const std::byte* codes = nullptr;
+  const SliceHeader* slices = nullptr;
+  const std::uint64_t* presence = nullptr;    // null when every stored value is an entry
+  const std::int32_t* row_of_slot = nullptr;  // null when nothing is sorted
+  std::int32_t rows = 0;
+};
+
+// Slices [begin, end): a range of rows of a sliced format.
+struct SliceRange {
+  std::int32_t begin = 0;
+  std::int32_t end = 0;
+};
+
+}  // namespace strata::gpu

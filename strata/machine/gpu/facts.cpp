@@ -1,0 +1,39 @@
+#include "strata/machine/gpu/facts.hpp"
+
+#include <algorithm>
+
+namespace strata::gpu {
+
+double GpuFacts::read_bandwidth(Offset working_set) const {
+  return read.empty() ? 0 : bandwidth_on(read, working_set);
+}
+
+double GpuFacts::memory_bandwidth() const {
+  return plateaus.empty() ? 0 : plateaus.back().bytes_per_second;
+}
+
+double GpuFacts::l2_bandwidth() const {
+  return plateaus.empty() ? 0 : plateaus.front().bytes_per_second;
+}
+
+Offset GpuFacts::l2_bytes() const {
+  return plateaus.size() < 2 ? 0 : plateaus[plateaus.size() - 2].bytes;
+}
+
+std::vector<Plateau> plateaus_of(const std::vector<BandwidthPoint>& read, Offset l2_bytes,
+                                 double memory_bandwidth) {
+  std::vector<Plateau> plateaus;
+  if (read.empty()) return plateaus;
+  const double in_l2 = bandwidth_on(read, l2_bytes / 2);
+  Offset end = 0;
+  for (const BandwidthPoint& point : read) {
+    if (point.bytes <= l2_bytes && point.bytes_per_second >= 0.9 * in_l2) {
+      end = std::max(end, point.bytes);
+    }
+  }
+  if (end > 0 && in_l2 > memory_bandwidth) plateaus.push_back({read.front().threads, end, in_l2});
+  plateaus.push_back({read.front().threads, read.back().bytes, memory_bandwidth});
+  return plateaus;
+}
+
+}  // namespace strata::gpu

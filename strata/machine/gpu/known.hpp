@@ -1,0 +1,28 @@
+// The facts of the GPUs here: stored ones, or measured now. Part of the GPU library.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "strata/machine/gpu/facts.hpp"
+#include "strata/machine/gpu/measure.hpp"
+
+namespace strata::gpu {
+
+struct KnownGpuFacts {
+  GpuFacts facts;
+  std::string remark = {};  // what was wrong with the stored facts or with storing them
+  bool measured = false;    // just now, rather than loaded
+};
+
+// The stored facts; if there are none, or useless ones, measures and stores. A cache folder that
+// cannot be read or written costs time, not results.
+KnownGpuFacts load_or_measure(const std::filesystem::path& path, const GpuMeasureOptions& options);
+// Measures and stores, whatever is stored already.
+KnownGpuFacts measure_anew(const std::filesystem::path& path, const GpuMeasureOptions& options);
+
+// The facts that plans use: found once per process and device. Throws Unavailable if there is no
+// device of that number.
+const KnownGpuFacts& known_gpu(int device = 0);
+
+}  // namespace strata::gpu

@@ -1,0 +1,19 @@
+// The words of plans about their candidates.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "strata/plans/power_plan.hpp"
+
+namespace strata::detail {
+
+// "1.25 GB", "1.3 ms", "wavefront 4+3, 2 bands"
+std::string bytes_text(double bytes);
+std::string time_text(double seconds);
+std::string method_text(const PowerCandidate& candidate, int power);
+
+// A line per candidate, with a heading.
+std::string candidate_table(std::span<const PowerCandidate> candidates, int power);
+
+}  // namespace strata::detail

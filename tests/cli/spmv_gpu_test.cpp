@@ -1,0 +1,138 @@
+// strata spmv on a GPU: kernels and the vendor's library.
+
+#include <algorithm>
+#include <set>
+
+#include "strata/device/device.hpp"
+#include "tests/cli/benchmark.hpp"
+
+namespace strata::test {
+namespace {
+
+using nlohmann::json;
+
+class SpmvGpu : public BenchmarkTest {
+ protected:
+  void SetUp() override {
+    if (gpu::device_count() == 0) GTEST_SKIP() << "no GPU: " << gpu::why_no_device();
+  }
+  static std::string backend() { return std::string(name_of(gpu::api())); }
+  // With the vendor's library; in its place `with`.
+  static Words products(const std::string& matrix, const std::string& with = ",vendor") {
+    return quick({"spmv", matrix, "--backend", backend() + with});
+  }
+};
+
+TEST_F(SpmvGpu, FormatsAndTheVendorAgreeWithTheReference) {
+  const json document = json_of(products("stencil27:20x20x30"));
+  EXPECT_GT(document["machine"]["gpu"]["memory_read_bytes_per_second"], 0);
+  std::set<std::string> variants;
+  int vendors = 0;
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result["kernel"], "spmv");
+    EXPECT_EQ(result["device"], 0);
+    if (result["backend"] == "vendor") {
+      ++vendors;
+    } else {
+      EXPECT_EQ(result["backend"], backend());
+      variants.insert(result["variant"]);
+    }
+    if (result.contains("refused")) continue;
+    EXPECT_EQ(result["error"]["passed"], true) << result;
+    EXPECT_GE(result["seconds"]["repetitions"], 20);
+    for (const char* key : {"gflops", "gbytes_per_second", "percent_of_memory_bandwidth"}) {
+      EXPECT_GT(result[key], 0) << key;
+    }
+    EXPECT_GT(result["predicted"]["gflops"], 0);
+    EXPECT_GT(result["predicted"]["ramp_up_gflops"], 0);
+    EXPECT_GT(result["bytes"]["format"], 0);
+  }
+  // 24.7 entries per row, four per thread.
+  EXPECT_EQ(variants, (std::set<std::string>{"CSR, 8 threads per row", "SELL-32-1", "SELL-32-256",
+                                             "packed SELL-8", "packed SELL-16", "packed SELL-32"}));
+  EXPECT_EQ(vendors, STRATA_HAS_VENDOR ? 4 : 0);
+}
+
+TEST_F(SpmvGpu, SpeedUpIsOverTheBestOfTheVendor) {
+  if (!STRATA_HAS_VENDOR) GTEST_SKIP() << "no library of the vendor";
+  double best = 0;
+  double product = 0;
+  const json document = json_of(products("stencil7:20x20x20"));
+  for (const json& result : document["results"]) {
+    if (result.contains("refused")) continue;
+    const double gflops = result["gflops"];
+    if (result["backend"] == "vendor") best = std::max(best, gflops);
+    if (result["variant"] == "packed SELL-32")
+      product = gflops / result["speedup_over_vendor"].get<double>();
+  }
+  EXPECT_GT(best, 0);
+  EXPECT_NEAR(product, best, 1e-6 * best);
+}
+
+TEST_F(SpmvGpu, AllTypesAndShapesAreRight) {
+  write_file(file("wide.mtx"),
+             "%%MatrixMarket matrix coordinate real general\n2 5 3\n1 5 1\n2 1 2\n2 3 -1\n");
+  write_file(file("tall.mtx"), "%%MatrixMarket matrix coordinate real general\n5 1 1\n4 1 3\n");
+  write_file(file("empty.mtx"), "%%MatrixMarket matrix coordinate real general\n3 3 0\n");
+  for (const Words& words : {Words{file("wide.mtx")},
+                             {file("tall.mtx")},
+                             {file("empty.mtx")},
+                             {"arrow:5000"},
+                             {"random:3000,nnzr=9", "--precision", "single"},
+                             {"random:3000,nnzr=9", "--precision", "complex-double"},
+                             {"random:3000,nnzr=9", "--precision", "complex-single"},
+                             {"rmat:10,edges=8", "--index", "64"}}) {
+    SCOPED_TRACE(testing::PrintToString(words));
+    Words all = products(words.front());
+    all.insert(all.end(), words.begin() + 1, words.end());
+    const json document = json_of(all);
+    int timed = 0;
+    for (const json& result : document["results"]) {
+      if (result.contains("refused")) continue;
+      EXPECT_EQ(result["error"]["passed"], true) << result;
+      ++timed;
+    }
+    EXPECT_GE(timed, 1);
+  }
+}
+
+TEST_F(SpmvGpu, RowsOfManyLengthsAreDoneInParts) {
+  Words words = products("arrow:5000", "");
+  words.insert(words.end(), {"--format", "csr"});
+  const json results = json_of(words)["results"];
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0]["variant"], "CSR in equal parts");
+  EXPECT_FALSE(results[0].contains("speedup_over_vendor"));
+}
+
+TEST_F(SpmvGpu, AutoTakesTheFewestBytes) {
+  Words words = products("stencil27:20x20x30", "");
+  words.insert(words.end(), {"--format", "auto"});
+  const json results = json_of(words)["results"];
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_EQ(results[0]["format"], "packed-sell");
+}
+
+TEST_F(SpmvGpu, ShowsATable) {
+  const Outcome outcome = run(products("stencil5:60x60", ",cpu,vendor"));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* part : {"Imaginary 4000", "threads", "device 0: ", "predicted", "of memory",
+                           "Eigen", "packed SELL-32", "Fastest: ", "All results agree"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+TEST_F(SpmvGpu, ADeviceThatIsNotThereIsStatus4) {
+  Words words = products("stencil5:9x9");
+  words.insert(words.end(), {"--device", "999"});
+  expect_failure(words, 4, "device 999 was asked for");
+}
+
+TEST_F(SpmvGpu, FormatsWithoutAKernelAreStatus4) {
+  Words words = products("stencil5:9x9", "");
+  words.insert(words.end(), {"--format", "dia"});
+  expect_failure(words, 4, "kernel");
+}
+
+}  // namespace
+}  // namespace strata::test

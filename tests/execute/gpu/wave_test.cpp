@@ -1,0 +1,263 @@
+// The portable wave on emulated GPUs, with warps of 32 and of 64.
+#include "strata/execute/gpu/wave.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "strata/execute/gpu/tile_stream.hpp"
+#include "strata/gen/generate.hpp"
+#include "strata/kernels/reference/spmv.hpp"
+#include "tests/emulator/emulator.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace strata::gpu {
+namespace {
+
+using emulator::LaunchOptions;
+using emulator::Order;
+
+// A wave over a matrix, ready to be launched on any number of workers.
+template <Value V>
+struct Prepared {
+  SliceTiles tiles;
+  Wave wave;
+  TileStream<V> stream;
+  std::vector<std::uint32_t> news;
+  WaveControl control{};
+  std::uint64_t patience_ns = 1'000'000'000;
+
+  template <Index I>
+  Prepared(const PackedSell<V, I>& matrix, Offset tile_bytes, bool gather, int workers)
+      : tiles(gather ? gather_slices(matrix, tile_bytes) : cut_slices(matrix, tile_bytes)),
+        wave(inputs_of(matrix, tiles), workers),
+        stream(matrix, tiles, wave),
+        news(static_cast<std::size_t>(kMaxWavePower) * workers * wave.mailboxes(), 0) {}
+
+  int lag() const { return (wave.reach(2) + wave.workers() - 1) / wave.workers() + 1; }
+};
+
+template <Value V>
+struct Coefficients {
+  V alpha{1};
+  V shift{};
+  V beta{};
+};
+
+template <int warp, int height, int vectors, Value V>
+void launch_wave(Prepared<V>& wave, std::vector<std::vector<V>>& y, int count,
+                 const Coefficients<V>& coefficients, const LaunchOptions& options) {
+  using T = DeviceValue<V>;
+  WaveArguments<T> arguments;
+  arguments.records = wave.stream.records.data();
+  arguments.places = wave.stream.places.data();
+  arguments.tiles = wave.wave.tiles();
+  arguments.rows = {wave.stream.presence.empty() ? nullptr : wave.stream.presence.data(), nullptr,
+                    wave.stream.rows};
+  arguments.news = wave.news.data();
+  arguments.mailboxes = wave.wave.mailboxes();
+  arguments.control = &wave.control;
+  arguments.patience_ns = wave.patience_ns;
+  arguments.disturbance = static_cast<std::uint32_t>(options.seed);
+  arguments.power = static_cast<int>(y.size()) - 1;
+  arguments.count = count;
+  for (std::size_t k = 0; k < y.size(); ++k) {
+    arguments.vectors[k] = reinterpret_cast<T*>(y[k].data());
+  }
+  for (int k = 0; k < arguments.power; ++k) {
+    arguments.alpha[k] = device_value(coefficients.alpha);
+    arguments.shift[k] = device_value(coefficients.shift);
+    arguments.beta[k] = device_value(k == 0 ? V{} : coefficients.beta);
+  }
+  emulator::launch<warp>(wave.wave.workers(), 2 * warp, 0, options, [&](auto& thread) {
+    gpu::wave<height, vectors, 4>(thread, arguments, wave.lag());
+  });
+}
+
+template <int warp, Value V>
+void launch_wave(Prepared<V>& wave, std::vector<std::vector<V>>& y, int count,
+                 const Coefficients<V>& coefficients, const LaunchOptions& options) {
+  const auto with = [&]<int height>(std::integral_constant<int, height>) {
+    if (count == 1) {
+      launch_wave<warp, height, 1>(wave, y, count, coefficients, options);
+    } else {
+      launch_wave<warp, height, 4>(wave, y, count, coefficients, options);
+    }
+  };
+  switch (wave.stream.slice_height) {
+    case 4: return with(std::integral_constant<int, 4>());
+    case 8: return with(std::integral_constant<int, 8>());
+    case 16: return with(std::integral_constant<int, 16>());
+    default: return with(std::integral_constant<int, 32>());
+  }
+}
+
+// y_k by the reference kernel, one vector after another.
+template <Value V, Index I>
+std::vector<std::vector<V>> by_reference(const Csr<V, I>& matrix, const std::vector<V>& x,
+                                         int power, int count, const Coefficients<V>& c) {
+  const auto rows = static_cast<std::size_t>(matrix.rows());
+  std::vector<std::vector<V>> y(power + 1, std::vector<V>(x.size()));
+  y[0] = x;
+  std::vector<V> in(rows);
+  std::vector<V> out(rows);
+  for (int k = 1; k <= power; ++k) {
+    for (int v = 0; v < count; ++v) {
+      for (std::size_t row = 0; row < rows; ++row) in[row] = y[k - 1][row * count + v];
+      reference::spmv(matrix, V{1}, in, V{}, out, matrix.all_rows());
+      for (std::size_t row = 0; row < rows; ++row) {
+        V result = c.alpha * (out[row] - c.shift * in[row]);
+        if (k > 1) result += c.beta * y[k - 2][row * count + v];
+        y[k][row * count + v] = result;
+      }
+    }
+  }
+  return y;
+}
+
+template <Value V>
+void expect_close(const std::vector<std::vector<V>>& expected,
+                  const std::vector<std::vector<V>>& found, double tolerance) {
+  for (std::size_t k = 1; k < expected.size(); ++k) {
+    double scale = 0;
+    double error = 0;
+    for (std::size_t i = 0; i < expected[k].size(); ++i) {
+      scale = std::max<double>(scale, std::abs(expected[k][i]));
+      error = std::max<double>(error, std::abs(expected[k][i] - found[k][i]));
+      ASSERT_FALSE(std::isnan(std::abs(found[k][i]))) << "power " << k << " element " << i;
+    }
+    EXPECT_LE(error, tolerance * scale) << "power " << k;
+  }
+}
+
+// Vectors of the powers, filled with what must be overwritten.
+template <Value V>
+std::vector<std::vector<V>> powers_of(const std::vector<V>& x, int power) {
+  const V poison = V(std::numeric_limits<float>::quiet_NaN());
+  std::vector<std::vector<V>> y(power + 1, std::vector<V>(x.size(), poison));
+  y[0] = x;
+  return y;
+}
+
+template <Value V, Index I>
+PackedSell<V, I> packed(const Csr<V, I>& matrix, Offset height) {
+  return PackedSell<V, I>::from_csr(
+      matrix, {.slice_height = height, .max_fill = std::numeric_limits<double>::infinity()});
+}
+
+template <class V>
+class GpuWave : public testing::Test {};
+using Values = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(GpuWave, Values);
+
+TYPED_TEST(GpuWave, AgreesWithTheReferenceOnAwkwardMatrices) {
+  using V = TypeParam;
+  const double tolerance = sizeof(decltype(std::abs(V{}))) == 4 ? 2e-5 : 1e-13;
+  std::uint64_t seed = 0;
+  for (const auto& [name, entries] : test::awkward_matrices<V, std::int32_t>()) {
+    const auto matrix = entries.to_csr();
+    if (matrix.rows() != matrix.cols() || matrix.rows() > 2000) continue;
+    SCOPED_TRACE(name);
+    for (const Offset height : {4, 8, 16, 32}) {
+      ++seed;
+      const auto stored = packed(matrix, height);
+      const int power = static_cast<int>(1 + seed % 4);
+      const int count = seed % 3 == 0 ? 3 : 1;
+      const int workers = static_cast<int>(1 + seed % 5);
+      const Coefficients<V> coefficients{V(0.5), V(seed % 2 == 0 ? 0 : 1),
+                                         V(seed % 3 == 1 ? -0.25 : 0)};
+      const auto x = test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * count, seed);
+      const auto expected = by_reference(matrix, x, power, count, coefficients);
+      Prepared<V> wave(stored, 600, seed % 2 == 0, workers);
+      auto y = powers_of(x, power);
+      const LaunchOptions options{Order::random, seed};
+      if (seed % 2 == 0) {
+        launch_wave<32>(wave, y, count, coefficients, options);
+      } else {
+        launch_wave<64>(wave, y, count, coefficients, options);
+      }
+      expect_close(expected, y, tolerance);
+    }
+  }
+}
+
+TEST(GpuWave, BitsDependOnNeitherTilesNorWorkersNorTiming) {
+  const auto matrix = generate<double, std::int32_t>("mesh:700,dim=2,nnzr=7");
+  const auto stored = packed(matrix, 8);
+  const auto x = test::random_vector<double>(matrix.rows(), 5);
+  std::vector<std::vector<double>> first;
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    Prepared<double> wave(stored, 400 + 300 * static_cast<Offset>(seed % 5), seed % 2 == 1,
+                          static_cast<int>(1 + seed % 7));
+    auto y = powers_of(x, 3);
+    launch_wave<32>(wave, y, 1, {0.3}, {seed % 3 == 0 ? Order::uneven : Order::random, seed});
+    if (first.empty()) first = y;
+    EXPECT_EQ(first, y) << "seed " << seed;
+  }
+}
+
+TEST(GpuWave, RunsAgainAndAgainWithoutPreparation) {
+  const auto matrix = generate<double, std::int32_t>("stencil5:20x20");
+  Prepared<double> wave(packed(matrix, 4), 300, false, 5);
+  const auto x = test::random_vector<double>(matrix.rows(), 5);
+  auto first = powers_of(x, 4);
+  launch_wave<32>(wave, first, 1, {}, {Order::random, 1});
+  for (const std::uint32_t news : wave.news) ASSERT_EQ(news, 0U);
+  auto second = powers_of(x, 4);
+  launch_wave<32>(wave, second, 1, {}, {Order::uneven, 2});
+  EXPECT_EQ(first, second);
+}
+
+TEST(GpuWave, AHangBecomesAnError) {
+  const auto matrix = generate<double, std::int32_t>("stencil5:20x20");
+  Prepared<double> wave(packed(matrix, 4), 300, false, 4);
+  wave.patience_ns = 2000;
+  // News that never come.
+  for (const RecordPlace& place : wave.stream.places) {
+    reinterpret_cast<TileRecord*>(wave.stream.records.data() + place.begin * kRecordUnit)->readers =
+        0;
+  }
+  auto y = powers_of(test::random_vector<double>(matrix.rows(), 5), 3);
+  LaunchOptions options;
+  options.patience = 100'000;
+  launch_wave<32>(wave, y, 1, {}, options);
+  EXPECT_EQ(wave.control.stuck, 1U);
+}
+
+TEST(TileStream, GatheredTilesReadFewerColumns) {
+  // Four slices of a line read nine lines of the same length; four above each other read 18 of a
+  // quarter of it.
+  const auto matrix = generate<double, std::int32_t>("stencil27:128x32x5");
+  const auto stored = packed(matrix, 32);
+  const auto columns_read = [&](const SliceTiles& tiles) {
+    std::size_t columns = 0;
+    for (std::int32_t tile = 0; tile < tiles.tiles(); ++tile) {
+      std::vector<std::int32_t> read;
+      for (const std::int32_t slice : tiles.slices_of(tile)) {
+        for (Offset lane = 0; lane < 32; ++lane) {
+          for (Offset entry = 0; entry < stored.width(slice); ++entry) {
+            read.push_back(stored.column(slice * Offset{32} + lane, entry));
+          }
+        }
+      }
+      std::ranges::sort(read);
+      columns += std::unique(read.begin(), read.end()) - read.begin();
+    }
+    return columns;
+  };
+  const SliceTiles lines = cut_slices(stored, 4 * 7100);
+  const SliceTiles patches = gather_slices(stored, 4 * 7100);
+  EXPECT_EQ(lines.slices.size(), patches.slices.size());
+  EXPECT_LT(columns_read(patches), 0.7 * static_cast<double>(columns_read(lines)));
+}
+
+TEST(TileStream, RefusesRectangularMatrices) {
+  test::Entries<double, std::int32_t> entries(3, 5, 1);
+  entries.add(0, 4);
+  const auto stored = packed(entries.coo().to_csr(), 4);
+  EXPECT_THROW(inputs_of(stored, cut_slices(stored, 100)), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace strata::gpu

@@ -1,0 +1,240 @@
+// The kernels on a GPU itself: the cases of the emulator, larger matrices, and what is refused.
+#include "strata/kernels/gpu/device_matrix.hpp"
+
+#include "strata/gen/generate.hpp"
+#include "tests/kernels/gpu/step_cases.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/types.hpp"
+
+namespace strata {
+namespace {
+
+using test::Index32;
+
+template <class Types>
+class GpuMatrix : public test::GpuTest {};
+using Values = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(GpuMatrix, Values);
+
+// A step of a matrix on the device, with vectors of the host.
+template <class Matrix>
+auto on_device(std::shared_ptr<const Matrix> matrix) {
+  using V = typename Matrix::value_type;
+  return [matrix](const cpu::StepCoefficients<V>& coefficients, const cpu::StepVectors<V>& vectors,
+                  RowRange<Index32> rows) {
+    gpu::Stream stream;
+    const auto upload = [&](const V* data, Offset elements) {
+      return gpu::to_device(std::span(data, static_cast<std::size_t>(elements)), stream);
+    };
+    const Offset elements = Offset{matrix->rows()} * vectors.count;
+    const auto x = upload(vectors.x, Offset{matrix->cols()} * vectors.count);
+    const auto previous = upload(vectors.previous, vectors.previous == nullptr ? 0 : elements);
+    auto out = upload(vectors.out, elements);
+    gpu::step(*matrix, coefficients, {x.span(), previous.span(), out.span(), vectors.count}, rows,
+              stream);
+    std::ranges::copy(gpu::to_host(out.span(), stream), vectors.out);
+  };
+}
+
+template <Value V>
+auto csr_on_device(const Csr<V, Index32>& csr, const gpu::DeviceCsrOptions& options) {
+  gpu::Stream stream;
+  return on_device(std::make_shared<const gpu::DeviceCsr<V>>(csr, stream, options));
+}
+
+template <Value V>
+auto ell_on_device(const Csr<V, Index32>& csr) {
+  gpu::Stream stream;
+  return on_device(std::make_shared<const gpu::DeviceEll<V>>(
+      Ell<V, Index32>::from_csr(csr, {.max_fill = 1e9}), stream));
+}
+
+template <Value V>
+auto sell_on_device(const Csr<V, Index32>& csr, const SellOptions& options) {
+  gpu::Stream stream;
+  return on_device(
+      std::make_shared<const gpu::DeviceSell<V>>(Sell<V, Index32>::from_csr(csr, options), stream));
+}
+
+template <Value V>
+auto packed_on_device(const Csr<V, Index32>& csr, const PackedSellOptions& options) {
+  gpu::Stream stream;
+  return on_device(std::make_shared<const gpu::DevicePackedSell<V>>(
+      PackedSell<V, Index32>::from_csr(csr, options), stream));
+}
+
+int warp() {
+  return gpu::device_properties(gpu::current_device()).warp;
+}
+
+TYPED_TEST(GpuMatrix, CsrAgreesWithTheReferenceForAnyNumberOfThreadsPerRow) {
+  using V = TypeParam;
+  for (int threads = 1; threads <= warp(); threads *= 2) {
+    SCOPED_TRACE(testing::Message() << threads << " threads per row");
+    test::expect_gpu_steps_on_all<V>(1, [&](const Csr<V, Index32>& csr) {
+      return csr_on_device(csr, {gpu::CsrKernel::rows, threads});
+    });
+  }
+}
+
+TYPED_TEST(GpuMatrix, CsrInPartsAgreesWithTheReference) {
+  using V = TypeParam;
+  test::expect_gpu_steps_on_all<V>(
+      1, [&](const Csr<V, Index32>& csr) { return csr_on_device(csr, {gpu::CsrKernel::parts}); });
+  const auto csr = test::uneven_rows<V>(100000);
+  for (std::size_t number = 0; number < 7; ++number) {
+    test::expect_gpu_steps(csr, 1, number, csr_on_device(csr, {}));
+  }
+}
+
+TYPED_TEST(GpuMatrix, EllAgreesWithTheReference) {
+  using V = TypeParam;
+  test::expect_gpu_steps_on_all<V>(1,
+                                   [&](const Csr<V, Index32>& csr) { return ell_on_device(csr); });
+}
+
+TYPED_TEST(GpuMatrix, SellAgreesWithTheReferenceForEveryHeight) {
+  using V = TypeParam;
+  for (Offset height = 1; height <= warp(); height *= 2) {
+    for (const Offset window : {Offset{1}, 2 * height}) {
+      SCOPED_TRACE(testing::Message() << "C = " << height << ", sigma = " << window);
+      test::expect_gpu_steps_on_all<V>(
+          static_cast<Index32>(std::max(height, window)), [&](const Csr<V, Index32>& csr) {
+            return sell_on_device(csr,
+                                  {.slice_height = height, .sort_window = window, .max_fill = 1e9});
+          });
+    }
+  }
+}
+
+TYPED_TEST(GpuMatrix, PackedSellAgreesWithTheReferenceInEveryEncoding) {
+  using V = TypeParam;
+  const AllowedEncodings no_dia{.dia = false};
+  const AllowedEncodings wide{.dia = false, .delta8 = false};
+  const AllowedEncodings plain{.dia = false, .delta8 = false, .delta16 = false};
+  for (const Offset height : {4, 8, 16, 32}) {
+    for (const AllowedEncodings& allowed : {AllowedEncodings{}, no_dia, wide, plain}) {
+      SCOPED_TRACE(testing::Message() << "C = " << height);
+      test::expect_gpu_steps_on_all<V>(static_cast<Index32>(height),
+                                       [&](const Csr<V, Index32>& csr) {
+                                         return packed_on_device(csr, {height, 1, 1e9, allowed});
+                                       });
+    }
+  }
+}
+
+TYPED_TEST(GpuMatrix, HolesAndPaddingLetNothingThrough) {
+  using V = TypeParam;
+  const auto csr = test::tridiagonal_with_a_hole<V, Index32>(70);
+  for (const int count : {1, 3}) {
+    test::expect_holes_let_nothing_through(csr, count, csr_on_device(csr, {}));
+    test::expect_holes_let_nothing_through(csr, count, ell_on_device(csr));
+    for (const Offset height : {4, 8, 16, 32}) {
+      test::expect_holes_let_nothing_through(csr, count,
+                                             sell_on_device(csr, {.slice_height = height}));
+      test::expect_holes_let_nothing_through(csr, count,
+                                             packed_on_device(csr, {.slice_height = height}));
+    }
+  }
+}
+
+TYPED_TEST(GpuMatrix, NewValuesOnTheSamePatternAreTaken) {
+  using V = TypeParam;
+  gpu::Stream stream;
+  const auto csr = test::uneven_rows<V>(5000);
+  const auto changed = test::with_other_values(csr, 17);
+  const auto expect = [&](auto matrix, const auto& host) {
+    matrix.assign_values(host, stream);
+    using Matrix = decltype(matrix);
+    test::expect_step(changed, {}, 1, changed.all_rows(),
+                      on_device(std::make_shared<const Matrix>(std::move(matrix))));
+  };
+  const SellOptions options{.slice_height = 4, .sort_window = 8, .max_fill = 1e9};
+  const PackedSellOptions packed{.slice_height = 4, .sort_window = 8, .max_fill = 1e9};
+  expect(gpu::DeviceCsr<V>(csr, stream), changed);
+  const EllOptions ell{.max_fill = 1e9};
+  expect(gpu::DeviceEll<V>(Ell<V, Index32>::from_csr(csr, ell), stream),
+         Ell<V, Index32>::from_csr(changed, ell));
+  expect(gpu::DeviceSell<V>(Sell<V, Index32>::from_csr(csr, options), stream),
+         Sell<V, Index32>::from_csr(changed, options));
+  expect(gpu::DevicePackedSell<V>(PackedSell<V, Index32>::from_csr(csr, packed), stream),
+         PackedSell<V, Index32>::from_csr(changed, packed));
+  gpu::DeviceCsr<V> other(csr, stream);
+  EXPECT_THROW(other.assign_values(test::uneven_rows<V>(5001), stream), InvalidArgument);
+}
+
+class GpuMatrices : public test::GpuTest {};
+
+// Many blocks, and a row that is longer than all of them at once.
+TEST_F(GpuMatrices, LargeMatricesAgreeWithTheReferenceAndAreTheSameEveryTime) {
+  for (const char* spec : {"stencil27:40x40x40", "rmat:16,edges=16", "arrow:300000"}) {
+    SCOPED_TRACE(spec);
+    const auto csr = generate<double, Index32>(spec);
+    const auto x = test::random_vector<double>(csr.cols(), 3);
+    const auto expect_same_bits = [&](const auto& run) {
+      test::expect_step(csr, {}, 1, csr.all_rows(), run);
+      std::vector<double> first(csr.rows());
+      std::vector<double> again(csr.rows());
+      run({}, {x.data(), nullptr, first.data(), 1}, csr.all_rows());
+      run({}, {x.data(), nullptr, again.data(), 1}, csr.all_rows());
+      EXPECT_EQ(first, again);
+    };
+    expect_same_bits(csr_on_device(csr, {}));
+    expect_same_bits(csr_on_device(csr, {gpu::CsrKernel::parts}));
+    if (std::string_view(spec).starts_with("stencil")) {
+      expect_same_bits(ell_on_device(csr));
+      expect_same_bits(packed_on_device(csr, {}));
+      expect_same_bits(sell_on_device(csr, {}));
+    }
+  }
+}
+
+TEST_F(GpuMatrices, WideIndicesAreAcceptedWhereTheyFit) {
+  using Wide = std::int64_t;
+  gpu::Stream stream;
+  const auto csr = generate<double, Index32>("stencil5:50x40");
+  const auto wide = converted<double, Wide>(csr);
+  const auto expect = [&](auto matrix) {
+    using Matrix = decltype(matrix);
+    test::expect_step(csr, {}, 1, csr.all_rows(),
+                      on_device(std::make_shared<const Matrix>(std::move(matrix))));
+  };
+  expect(gpu::DeviceCsr<double>(wide, stream));
+  expect(gpu::DeviceEll<double>(Ell<double, Wide>::from_csr(wide), stream));
+  expect(gpu::DeviceSell<double>(Sell<double, Wide>::from_csr(wide), stream));
+  expect(gpu::DevicePackedSell<double>(PackedSell<double, Wide>::from_csr(wide), stream));
+}
+
+TEST_F(GpuMatrices, OutliersAmongTheRowsAreDoneInParts) {
+  gpu::Stream stream;
+  const auto kernel = [&](const char* spec) {
+    return gpu::DeviceCsr<double>(generate<double, Index32>(spec), stream).kernel();
+  };
+  EXPECT_EQ(kernel("stencil7:10x10x10"), gpu::CsrKernel::rows);
+  EXPECT_EQ(kernel("arrow:1000"), gpu::CsrKernel::parts);
+}
+
+TEST_F(GpuMatrices, WrongArgumentsAreRefused) {
+  gpu::Stream stream;
+  const auto csr = generate<double, Index32>("stencil5:10x10");
+  const gpu::DeviceCsr<double> matrix(csr, stream);
+  const gpu::DevicePackedSell<double> packed(
+      PackedSell<double, Index32>::from_csr(csr, {.slice_height = 8}), stream);
+  gpu::DeviceArray<double> x(100), y(100);
+  const auto step = [&](const auto& some, int count, RowRange<Index32> rows) {
+    gpu::step(some, {}, {x.span(), {}, y.span(), count}, rows, stream);
+  };
+  EXPECT_THROW(step(matrix, 2, {0, 100}), InvalidArgument);
+  EXPECT_THROW(step(matrix, 0, {0, 100}), InvalidArgument);
+  EXPECT_THROW(step(matrix, 1, {0, 101}), InvalidArgument);
+  EXPECT_THROW(step(matrix, 1, {7, 3}), InvalidArgument);
+  EXPECT_THROW(step(packed, 1, {4, 100}), InvalidArgument);
+  EXPECT_NO_THROW(step(packed, 1, {8, 100}));
+  EXPECT_THROW(
+      gpu::DeviceSell<double>(Sell<double, Index32>::from_csr(csr, {.slice_height = 5}), stream),
+      InvalidArgument);
+  EXPECT_THROW(gpu::DeviceCsr<double>(csr, stream, {gpu::CsrKernel::rows, 3}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace strata

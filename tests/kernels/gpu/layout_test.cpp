@@ -1,0 +1,153 @@
+// What the host prepares for the kernels on a GPU.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "strata/kernels/gpu/csr_split.hpp"
+#include "strata/kernels/gpu/dispatch.hpp"
+#include "strata/kernels/gpu/slice_headers.hpp"
+#include "tests/kernels/gpu/step_cases.hpp"
+#include "tests/support/types.hpp"
+
+namespace strata::gpu {
+namespace {
+
+template <class Types>
+class GpuLayout : public testing::Test {};
+TYPED_TEST_SUITE(GpuLayout, test::AllTypes);
+
+TYPED_TEST(GpuLayout, HeadersSayWhatTheSlicesSay) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  for (const Offset height : {4, 32}) {
+    for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
+      SCOPED_TRACE(name);
+      const auto matrix = PackedSell<V, I>::from_csr(
+          entries.to_csr(), {.slice_height = height, .sort_window = 1, .max_fill = 1e9});
+      const Array<SliceHeader> headers = slice_headers(matrix);
+      ASSERT_EQ(std::ssize(headers), matrix.slices());
+      for (I slice = 0; slice < matrix.slices(); ++slice) {
+        EXPECT_EQ(headers[slice].values, matrix.value_offsets()[slice]);
+        EXPECT_EQ(headers[slice].codes * kCodeUnit, matrix.code_offsets()[slice]);
+        EXPECT_EQ(headers[slice].width(), matrix.width(slice));
+        EXPECT_EQ(headers[slice].encoding(), matrix.encoding(slice));
+      }
+    }
+  }
+}
+
+using Wide = std::int64_t;
+
+// No row has an entry, so that the arrays stay small.
+Csr<float, Wide> empty_matrix(Wide rows, Wide cols) {
+  return {rows, cols, Array<Offset>(rows + 1, 0), {}, {}};
+}
+
+TEST(GpuLayout, NumbersThatDoNotFitAreRefused) {
+  const Wide wide = Wide{1} << 31;
+  const auto csr = empty_matrix(5, wide);
+  EXPECT_THROW(slice_headers(PackedSell<float, Wide>::from_csr(csr)), OverflowError);
+  EXPECT_THROW(require_device_size(Sell<float, Wide>::from_csr(csr)), OverflowError);
+  const auto narrower = empty_matrix(5, wide - 1);
+  EXPECT_NO_THROW(slice_headers(PackedSell<float, Wide>::from_csr(narrower)));
+  EXPECT_NO_THROW(require_device_size(Sell<float, Wide>::from_csr(narrower)));
+}
+
+TEST(GpuLayout, SlicesOfRowsEndWithTheLastSlice) {
+  const auto matrix = Sell<float, std::int32_t>::from_csr({70, 70, Array<Offset>(71, 0), {}, {}},
+                                                          {.slice_height = 8});
+  EXPECT_EQ(slices_of(matrix, {16, 40}).begin, 2);
+  EXPECT_EQ(slices_of(matrix, {16, 40}).end, 5);
+  EXPECT_EQ(slices_of(matrix, {0, 70}).end, 9);
+}
+
+class SplitCsr : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Warps, SplitCsr, testing::Values(32, 64));
+
+// Every entry and every row is in one part, in order, and no part is larger than a warp takes.
+void expect_covers(std::span<const Offset> offsets, int warp_size) {
+  const CsrParts split = split_csr(offsets, warp_size);
+  const auto rows = static_cast<std::int32_t>(offsets.size()) - 1;
+  const int most = products_of_part(warp_size);
+  EXPECT_EQ(split.parts.back().first_entry, offsets.back());
+  EXPECT_EQ(split.parts.back().first_row, rows);
+  ASSERT_TRUE(rows == 0 || split.parts.front().first_row == 0);
+  std::int32_t partial = 0;
+  for (std::size_t number = 0; number + 1 < split.parts.size(); ++number) {
+    const CsrPart& part = split.parts[number];
+    const CsrPart& next = split.parts[number + 1];
+    const Offset entries = next.first_entry - part.first_entry;
+    if (part.partial >= 0) {
+      EXPECT_EQ(part.partial, partial++);
+      EXPECT_LE(entries, most * kPiece);
+      EXPECT_LE(next.first_row, part.first_row + 1);
+      EXPECT_TRUE(next.first_row > part.first_row || next.partial == partial);
+    } else {
+      EXPECT_EQ(part.first_entry, offsets[part.first_row]);
+      EXPECT_GT(next.first_row, part.first_row);
+      EXPECT_LE(next.first_row, part.first_row + most);
+      EXPECT_LE(entries, next.first_row == part.first_row + 1 ? most * kPiece : most);
+    }
+  }
+  EXPECT_EQ(split.partials(), partial);
+}
+
+TEST_P(SplitCsr, PartsCoverEveryRowAndAreNeverTooLarge) {
+  for (const auto& [name, entries] : test::awkward_matrices<double, std::int32_t>()) {
+    SCOPED_TRACE(name);
+    expect_covers(entries.to_csr().row_offsets(), GetParam());
+  }
+  expect_covers(test::uneven_rows<double>(30000).row_offsets(), GetParam());
+}
+
+TEST_P(SplitCsr, PartsOfARangeAreThoseThatHoldItsRows) {
+  const auto csr = test::uneven_rows<double>(30000);
+  const CsrParts split = split_csr(csr.row_offsets(), GetParam());
+  for (const RowRange<std::int32_t> rows : {RowRange<std::int32_t>{0, 1500},
+                                            {5, 6},
+                                            {4, 5},
+                                            {6, 700},
+                                            {700, 701},
+                                            {1499, 1500},
+                                            {400, 1000},
+                                            {77, 77}}) {
+    std::vector<std::int32_t> expected;
+    for (std::size_t number = 0; number + 1 < split.parts.size(); ++number) {
+      const std::int32_t first = split.parts[number].first_row;
+      const std::int32_t end = std::max(split.parts[number + 1].first_row, first + 1);
+      if (first < rows.end && rows.begin < end && rows.begin < rows.end) {
+        expected.push_back(static_cast<std::int32_t>(number));
+      }
+    }
+    const PartRange found = split.parts_of(rows);
+    ASSERT_EQ(found.end - found.begin, std::ssize(expected));
+    EXPECT_TRUE(expected.empty() || found.begin == expected.front());
+    const PartRange long_rows = split.long_rows_of(rows);
+    std::int32_t count = 0;
+    for (const std::int32_t row : {5, 700, 1499}) count += rows.contains(row) ? 1 : 0;
+    EXPECT_EQ(long_rows.end - long_rows.begin, count);
+  }
+}
+
+TEST(GpuDispatch, MoreThanEightVectorsAreRefused) {
+  EXPECT_THROW(with_vectors(9, [](auto) {}), InvalidArgument);
+  EXPECT_THROW(with_vectors(0, [](auto) {}), InvalidArgument);
+  for (int count = 1; count <= 8; ++count) {
+    with_vectors(count, [&](auto vectors) {
+      EXPECT_GE(vectors, count);
+      EXPECT_TRUE(count == 1 || vectors < 2 * count);
+    });
+  }
+}
+
+TEST(GpuDispatch, OnlyPowersOfTwoInTheRangeHaveKernels) {
+  int found = 0;
+  EXPECT_TRUE((with_power_of_two<4, 32>(16, [&](auto size) { found = size; })));
+  EXPECT_EQ(found, 16);
+  for (const Offset size : {0, 2, 5, 64}) {
+    EXPECT_FALSE((with_power_of_two<4, 32>(size, [](auto) {})));
+  }
+}
+
+}  // namespace
+}  // namespace strata::gpu

@@ -1,0 +1,89 @@
+// Packed SELL on an emulated GPU: every height and encoding.
+#include "strata/kernels/gpu/packed_sell.hpp"
+
+#include "strata/kernels/gpu/slice_headers.hpp"
+#include "tests/kernels/gpu/emulated.hpp"
+
+namespace strata {
+namespace {
+
+using test::Index32;
+
+template <class Types>
+class GpuPackedSell : public testing::Test {};
+TYPED_TEST_SUITE(GpuPackedSell, test::ValuesOnWarps);
+
+template <int warp_size, int height, Value V>
+auto on_emulator(const PackedSell<V, Index32>& matrix) {
+  return test::emulated<V>(
+      matrix.rows(), matrix.cols(),
+      [matrix, headers = gpu::slice_headers(matrix), values = test::device_copy(matrix.values())](
+          const auto& arguments, auto rows, auto vectors) {
+        const auto words = matrix.presence().words();
+        const gpu::PackedSellView<gpu::DeviceValue<V>> view{
+            values.data(),
+            matrix.codes().data(),
+            headers.data(),
+            words.empty() ? nullptr : words.data(),
+            matrix.sorted() ? matrix.row_of_slot().data() : nullptr,
+            matrix.rows()};
+        test::launch_somehow<warp_size>(0, [&](auto& thread) {
+          gpu::packed_sell_step<gpu::FromMemory, height, vectors, gpu::gathers_ahead(vectors)>(
+              thread, view, arguments, gpu::slices_of(matrix, rows));
+        });
+      });
+}
+
+template <int warp_size, int height, Value V>
+void expect_works(Offset window, const AllowedEncodings& allowed) {
+  SCOPED_TRACE(testing::Message() << "C = " << height << ", sigma = " << window);
+  const auto alignment = static_cast<Index32>(std::lcm<Offset>(height, window));
+  test::expect_gpu_steps_on_all<V>(alignment, [&](const Csr<V, Index32>& csr) {
+    const auto matrix = PackedSell<V, Index32>::from_csr(
+        csr, {.slice_height = height, .sort_window = window, .max_fill = 1e9, .allowed = allowed});
+    return on_emulator<warp_size, height>(matrix);
+  });
+}
+
+// index32 stays allowed, for it is the only one that fits everything.
+constexpr AllowedEncodings kAll;
+constexpr AllowedEncodings kNoDia{.dia = false};
+constexpr AllowedEncodings kWide{.dia = false, .delta8 = false};
+constexpr AllowedEncodings kPlain{.dia = false, .delta8 = false, .delta16 = false};
+
+TYPED_TEST(GpuPackedSell, EveryHeightAgreesWithTheReference) {
+  using V = typename TypeParam::Value;
+  constexpr int warp = TypeParam::warp_size;
+  expect_works<warp, 4, V>(1, kAll);
+  expect_works<warp, 8, V>(24, kAll);
+  expect_works<warp, 16, V>(1, kAll);
+  expect_works<warp, 32, V>(1, kAll);
+}
+
+TYPED_TEST(GpuPackedSell, EveryEncodingAgreesWithTheReference) {
+  using V = typename TypeParam::Value;
+  constexpr int warp = TypeParam::warp_size;
+  expect_works<warp, 32, V>(64, kNoDia);
+  expect_works<warp, 32, V>(1, kWide);
+  expect_works<warp, 16, V>(1, kPlain);
+  expect_works<warp, 8, V>(1, kNoDia);
+}
+
+TYPED_TEST(GpuPackedSell, HolesNeverLetAnythingThrough) {
+  using V = typename TypeParam::Value;
+  constexpr int warp = TypeParam::warp_size;
+  const auto csr = test::tridiagonal_with_a_hole<V, Index32>(70);
+  for (const AllowedEncodings& allowed : {kAll, kNoDia, kWide, kPlain}) {
+    for (const int count : {1, 3}) {
+      const auto low = PackedSell<V, Index32>::from_csr(
+          csr, {.slice_height = 4, .sort_window = 1, .max_fill = 1e9, .allowed = allowed});
+      test::expect_holes_let_nothing_through(csr, count, on_emulator<warp, 4>(low));
+      const auto high = PackedSell<V, Index32>::from_csr(
+          csr, {.slice_height = 32, .sort_window = 1, .max_fill = 1e9, .allowed = allowed});
+      test::expect_holes_let_nothing_through(csr, count, on_emulator<warp, 32>(high));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace strata

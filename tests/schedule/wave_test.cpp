@@ -1,0 +1,186 @@
+#include "strata/schedule/wave.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+#include <vector>
+
+#include "strata/base/error.hpp"
+#include "strata/base/random.hpp"
+
+namespace strata {
+namespace {
+
+// Tiles that depend on others near them, on themselves, and on whoever depends on them.
+TileInputs random_inputs(std::int32_t tiles, int reach, std::uint64_t seed) {
+  const Random random(seed);
+  std::vector<std::set<std::int32_t>> lists(tiles);
+  std::uint64_t counter = 0;
+  for (std::int32_t tile = 0; tile < tiles; ++tile) {
+    lists[tile].insert(tile);
+    for (int n = 0; n < 3; ++n) {
+      const auto other = static_cast<std::int32_t>(
+          tile + random.below(counter++, static_cast<std::uint64_t>(reach) + 1));
+      if (other >= tiles) continue;
+      lists[tile].insert(other);
+      lists[other].insert(tile);
+    }
+  }
+  TileInputs inputs;
+  for (const auto& list : lists) {
+    inputs.inputs.insert(inputs.inputs.end(), list.begin(), list.end());
+    inputs.offsets.push_back(static_cast<Offset>(inputs.inputs.size()));
+  }
+  return inputs;
+}
+
+// Workers that hold `slots` tiles each and hear of each other's progress only what readers are
+// told. Does one possible thing after another in random order; false if it comes to a standstill.
+class Rehearsal {
+ public:
+  Rehearsal(const TileInputs& inputs, const Wave& wave, int power, std::int32_t slots)
+      : inputs_(inputs),
+        wave_(wave),
+        power_(power),
+        slots_(slots),
+        done_(static_cast<std::size_t>(power + 1) * wave.workers(), 0),
+        told_(static_cast<std::size_t>(power + 1) * wave.workers() * wave.mailboxes(), 0),
+        powers_(wave.tiles(), 0) {}
+
+  bool run(std::uint64_t seed) {
+    const Random random(seed);
+    std::uint64_t counter = 0;
+    for (std::int64_t left = static_cast<std::int64_t>(wave_.tiles()) * power_; left > 0; --left) {
+      std::vector<std::pair<int, int>> possible;  // worker, power
+      for (int worker = 0; worker < wave_.workers(); ++worker) {
+        for (int k = 1; k <= power_; ++k) {
+          if (may_go_on(worker, k)) possible.emplace_back(worker, k);
+        }
+      }
+      if (possible.empty()) return false;
+      const auto [worker, k] = possible[random.below(counter++, possible.size())];
+      go_on(worker, k);
+    }
+    return true;
+  }
+
+ private:
+  std::int32_t& done(int worker, int k) { return done_[k * wave_.workers() + worker]; }
+  std::int32_t& told(int reader, int k, int worker) {
+    const std::int32_t mailbox = wave_.mailbox_of(reader, worker);
+    EXPECT_TRUE(mailbox >= 0 && mailbox < wave_.mailboxes());
+    return told_[(k * wave_.workers() + reader) * wave_.mailboxes() + mailbox];
+  }
+
+  bool may_go_on(int worker, int k) {
+    const std::int32_t next = done(worker, k);
+    if (next == wave_.tiles_of(worker)) return false;
+    if (k == 1) return next < done(worker, power_) + slots_;
+    const std::int32_t tile = next * wave_.workers() + worker;
+    return std::ranges::all_of(wave_.needs_of(tile), [&](const Need& need) {
+      return told(worker, k - 1, need.worker) >= need.tiles;
+    });
+  }
+
+  void go_on(int worker, int k) {
+    const std::int32_t tile = done(worker, k) * wave_.workers() + worker;
+    for (const std::int32_t input : inputs_.of(tile)) {
+      EXPECT_GE(powers_[input], k - 1) << "tile " << tile << " power " << k;
+      // Whoever needs power k − 2 of this tile has read it before it is overwritten.
+      EXPECT_LE(powers_[input], power_);
+    }
+    EXPECT_EQ(powers_[tile], k - 1);
+    powers_[tile] = k;
+    ++done(worker, k);
+    for (const std::int32_t reader : wave_.readers_of(tile)) {
+      told(reader, k, worker) = done(worker, k);
+    }
+  }
+
+  const TileInputs& inputs_;
+  const Wave& wave_;
+  int power_;
+  std::int32_t slots_;
+  std::vector<std::int32_t> done_;
+  std::vector<std::int32_t> told_;
+  std::vector<int> powers_;  // of every tile
+};
+
+TEST(Wave, EveryTileFindsItsInputsInAnyOrderOfEvents) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Random random(seed, 7);
+    const auto tiles = static_cast<std::int32_t>(random.below(0, 60));
+    const auto workers = static_cast<std::int32_t>(1 + random.below(1, 9));
+    const int power = static_cast<int>(1 + random.below(2, 5));
+    const TileInputs inputs = random_inputs(tiles, static_cast<int>(random.below(3, 15)), seed);
+    const Wave wave(inputs, workers);
+    // Just enough room.
+    const std::int32_t slots = wave.reach(power) / workers + 1;
+    EXPECT_TRUE(Rehearsal(inputs, wave, power, slots).run(seed)) << "seed " << seed;
+  }
+}
+
+TEST(Wave, TooLittleRoomComesToAStandstill) {
+  // A chain: tile t needs t + 1 one power below.
+  TileInputs inputs;
+  for (std::int32_t tile = 0; tile < 40; ++tile) {
+    for (std::int32_t input = std::max(tile - 1, 0); input <= std::min(tile + 1, 39); ++input) {
+      inputs.inputs.push_back(input);
+    }
+    inputs.offsets.push_back(static_cast<Offset>(inputs.inputs.size()));
+  }
+  const Wave wave(inputs, 2);
+  EXPECT_EQ(wave.reach(1), 0);
+  EXPECT_EQ(wave.reach(4), 3);
+  EXPECT_TRUE(Rehearsal(inputs, wave, 4, 2).run(1));
+  EXPECT_FALSE(Rehearsal(inputs, wave, 4, 1).run(1));
+}
+
+TEST(Wave, DealsTilesOutInTurn) {
+  const Wave wave(random_inputs(10, 2, 1), 4);
+  EXPECT_EQ(wave.tiles_of(0), 3);
+  EXPECT_EQ(wave.tiles_of(1), 3);
+  EXPECT_EQ(wave.tiles_of(2), 2);
+  EXPECT_EQ(wave.tiles_of(3), 2);
+  EXPECT_EQ(Wave(random_inputs(2, 2, 1), 4).tiles_of(3), 0);
+}
+
+TEST(Wave, TellsReadersExactlyWhatTheyNeed) {
+  const Wave wave(random_inputs(80, 9, 3), 7);
+  std::multiset<std::pair<std::int32_t, std::int32_t>> needed;  // tile, who needs it
+  std::multiset<std::pair<std::int32_t, std::int32_t>> told;
+  for (std::int32_t tile = 0; tile < wave.tiles(); ++tile) {
+    for (const Need& need : wave.needs_of(tile)) {
+      needed.emplace((need.tiles - 1) * wave.workers() + need.worker, tile % wave.workers());
+    }
+    for (const std::int32_t reader : wave.readers_of(tile)) told.emplace(tile, reader);
+  }
+  EXPECT_EQ(needed, told);
+}
+
+TEST(Wave, RefusesToRunWithoutWorkers) {
+  EXPECT_THROW(Wave(random_inputs(3, 1, 1), 0), InvalidArgument);
+}
+
+TEST(Wave, AReaderHasAMailboxForEachWorkerItHearsOfAndNoTwoShareOne) {
+  const Wave wave(random_inputs(60, 3, 5), 12);
+  EXPECT_EQ(wave.mailboxes() % 4, 0);
+  std::vector<std::set<std::int32_t>> workers(12);
+  for (std::int32_t tile = 0; tile < wave.tiles(); ++tile) {
+    for (const Need& need : wave.needs_of(tile)) workers[tile % 12].insert(need.worker);
+  }
+  for (std::int32_t reader = 0; reader < 12; ++reader) {
+    std::set<std::int32_t> mailboxes;
+    for (const std::int32_t worker : workers[reader]) {
+      mailboxes.insert(wave.mailbox_of(reader, worker));
+    }
+    EXPECT_EQ(mailboxes.size(), workers[reader].size());
+    EXPECT_GE(*mailboxes.begin(), 0);
+    EXPECT_LT(*mailboxes.rbegin(), wave.mailboxes());
+  }
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,103 @@
+// What one step of a recurrence, α (A − θI) x + β previous, has to give: the reference product and
+// plain arithmetic. Backends differ in how they run the step: run(coefficients, vectors, rows).
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "strata/kernels/cpu/step.hpp"
+#include "strata/kernels/reference/spmv.hpp"
+#include "tests/support/format_check.hpp"
+
+namespace strata::test {
+
+template <Value V>
+V not_a_number() {
+  return V(std::numeric_limits<decltype(std::abs(V{}))>::quiet_NaN());
+}
+
+// By the reference kernel, vector by vector.
+template <Value V, Index I>
+std::vector<V> expected_step(const Csr<V, I>& csr, const cpu::StepCoefficients<V>& coefficients,
+                             const std::vector<V>& x, const std::vector<V>& previous, int count) {
+  std::vector<V> out(static_cast<std::size_t>(csr.rows()) * count);
+  for (int v = 0; v < count; ++v) {
+    std::vector<V> one_x(csr.cols());
+    std::vector<V> one_out(csr.rows());
+    for (I i = 0; i < csr.cols(); ++i) one_x[i] = x[static_cast<std::size_t>(i) * count + v];
+    reference::spmv(csr, V{1}, one_x, V{}, one_out);
+    for (I i = 0; i < csr.rows(); ++i) {
+      const std::size_t at = static_cast<std::size_t>(i) * count + v;
+      V sum = one_out[i];
+      if (coefficients.shift != V{}) sum -= coefficients.shift * one_x[i];
+      out[at] = coefficients.alpha * sum;
+      if (coefficients.beta != V{}) out[at] += coefficients.beta * previous[at];
+    }
+  }
+  return out;
+}
+
+// The step on these rows, with vectors full of random numbers: right inside the range, and nothing
+// touched outside.
+template <Value V, Index I, class Run>
+void expect_step(const Csr<V, I>& csr, const cpu::StepCoefficients<V>& coefficients, int count,
+                 RowRange<I> rows, const Run& run) {
+  const auto elements = [&](I n) { return static_cast<std::size_t>(n) * count; };
+  const std::vector<V> x = random_vector<V>(elements(csr.cols()), 1);
+  std::vector<V> previous = random_vector<V>(elements(csr.rows()), 2);
+  const std::vector<V> expected = expected_step(csr, coefficients, x, previous, count);
+  const std::vector<V> untouched = previous;
+  if (coefficients.beta == V{}) std::ranges::fill(previous, not_a_number<V>());
+  std::vector<V> out = untouched;
+  run(coefficients, cpu::StepVectors<V>{x.data(), previous.data(), out.data(), count}, rows);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto row = static_cast<I>(i / static_cast<std::size_t>(count));
+    if (rows.contains(row)) {
+      const Offset terms = csr.row_offsets()[row + 1] - csr.row_offsets()[row];
+      ASSERT_LE(std::abs(out[i] - expected[i]), 4 * tolerance<V>(terms + 2)) << "row " << row;
+    } else {
+      ASSERT_EQ(out[i], untouched[i]) << "row " << row << " is outside the range";
+    }
+  }
+}
+
+// About the second third of the rows, where a range may begin and end on multiples of `alignment`.
+template <Index I>
+RowRange<I> middle_rows(I rows, I alignment) {
+  const I begin = rows / 3 / alignment * alignment;
+  const I end = rows - rows / 4 < alignment ? rows : (rows - rows / 4) / alignment * alignment;
+  return {begin, std::max(begin, end)};
+}
+
+// Row 3 of a tridiagonal matrix has no right neighbour: a hole in its dia slice.
+template <Value V, Index I>
+Csr<V, I> tridiagonal_with_a_hole(I rows) {
+  Entries<V, I> entries(rows, rows, 7);
+  for (I row = 0; row < rows; ++row) {
+    if (row > 0) entries.add(row, row - 1);
+    entries.add(row, row);
+    if (row + 1 < rows && row != 3) entries.add(row, row + 1);
+  }
+  return entries.coo().to_csr();
+}
+
+// With NaN in x[4], run(coefficients, vectors, rows) gives NaN in the rows that have an entry there
+// and in no other.
+template <Value V, Index I, class Run>
+void expect_holes_let_nothing_through(const Csr<V, I>& csr, int count, const Run& run) {
+  std::vector<V> x = random_vector<V>(static_cast<std::size_t>(csr.cols()) * count, 1);
+  for (int v = 0; v < count; ++v) x[4 * count + v] = not_a_number<V>();
+  const std::vector<V> expected = expected_step<V, I>(csr, {}, x, {}, count);
+  std::vector<V> out(static_cast<std::size_t>(csr.rows()) * count);
+  run({}, cpu::StepVectors<V>{x.data(), nullptr, out.data(), count}, csr.all_rows());
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    EXPECT_EQ(out[i] == out[i], expected[i] == expected[i]) << "element " << i;
+  }
+  EXPECT_NE(expected[4 * count], expected[4 * count]);
+  EXPECT_EQ(expected[3 * count], expected[3 * count]);
+}
+
+}  // namespace strata::test
