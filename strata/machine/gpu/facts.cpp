@@ -31,8 +31,12 @@ std::vector<Plateau> plateaus_of(const std::vector<BandwidthPoint>& read, Offset
       end = std::max(end, point.bytes);
     }
   }
-  if (end > 0 && in_l2 > memory_bandwidth) plateaus.push_back({read.front().threads, end, in_l2});
-  plateaus.push_back({read.front().threads, read.back().bytes, memory_bandwidth});
+  const Offset largest = read.back().bytes;
+  // Where no set leaves the cache there is nothing to tell it from.
+  if (end > 0 && end < largest && in_l2 > memory_bandwidth) {
+    plateaus.push_back({read.front().threads, end, in_l2});
+  }
+  plateaus.push_back({read.front().threads, largest, memory_bandwidth});
   return plateaus;
 }
 

@@ -66,6 +66,17 @@ TEST(GpuFacts, PlateausOfAGpuAreItsCacheAndItsMemory) {
   EXPECT_EQ(plateaus[1].bytes_per_second, 4544 * kGiga);
 }
 
+TEST(GpuFacts, SetsThatDoNotLeaveTheCacheShowNone) {
+  const std::vector<BandwidthPoint> curve{{64, 1 * kMega, 100 * kGiga},
+                                          {64, 9 * kMega, 99 * kGiga}};
+  gpu::GpuFacts facts = imaginary_gpu();
+  facts.read = curve;
+  facts.plateaus = gpu::plateaus_of(curve, 60 * kMega, 50 * kGiga);
+  ASSERT_EQ(facts.plateaus.size(), 1U);
+  EXPECT_EQ(facts.memory_bandwidth(), 50 * kGiga);
+  EXPECT_EQ(gpu::facts_from_json(gpu::to_json(facts), "here"), facts);
+}
+
 TEST(GpuFacts, ACacheThatReadsNoFasterThanMemoryIsNone) {
   const std::vector<BandwidthPoint> curve{{64, 1 * kMega, 100 * kGiga},
                                           {64, 9 * kMega, 90 * kGiga}};

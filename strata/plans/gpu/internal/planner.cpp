@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -16,7 +17,8 @@ namespace {
 
 using I = std::int32_t;
 
-// How many waves are timed, the most promising first; and of levels, if they are asked for.
+// How many waves over rows in one order are timed, the most promising first; and of levels, if they
+// are asked for.
 constexpr std::size_t kTimed = 4;
 // Plain products win unless another way is this much faster.
 constexpr double kSimplerWins = 1.02;
@@ -64,10 +66,10 @@ class Planner {
     });
     Trials<V> trials(matrix_, options_.power, options_.vectors, stream_);
     double fastest = std::numeric_limits<double>::infinity();
-    std::size_t blocked = 0;
+    std::map<const Rows*, std::size_t> timed;
     for (Proposal<V>& proposal : proposals) {
       if (chooses() && is_by_levels(proposal.candidate.strategy)) continue;
-      if (!proposal.plain() && blocked++ >= kTimed) continue;
+      if (!proposal.plain() && timed[proposal.rows.get()]++ >= kTimed) continue;
       fastest = std::min(fastest, time(proposal, trials));
     }
     for (Proposal<V>& proposal : proposals) {
