@@ -81,7 +81,7 @@ def main():
         failures += status != 0
         if not text:
             continue
-        lines += text + "\n"
+        lines += text.replace(str(folder), "@") + "\n"
         document = collect.collect(lines, out, made_from, command)
         print(f"{matrix:<55}{line(document['runs'][-1])}  {time.monotonic() - begin:.0f} s",
               flush=True)

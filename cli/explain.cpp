@@ -41,7 +41,6 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
                         Progress& progress) {
   const PowerSettings& settings = options.power;
   const Backends backends = choose_own_backends(settings.backend);
-  settings.require_cache_sizes_for(backends);
   std::optional<PowerStrategy> on_processor;
   std::optional<PowerStrategy> on_gpu;
   std::optional<KnownGpu> gpu;
@@ -65,11 +64,13 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
       context.cache_bytes = cache_bytes;
       add(explain_on_processor(matrix, *on_processor, context, document));
     }
-    if (!on_gpu) continue;
-    context.cache_bytes = 0;
-    context.backend = gpu::name_of(gpu->facts.device.api);
-    context.device = gpu->facts.device.index;
-    add(explain_on_gpu(matrix, *on_gpu, gpu->facts, context, document));
+    for (const Offset cache_bytes : settings.cache_sizes) {
+      if (!on_gpu) break;
+      context.cache_bytes = cache_bytes;
+      context.backend = gpu::name_of(gpu->facts.device.api);
+      context.device = gpu->facts.device.index;
+      add(explain_on_gpu(matrix, *on_gpu, gpu->facts, context, document));
+    }
   }
   if (gpu && !gpu->remark.empty() && !options.common.quiet) {
     add(fmt::format("Remark on the GPU's facts: {}.\n", gpu->remark));

@@ -14,7 +14,9 @@ std::string explain_on_gpu(const AnyMatrix& matrix, PowerStrategy strategy,
   return std::visit(
       [&](const auto& csr) {
         const auto plan = gpu::plan_powers(
-            csr, gpu_options_for(context.settings, context.power, strategy, facts), stream);
+            csr,
+            gpu_options_for(context.settings, context.power, context.cache_bytes, strategy, facts),
+            stream);
         add_candidates(plan, context, document);
         return plan.explain();
       },

@@ -220,7 +220,6 @@ Backends require_here(const PowerSettings& settings) {
   const Backends backends = choose_power_backends(settings.backend);
   if (backends.cpu) settings.cpu_strategies();
   if (backends.gpu) settings.gpu_strategies();
-  settings.require_cache_sizes_for(backends);
   return backends;
 }
 

@@ -49,8 +49,9 @@ class GpuPlans {
   Contender<V, I> plan(const Csr<V, I>& matrix, std::span<const V> x, const PowerTask& task) {
     const auto prepared = std::make_shared<Prepared>();
     gpu::PowerPlan<V>& plan = prepared->plan;
-    plan = gpu::plan_powers(matrix, gpu_options_for(settings_, task.power, task.strategy, facts_),
-                            stream_);
+    plan = gpu::plan_powers(
+        matrix, gpu_options_for(settings_, task.power, task.cache_bytes, task.strategy, facts_),
+        stream_);
     prepared->workspace = plan.make_workspace(stream_);
     prepared->x = gpu::to_device(x, stream_);
     if (in_plan_order()) prepared->x = in_order_of(plan, prepared->x);
@@ -83,6 +84,7 @@ class GpuPlans {
     run.backend = gpu::name_of(facts_.device.api);
     run.asked = task.strategy;
     run.power = task.power;
+    run.cache_bytes = task.cache_bytes;
     run.choice = plan.choice();
     run.device = facts_.device.index;
     run.levels = plan.levels();
@@ -296,6 +298,7 @@ void run_on(const Csr<V, I>& matrix, const PowerSettings& settings, const GpuPow
   GpuPlans<V, I> plans(settings, facts, powers, stream);
   GpuVendor<V, I> vendor(matrix, settings, facts, powers, stream);
   PowerDevice<V, I> device{.strategies = settings.gpu_strategies(),
+                           .cache_sizes = settings.cache_sizes,
                            .stores_load = false,
                            .min_repetitions = kMinRepetitions,
                            .stopwatch = gpu::device_stopwatch(stream),

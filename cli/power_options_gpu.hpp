@@ -9,7 +9,8 @@ namespace strata::cli {
 
 // The facts have to stay until the plan is made.
 inline gpu::GpuPowerOptions gpu_options_for(const PowerSettings& settings, int power,
-                                            PowerStrategy strategy, const gpu::GpuFacts& facts) {
+                                            Offset cache_bytes, PowerStrategy strategy,
+                                            const gpu::GpuFacts& facts) {
   const PowerOptions& plan = settings.plan;
   return {.power = power,
           .basis = plan.basis,
@@ -19,6 +20,7 @@ inline gpu::GpuPowerOptions gpu_options_for(const PowerSettings& settings, int p
           .format = plan.format,
           .slice_height = plan.slice_height,
           .block = plan.block,
+          .cache_bytes = cache_bytes,
           .confirm = plan.confirm,
           .facts = &facts};
 }

@@ -182,11 +182,6 @@ std::vector<PowerStrategy> PowerSettings::gpu_strategies() const {
   return strategies;
 }
 
-void PowerSettings::require_cache_sizes_for(const Backends& backends) const {
-  if (backends.cpu || cache_sizes == std::vector<Offset>{0}) return;
-  throw InvalidArgument("--cache-size is about the processor, which does not take part");
-}
-
 PowerOptions PowerSettings::options_for(int power, Offset cache_bytes,
                                         PowerStrategy chosen_strategy) const {
   PowerOptions options = plan;
@@ -215,7 +210,7 @@ void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all
       ->capture_default_str();
   add_choice(command, "--format", settings.plan.format,
              std::array{PowerFormat::automatic, PowerFormat::csr, PowerFormat::sell,
-                        PowerFormat::packed_sell},
+                        PowerFormat::packed_sell, PowerFormat::ell},
              "How the matrix is stored; chosen when not given");
   command
       .add_option("--slice-height", settings.plan.slice_height,
@@ -225,8 +220,8 @@ void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all
   add_parsed(
       command, "--cache-size",
       [&settings](const std::string& text) { settings.cache_sizes = parse_sizes(text); },
-      "The cache of the processor that the window should fit, of all threads together; 512k:4M and "
-      "1M,2M try several")
+      "The cache that the window of the powers should fit: on the processor that of all threads "
+      "together, on a GPU its L2 for groups of levels; 512k:4M and 1M,2M try several")
       ->type_name("BYTES[k|M|G]");
   add_parsed(
       command, "--basis",

@@ -23,7 +23,6 @@ struct PowerSettings {
   std::vector<PowerStrategy> cpu_strategies() const;
   std::vector<PowerStrategy> gpu_strategies() const;
   // Throws InvalidArgument for sizes that no backend has a use for: they are about processors.
-  void require_cache_sizes_for(const Backends& backends) const;
   PowerOptions options_for(int power, Offset cache_bytes, PowerStrategy strategy) const;
 };
 

@@ -171,9 +171,22 @@ TEST_F(MpkGpu, WhatIsNotThereFails) {
   }
   write_file(file("wide.mtx"), "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 1\n");
   expect_failure(powers(file("wide.mtx")), 2, "1 x 2 matrix has no powers");
-  for (const char* command : {"mpk", "explain"}) {
-    expect_failure({command, "stencil5:9x9", "--backend", backend(), "--cache-size", "1M"}, 2,
-                   "--cache-size");
+}
+
+TEST_F(MpkGpu, LevelsAreCutForTheCacheThatIsAskedFor) {
+  for (const char* strategy : {"levels", "graph"}) {
+    for (const char* format : {"csr", "ell", "sell", "packed-sell"}) {
+      const json document = json_of(powers("stencil5:90x90", {"--strategy", strategy, "--format",
+                                                              format, "--cache-size", "64k,1M"}));
+      std::set<Offset> sizes;
+      for (const json& run : document["results"]) {
+        if (run["strategy"] != strategy) continue;
+        sizes.insert(run["parameters"]["cache_bytes"].get<Offset>());
+        EXPECT_EQ(run["format"], format);
+        EXPECT_TRUE(run["error"]["passed"]);
+      }
+      EXPECT_EQ(sizes, (std::set<Offset>{64 * 1024, 1024 * 1024})) << strategy << " " << format;
+    }
   }
 }
 
