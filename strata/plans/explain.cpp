@@ -13,6 +13,7 @@
 namespace strata {
 
 using detail::bytes_text;
+using detail::gain_text;
 using detail::method_text;
 using detail::time_text;
 
@@ -66,11 +67,7 @@ std::string PowerPlan<V, I>::reason() const {
         "Chosen: {} in {}, rows {}. A window of {} stays in the cache, so that {} come from memory",
         method_text(best, power()), best.format, best.order,
         bytes_text(static_cast<double>(best.window_bytes)), bytes_text(best.memory_bytes));
-    if (plain != candidates().end()) {
-      text += fmt::format(" instead of {}: {:.2f} times as fast as plain products ({})",
-                          bytes_text(plain->memory_bytes), plain->seconds() / best.seconds(),
-                          best.measured_seconds > 0 ? "timed" : "predicted");
-    }
+    if (plain != candidates().end()) text += gain_text(*plain, best);
     return text + ".";
   }
   std::string text =

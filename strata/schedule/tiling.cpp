@@ -11,6 +11,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/schedule/internal/tile_lists.hpp"
 
 namespace strata {
 
@@ -38,12 +39,9 @@ Array<I> cut_rows(std::span<const Offset> bytes_before, RowRange<I> rows, Offset
 
 namespace {
 
-using TileLists = std::vector<std::vector<std::int32_t>>;
-
-void sort_unique(std::vector<std::int32_t>& list) {
-  std::ranges::sort(list);
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-}
+using detail::add_readers;
+using detail::sort_unique;
+using detail::TileLists;
 
 // Finds the tiles that rows touch. Keeps its memory from tile to tile.
 template <Index I>
@@ -93,23 +91,6 @@ class TilesRead {
   std::span<const I> row_offsets_;
   std::vector<std::int32_t> seen_by_;  // the last tile that touched this one
 };
-
-// Who reads a tile becomes an input of it, and so does the tile itself.
-void add_readers(TileLists& lists) {
-  const auto tiles = static_cast<std::int32_t>(lists.size());
-  TileLists readers(lists.size());
-  for (std::int32_t tile = 0; tile < tiles; ++tile) {
-    for (const std::int32_t input : lists[tile]) readers[input].push_back(tile);
-  }
-  parallel_dynamic(tiles, 64, [&](Offset begin, Offset end) {
-    for (auto tile = static_cast<std::int32_t>(begin); tile < end; ++tile) {
-      auto& list = lists[tile];
-      list.insert(list.end(), readers[tile].begin(), readers[tile].end());
-      list.push_back(tile);
-      sort_unique(list);
-    }
-  });
-}
 
 template <Index I>
 void require_groups(const PatternView<I>& pattern, std::span<const Offset> bytes_before,

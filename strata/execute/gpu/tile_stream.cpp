@@ -13,6 +13,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/schedule/internal/tile_lists.hpp"
 
 namespace strata::gpu {
 
@@ -24,12 +25,9 @@ Offset bytes_of_slice(const PackedSell<V, I>& matrix, Offset slice) {
          matrix.code_offsets()[slice + 1] - matrix.code_offsets()[slice];
 }
 
-using TileLists = std::vector<std::vector<std::int32_t>>;
-
-void sort_unique(std::vector<std::int32_t>& list) {
-  std::ranges::sort(list);
-  list.erase(std::unique(list.begin(), list.end()), list.end());
-}
+using strata::detail::add_readers;
+using strata::detail::sort_unique;
+using strata::detail::TileLists;
 
 std::vector<std::int32_t> tile_of_slices(const SliceTiles& tiles) {
   std::vector<std::int32_t> tile_of(tiles.slices.size());
@@ -143,22 +141,6 @@ TileLists gather(const PackedSell<V, I>& matrix, std::span<const std::int32_t> s
   return tiles;
 }
 
-void add_readers_and_self(TileLists& lists) {
-  const auto tiles = static_cast<std::int32_t>(lists.size());
-  TileLists readers(lists.size());
-  for (std::int32_t tile = 0; tile < tiles; ++tile) {
-    for (const std::int32_t input : lists[tile]) readers[input].push_back(tile);
-  }
-  parallel_dynamic(tiles, 64, [&](Offset begin, Offset end) {
-    for (auto tile = static_cast<std::int32_t>(begin); tile < end; ++tile) {
-      auto& list = lists[tile];
-      list.insert(list.end(), readers[tile].begin(), readers[tile].end());
-      list.push_back(tile);
-      sort_unique(list);
-    }
-  });
-}
-
 constexpr Offset rounded(Offset bytes) {
   return divide_up<Offset>(bytes, kRecordUnit) * kRecordUnit;
 }
@@ -264,7 +246,7 @@ TileInputs inputs_of(const PackedSell<V, I>& matrix, const SliceTiles& tiles) {
       sort_unique(list);
     }
   });
-  add_readers_and_self(lists);
+  add_readers(lists);
   TileInputs inputs;
   for (const std::vector<std::int32_t>& list : lists) {
     inputs.inputs.insert(inputs.inputs.end(), list.begin(), list.end());
@@ -279,8 +261,7 @@ namespace {
 template <Value V, Index I>
 void write_record(const PackedSell<V, I>& matrix, std::span<const std::int32_t> slices,
                   std::span<const RecordNeed> needs, std::span<const std::int32_t> readers,
-                  Offset lists, std::uint64_t first_value, std::uint64_t place,
-                  std::byte* record) {
+                  Offset lists, std::uint64_t first_value, std::uint64_t place, std::byte* record) {
   std::vector<RecordSlice> list;
   Offset codes = lists;
   for (const std::int32_t slice : slices) {

@@ -12,6 +12,7 @@
 namespace strata::gpu {
 
 using strata::detail::bytes_text;
+using strata::detail::gain_text;
 using strata::detail::method_text;
 using strata::detail::time_text;
 
@@ -37,11 +38,7 @@ std::string reason(const detail::PreparedPowers<V>& p) {
         "to memory",
         method_text(best, p.options.power), best.format, best.order,
         bytes_text(static_cast<double>(best.window_bytes)), bytes_text(best.memory_bytes));
-    if (plain != p.candidates.end()) {
-      text += fmt::format(" instead of {}: {:.2f} times as fast as plain products ({})",
-                          bytes_text(plain->memory_bytes), plain->seconds() / best.seconds(),
-                          best.measured_seconds > 0 ? "timed" : "predicted");
-    }
+    if (plain != p.candidates.end()) text += gain_text(*plain, best);
     return text + ".";
   }
   std::string text =

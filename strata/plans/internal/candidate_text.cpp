@@ -48,6 +48,12 @@ std::string candidate_line(const PowerCandidate& candidate, int power) {
 
 }  // namespace
 
+std::string gain_text(const PowerCandidate& plain, const PowerCandidate& best) {
+  return fmt::format(" instead of {}: {:.2f} times as fast as plain products ({})",
+                     bytes_text(plain.memory_bytes), plain.seconds() / best.seconds(),
+                     best.measured_seconds > 0 ? "timed" : "predicted");
+}
+
 std::string candidate_table(std::span<const PowerCandidate> candidates, int power) {
   std::string text =
       fmt::format("  {:<28}{:<32}{:<34}{:>10}{:>12}{:>12}{:>12}  {}\n", "candidate", "rows",

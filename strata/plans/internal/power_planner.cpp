@@ -14,6 +14,7 @@
 #include "strata/base/parallel.hpp"
 #include "strata/machine/stored_facts.hpp"
 #include "strata/order/levels.hpp"
+#include "strata/plans/internal/blocks.hpp"
 #include "strata/plans/internal/layout.hpp"
 #include "strata/plans/internal/prediction.hpp"
 #include "strata/plans/internal/trials.hpp"
@@ -123,17 +124,6 @@ class Planner {
   }
   bool must_block() const { return may_block() && options_.strategy != PowerStrategy::automatic; }
   Offset row_bytes() const { return Offset{sizeof(V)} * options_.vectors; }
-
-  // Powers per sweep: all, or a half or a quarter, whose window is as much smaller.
-  std::vector<int> block_sizes() const {
-    if (options_.block > 0) return {std::min(options_.block, options_.power)};
-    std::vector<int> sizes;
-    for (const int parts : {1, 2, 4}) {
-      const int size = divide_up(options_.power, parts);
-      if (size >= 2 && (sizes.empty() || sizes.back() != size)) sizes.push_back(size);
-    }
-    return sizes;
-  }
 
   Offset group_bytes() const {
     const Offset smallest = kSmallestPartBytes * prepared_.threads;
@@ -319,7 +309,7 @@ class Planner {
   void propose_waves(const std::string& name, const SharedArrangement& arrangement,
                      const Tiling<I>& tiling, bool banded) {
     const bool with_slack = options_.strategy != PowerStrategy::levels;
-    for (const int block : block_sizes()) {
+    for (const int block : block_sizes(options_.power, options_.block)) {
       Offset window = kNoLimit;
       if (with_slack) window = propose_wave(name, arrangement, tiling, block, {.slack = 1});
       if (window > places_.private_bytes) {

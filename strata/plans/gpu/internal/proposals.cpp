@@ -13,6 +13,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/order/levels.hpp"
 #include "strata/plans/gpu/internal/prediction.hpp"
+#include "strata/plans/internal/blocks.hpp"
 #include "strata/plans/internal/layout.hpp"
 
 namespace strata::gpu::detail {
@@ -162,15 +163,8 @@ class Search {
     found_.proposals.push_back(std::move(proposal));
   }
 
-  // Powers per sweep by levels: all, or a half or a quarter, whose groups are as much larger.
   std::vector<int> block_sizes() const {
-    if (options_.block > 0) return {std::min(options_.block, options_.power)};
-    std::vector<int> sizes;
-    for (const int parts : {1, 2, 4}) {
-      const int size = divide_up(options_.power, parts);
-      if (size >= 2 && (sizes.empty() || sizes.back() != size)) sizes.push_back(size);
-    }
-    return sizes;
+    return strata::detail::block_sizes(options_.power, options_.block);
   }
 
   Offset group_bytes(int block) const {
