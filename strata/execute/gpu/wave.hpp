@@ -58,8 +58,8 @@ STRATA_DEVICE void wave(Thread& thread, const WaveArguments<T>& wave, int lag) {
       disturb(thread, wave, i, k);
       const StepArguments<T> step = step_of(wave, k);
       for (int s = thread.warp(); s < tile.slices; s += thread.warps()) {
-        packed_sell_slice<FromCache, height, vectors, ahead>(thread, tile.template slice<T>(s, record),
-                                                             wave.rows, step);
+        packed_sell_slice<FromCache, height, vectors, ahead>(
+            thread, tile.template slice<T>(s, record), wave.rows, step);
       }
       thread.sync_block();
       if (k < wave.power && thread.warp() == 0) {
