@@ -105,10 +105,7 @@ class ProductBench {
   }
 
  private:
-  struct Contender {
-    ProductRun run;
-    std::function<void()> multiply;  // none if the format refused
-  };
+  using Contender = ProductContender;
 
   void add_peers(std::vector<Contender>& contenders) {
     progress_.start("converting for other libraries");
@@ -184,30 +181,14 @@ class ProductBench {
   // Times all that run, in turn, and checks them. Returns the seconds of the fastest peer, which
   // are known already unless `fastest_peer` is 0.
   double measure(std::vector<Contender>& contenders, double fastest_peer) {
-    std::vector<std::function<void()>> products;
-    std::vector<Contender*> running;
-    for (Contender& contender : contenders) {
-      if (!contender.multiply) continue;
-      running.push_back(&contender);
-      products.emplace_back([&contender] {
-        check_interruption();
-        contender.multiply();
-      });
-    }
+    const std::vector<Contender*> running = running_of(contenders);
     if (running.empty()) return fastest_peer;
     progress_.start("timing " + (running.size() == 1 ? running.front()->run.format.label
                                                      : std::string("all formats in turn")));
-    const auto timings = time_interleaved(products, {.min_seconds = measuring_.min_seconds});
+    const auto timings =
+        time_interleaved(products_of(running), {.min_seconds = measuring_.min_seconds});
     for (std::size_t i = 0; i < running.size(); ++i) finish(*running[i], timings[i]);
-    for (const Contender* contender : running) {
-      const double seconds = contender->run.measurement.timing.median;
-      if (contender->run.backend != "vendor") continue;
-      fastest_peer = fastest_peer == 0 ? seconds : std::min(fastest_peer, seconds);
-    }
-    for (Contender* contender : running) {
-      contender->run.speed_up = fastest_peer / contender->run.measurement.timing.median;
-    }
-    return fastest_peer;
+    return set_speed_ups(running, fastest_peer);
   }
 
   void finish(Contender& contender, const Timing& timing) {
@@ -233,6 +214,37 @@ class ProductBench {
 };
 
 }  // namespace
+
+std::vector<ProductContender*> running_of(std::vector<ProductContender>& contenders) {
+  std::vector<ProductContender*> running;
+  for (ProductContender& contender : contenders) {
+    if (contender.multiply) running.push_back(&contender);
+  }
+  return running;
+}
+
+std::vector<std::function<void()>> products_of(std::span<ProductContender* const> running) {
+  std::vector<std::function<void()>> products;
+  for (ProductContender* contender : running) {
+    products.emplace_back([contender] {
+      check_interruption();
+      contender->multiply();
+    });
+  }
+  return products;
+}
+
+double set_speed_ups(std::span<ProductContender* const> running, double fastest_peer) {
+  for (const ProductContender* contender : running) {
+    const double seconds = contender->run.measurement.timing.median;
+    if (contender->run.backend != "vendor") continue;
+    fastest_peer = fastest_peer == 0 ? seconds : std::min(fastest_peer, seconds);
+  }
+  for (ProductContender* contender : running) {
+    contender->run.speed_up = fastest_peer / contender->run.measurement.timing.median;
+  }
+  return fastest_peer;
+}
 
 void run_product_bench(const AnyMatrix& matrix, const ProductSettings& settings,
                        const MeasuringOptions& measuring, Progress& progress,

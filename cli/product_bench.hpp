@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,19 @@ struct ProductRun {
   std::optional<ProductPrediction> predicted;  // on GPUs
   double speed_up = 0;                         // over the device's fastest peer; 0 where none ran
 };
+
+// A line and how to compute it.
+struct ProductContender {
+  ProductRun run;
+  std::function<void()> multiply;  // none if the format refused
+};
+
+// Those that did not refuse, and their products, which stop when the user interrupts.
+std::vector<ProductContender*> running_of(std::vector<ProductContender>& contenders);
+std::vector<std::function<void()>> products_of(std::span<ProductContender* const> running);
+// After timing: gives each its speed-up over the fastest peer among them, which is known already
+// unless `fastest_peer` is 0. Returns that peer's seconds.
+double set_speed_ups(std::span<ProductContender* const> running, double fastest_peer);
 
 struct ProductSettings {
   std::vector<FormatFacts> formats;  // for cpu those with fast kernels, for reference all

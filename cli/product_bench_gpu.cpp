@@ -71,10 +71,7 @@ class GpuProductBench {
   }
 
  private:
-  struct Contender {
-    ProductRun run;
-    std::function<void()> multiply;  // none if it was refused
-  };
+  using Contender = ProductContender;
 
   void add_kernel(std::vector<Contender>& contenders, const FormatFacts& format) {
     progress_.start("converting to " + format.label);
@@ -151,34 +148,18 @@ class GpuProductBench {
 
   // Times all that run, in turn, and checks them.
   void measure(std::vector<Contender>& contenders) {
-    std::vector<std::function<void()>> products;
-    std::vector<Contender*> running;
-    for (Contender& contender : contenders) {
-      if (!contender.multiply) continue;
-      running.push_back(&contender);
-      products.emplace_back([&contender] {
-        check_interruption();
-        contender.multiply();
-      });
-    }
+    const std::vector<Contender*> running = running_of(contenders);
     if (running.empty()) {
       if (failure_) std::rethrow_exception(failure_);
       return;
     }
     progress_.start("timing all formats in turn on the GPU");
     const auto timings = time_interleaved(
-        products, {.min_seconds = measuring_.min_seconds, .min_repetitions = kMinRepetitions},
+        products_of(running),
+        {.min_seconds = measuring_.min_seconds, .min_repetitions = kMinRepetitions},
         gpu::device_stopwatch(stream_));
-    double fastest_peer = 0;
-    for (std::size_t i = 0; i < running.size(); ++i) {
-      finish(*running[i], timings[i]);
-      if (running[i]->run.backend != "vendor") continue;
-      const double seconds = timings[i].median;
-      fastest_peer = fastest_peer == 0 ? seconds : std::min(fastest_peer, seconds);
-    }
-    for (Contender* contender : running) {
-      contender->run.speed_up = fastest_peer / contender->run.measurement.timing.median;
-    }
+    for (std::size_t i = 0; i < running.size(); ++i) finish(*running[i], timings[i]);
+    set_speed_ups(running, 0);
   }
 
   void finish(Contender& contender, const Timing& timing) {
