@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
 
-#include "cli/interruption.hpp"
 #include "cli/peers_gpu.hpp"
 #include "strata/base/error.hpp"
 #include "strata/device/device.hpp"
