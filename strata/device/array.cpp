@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "strata/device/device.hpp"
 #include "strata/device/error.hpp"
+#include "strata/device/internal/memory_account.hpp"
 #include "strata/device/internal/runtime.hpp"
+#include "strata/device/memory.hpp"
 
 namespace strata::gpu::detail {
 
@@ -46,6 +47,7 @@ rt::Status free_host(void* memory) {
 // Failures of freeing are those of earlier work, and the next call reports them too.
 void FreeDevice::operator()(void* memory) const noexcept {
   static_cast<void>(STRATA_RT(Free)(memory));
+  give_back_memory(bytes);
 }
 
 void FreePinned::operator()(void* memory) const noexcept {
@@ -54,13 +56,15 @@ void FreePinned::operator()(void* memory) const noexcept {
 
 DeviceBlock allocate_device(Offset bytes) {
   if (bytes == 0) return nullptr;
+  const std::string call = fmt::format("{} of {} bytes", STRATA_RT_TEXT(Malloc), bytes);
+  if (!take_memory(bytes)) throw DeviceOutOfMemory(call, bytes, available_device_memory());
   void* memory = nullptr;
   const rt::Status status = STRATA_RT(Malloc)(&memory, static_cast<std::size_t>(bytes));
-  if (status == rt::kSuccess) return DeviceBlock(memory);
-  const std::string call = fmt::format("{} of {} bytes", STRATA_RT_TEXT(Malloc), bytes);
+  if (status == rt::kSuccess) return {memory, FreeDevice{bytes}};
+  give_back_memory(bytes);
   if (status != rt::kOutOfMemory) rt::throw_error(status, call);
   static_cast<void>(STRATA_RT(GetLastError)());
-  throw DeviceOutOfMemory(call, bytes, device_memory().free_bytes);
+  throw DeviceOutOfMemory(call, bytes, available_device_memory());
 }
 
 PinnedBlock allocate_pinned(Offset bytes) {

@@ -18,6 +18,7 @@ namespace strata::gpu {
 namespace detail {
 
 struct FreeDevice {
+  Offset bytes = 0;
   void operator()(void* memory) const noexcept;
 };
 struct FreePinned {
@@ -26,7 +27,7 @@ struct FreePinned {
 using DeviceBlock = std::unique_ptr<void, FreeDevice>;
 using PinnedBlock = std::unique_ptr<void, FreePinned>;
 
-// Null for 0 bytes.
+// Null for 0 bytes. Throws DeviceOutOfMemory, also where a limit says so (memory.hpp).
 DeviceBlock allocate_device(Offset bytes);
 PinnedBlock allocate_pinned(Offset bytes);
 

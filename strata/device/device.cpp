@@ -169,14 +169,6 @@ int multiprocessor_count() {
   return count;
 }
 
-DeviceMemory device_memory() {
-  std::size_t free_bytes = 0;
-  std::size_t total_bytes = 0;
-  STRATA_RT_CALL(MemGetInfo, &free_bytes, &total_bytes);
-  return {.free_bytes = narrow<Offset>(free_bytes, "free memory of the device"),
-          .total_bytes = narrow<Offset>(total_bytes, "memory of the device")};
-}
-
 void synchronize_device() {
   STRATA_RT_CALL(DeviceSynchronize);
 }

@@ -55,13 +55,6 @@ int current_device();
 // Of the current device, at once.
 int multiprocessor_count();
 
-struct DeviceMemory {
-  Offset free_bytes = 0;
-  Offset total_bytes = 0;
-};
-// Of the current device.
-DeviceMemory device_memory();
-
 // Waits for everything on the current device. Throws DeviceError if any of it has failed.
 void synchronize_device();
 

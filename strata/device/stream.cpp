@@ -19,9 +19,13 @@ void Stream::Destroy::operator()(void* handle) const noexcept {
   static_cast<void>(STRATA_RT(StreamDestroy)(static_cast<rt::StreamHandle>(handle)));
 }
 
-Stream::Stream() {
+Stream::Stream(StreamPriority priority) {
+  int lowest = 0;
+  int highest = 0;
+  STRATA_RT_CALL(DeviceGetStreamPriorityRange, &lowest, &highest);
   rt::StreamHandle handle = nullptr;
-  STRATA_RT_CALL(StreamCreateWithFlags, &handle, STRATA_RT(StreamNonBlocking));
+  STRATA_RT_CALL(StreamCreateWithPriority, &handle, STRATA_RT(StreamNonBlocking),
+                 priority == StreamPriority::high ? highest : lowest);
   handle_.reset(handle);
 }
 

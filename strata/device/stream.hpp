@@ -8,10 +8,13 @@ namespace strata::gpu {
 
 class Event;
 
+// Blocks of kernels in streams of high priority start before waiting ones of others.
+enum class StreamPriority { normal, high };
+
 class Stream {
  public:
   // On the current device. Takes no heed of other streams, the runtime's default one included.
-  Stream();
+  explicit Stream(StreamPriority priority = StreamPriority::normal);
 
   // Waits until all of it is done. Throws DeviceError if any of it has failed.
   void synchronize();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "strata/device/error.hpp"
+#include "strata/device/memory.hpp"
 #include "tests/support/gpu.hpp"
 
 namespace strata::test {

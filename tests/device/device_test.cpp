@@ -1,4 +1,5 @@
 #include "strata/device/device.hpp"
+#include "strata/device/memory.hpp"
 
 #include "strata/base/error.hpp"
 #include "tests/support/gpu.hpp"

@@ -21,4 +21,11 @@ void sum_in_shared_memory(gpu::DeviceSpan<double> results, int elements, gpu::St
 // Writes where no memory is.
 void write_to_nowhere(gpu::Stream& stream);
 
+// Which architecture the code of these kernels is for.
+int architecture_of_code();
+// The same of a kernel that was compiled for an old one, and that kernel: it has no code that would
+// set `done`. With CUDA alone.
+int architecture_of_old_code();
+void run_old_code(gpu::DeviceSpan<int> done, gpu::Stream& stream);
+
 }  // namespace strata::test

@@ -85,4 +85,15 @@ int resident_blocks_at(std::string_view name, const void* kernel, int threads,
                           "blocks that fit on the device");
 }
 
+int code_architecture_at(std::string_view name, const void* kernel) {
+  rt::FunctionAttributes attributes{};
+  const rt::Status status = STRATA_RT(FuncGetAttributes)(&attributes, kernel);
+  if (status == STRATA_RT(ErrorInvalidDeviceFunction) || status == rt::kNoKernelImage) {
+    static_cast<void>(STRATA_RT(GetLastError)());
+    return 0;
+  }
+  if (status != rt::kSuccess) rt::throw_error(status, fmt::format("looking for {}", name));
+  return attributes.ptxVersion;
+}
+
 }  // namespace strata::gpu::detail

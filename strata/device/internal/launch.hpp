@@ -25,6 +25,7 @@ void launch_at(std::string_view name, const void* kernel, const LaunchShape& sha
 void launch_cooperative_at(std::string_view name, const void* kernel, const LaunchShape& shape,
                            Stream& stream, void** arguments);
 int resident_blocks_at(std::string_view name, const void* kernel, int threads, Offset shared_bytes);
+int code_architecture_at(std::string_view name, const void* kernel);
 
 template <class... Parameters>
 const void* address_of(void (*kernel)(Parameters...)) {
@@ -63,6 +64,14 @@ template <class... Parameters>
 int resident_blocks(std::string_view name, void (*kernel)(Parameters...), int threads,
                     Offset shared_bytes = 0) {
   return detail::resident_blocks_at(name, detail::address_of(kernel), threads, shared_bytes);
+}
+
+// Which architecture the kernel's code was compiled for that the current device runs, as 90 for
+// compute_90, which is what __CUDA_ARCH__ was; 0 if this build has none that it can run. A build
+// need not have code for the very device: the driver compiles what it has for an older one.
+template <class... Parameters>
+int code_architecture(std::string_view name, void (*kernel)(Parameters...)) {
+  return detail::code_architecture_at(name, detail::address_of(kernel));
 }
 
 }  // namespace strata::gpu

@@ -36,11 +36,15 @@ using GraphExecHandle = STRATA_RT(GraphExec_t);
 inline constexpr Status kSuccess = STRATA_RT(Success);
 #ifdef STRATA_GPU_HIP
 using Properties = hipDeviceProp_t;
+using FunctionAttributes = hipFuncAttributes;
+inline constexpr Status kNoKernelImage = hipErrorNoBinaryForGpu;
 inline constexpr Status kOutOfMemory = hipErrorOutOfMemory;
 inline constexpr auto kClockRate = hipDeviceAttributeClockRate;
 inline constexpr auto kMultiprocessors = hipDeviceAttributeMultiprocessorCount;
 #else
 using Properties = cudaDeviceProp;
+using FunctionAttributes = cudaFuncAttributes;
+inline constexpr Status kNoKernelImage = cudaErrorNoKernelImageForDevice;
 inline constexpr Status kOutOfMemory = cudaErrorMemoryAllocation;
 inline constexpr auto kClockRate = cudaDevAttrClockRate;
 inline constexpr auto kMultiprocessors = cudaDevAttrMultiProcessorCount;

@@ -134,6 +134,16 @@ struct NativeThread {
   }
 #endif
 
+  // Ends the kernel with an error. For a kernel of which a build has no code for some devices: it
+  // must not return as if it had done its work.
+  STRATA_DEVICE void trap() const {
+#ifdef __HIPCC__
+    __builtin_trap();
+#else
+    __trap();
+#endif
+  }
+
   STRATA_DEVICE std::uint32_t add_flag(std::uint32_t* flag, std::uint32_t value) const {
     return atomicAdd(flag, value);
   }

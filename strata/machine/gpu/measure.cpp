@@ -9,6 +9,7 @@
 #include "strata/base/checked.hpp"
 #include "strata/device/array.hpp"
 #include "strata/device/graph.hpp"
+#include "strata/device/memory.hpp"
 #include "strata/device/timing.hpp"
 #include "strata/machine/fit.hpp"
 #include "strata/machine/gpu/internal/kernels.hpp"
@@ -35,7 +36,7 @@ Offset whole_tiles(Offset bytes) {
 // Memory for three arrays of eight times the L2 each, in whole tiles.
 Offset bytes_to_use(const DeviceProperties& device, Offset asked_for) {
   Offset array = std::clamp(8 * device.l2_bytes, 64 * kMiB, 1024 * kMiB);
-  array = std::min(array, device_memory().free_bytes / 2 / kArrays);
+  array = std::min(array, available_device_memory() / 2 / kArrays);
   if (asked_for > 0) array = asked_for / kArrays;
   return kArrays * whole_tiles(std::max(array, kMiB));
 }
