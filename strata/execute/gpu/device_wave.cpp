@@ -15,11 +15,10 @@ namespace strata::gpu {
 
 namespace {
 
-constexpr std::uint64_t kPatience = 10'000'000'000;  // nanoseconds
 // Records have lists besides the values and codes that tiles are measured by.
 constexpr Offset kListBytes = 640;
 // Slots start on a line of 128 bytes, as copies like it.
-constexpr std::uint32_t kSlotAlignment = 128;
+constexpr Offset kSlotAlignment = 128;
 // Tiles of that many fit into shared memory: enough that one more or less makes little difference.
 // Short rows have more rows in a tile than warps, and want it larger.
 constexpr Offset kSlotsWanted = 8;
@@ -30,13 +29,14 @@ constexpr Offset kTilesInL2 = 2;
 constexpr int kBlocksPerMultiprocessor = 4;
 
 // As many slots as there is room for, or as are wanted.
-template <Value V>
-hopper::Ring ring_of(const WaveShape& shape, const DeviceTiles<V>& tiles, Offset room) {
+hopper::Ring ring_of(const WaveShape& shape, const WaveTiles& tiles, Offset room) {
   const bool whole = shape.home == WindowHome::shared_memory;
-  const std::uint32_t largest = whole ? tiles.largest_record : tiles.largest_head;
-  hopper::Ring ring{shape.teams, shape.team_warps, shape.teams,
-                    divide_up(largest, kSlotAlignment) * kSlotAlignment};
-  const Offset round = Offset{shape.workers} * tiles.records.bytes() / std::max(tiles.tiles, 1);
+  const Offset largest = whole ? tiles.largest_record : tiles.largest_head;
+  hopper::Ring ring{
+      shape.teams, shape.team_warps, shape.teams,
+      narrow<std::uint32_t>(divide_up<Offset>(largest, kSlotAlignment) * kSlotAlignment,
+                            "the bytes of a tile")};
+  const Offset round = Offset{shape.workers} * tiles.record_bytes / std::max(tiles.tiles, 1);
   while (true) {
     hopper::Ring larger = ring;
     larger.slots += shape.teams;
@@ -105,12 +105,14 @@ std::vector<WaveShape> wave_shapes(const DeviceProperties& device, int power, in
                                    Offset slice_height) {
   std::vector<WaveShape> shapes;
   if (!device.cooperative_launch || !detail::is_wave_height(slice_height)) return shapes;
-  if (detail::has_hopper_wave() && device.api == Api::cuda && device.capability_major == 9 &&
-      vectors == 1) {
+  if (device.api == Api::cuda && device.capability_major == 9 && vectors == 1) {
     shapes.push_back(specialised_shape(device, power, WindowHome::shared_memory, true));
     shapes.push_back(specialised_shape(device, power, WindowHome::shared_memory, false));
     shapes.push_back(specialised_shape(device, power, WindowHome::l2, false));
-    std::erase_if(shapes, [](const WaveShape& shape) { return shape.team_warps < 1; });
+    std::erase_if(shapes, [&](const WaveShape& shape) {
+      return shape.team_warps < 1 || !detail::has_hopper_wave<V>(static_cast<int>(slice_height),
+                                                                 shape.home, shape.many_gathers);
+    });
   }
   WaveShape shape;
   shape.power = power;
@@ -127,51 +129,62 @@ std::vector<WaveShape> wave_shapes(const DeviceProperties& device, int power, in
   return shapes;
 }
 
-template <Value V>
-DeviceTiles<V>::DeviceTiles(const TileStream<V>& matrix, const Wave& wave, Stream& stream)
-    : records(to_device(std::span<const std::byte>(matrix.records), stream)),
-      places(to_device(std::span<const RecordPlace>(matrix.places), stream)),
-      presence(to_device(std::span<const std::uint64_t>(matrix.presence), stream)),
-      rows(matrix.rows),
-      tiles(wave.tiles()),
-      slice_height(matrix.slice_height),
-      largest_record(matrix.largest_record),
-      largest_head(matrix.largest_head),
-      workers(wave.workers()),
-      mailboxes(wave.mailboxes()) {
+WaveTiles::WaveTiles(const TileStreamSizes& sizes, const Wave& wave)
+    : TileStreamSizes(sizes), workers(wave.workers()), mailboxes(wave.mailboxes()) {
   for (int power = 1; power <= kMaxWavePower; ++power) reach[power] = wave.reach(power);
 }
 
-template <Value V>
-DeviceWave<V>::DeviceWave(std::shared_ptr<const DeviceTiles<V>> tiles, const WaveShape& shape)
-    : shape_(shape), tiles_(std::move(tiles)) {
-  require_shape(shape, tiles_->workers, tiles_->slice_height);
+WaveLayout lay_out_wave(const WaveTiles& tiles, const WaveShape& shape) {
+  require_shape(shape, tiles.workers, tiles.slice_height);
+  WaveLayout layout;
   if (!shape.specialised) {
-    lag_ = static_cast<int>(divide_up<Offset>(tiles_->reach[2], shape.workers)) + 1;
-    window_tiles_ = Offset{lag_} * (shape.power - 1) * shape.workers;
-    return;
+    layout.lag = static_cast<int>(divide_up<Offset>(tiles.reach[2], shape.workers)) + 1;
+    layout.window_tiles = Offset{layout.lag} * (shape.power - 1) * shape.workers;
+    return layout;
   }
   const Offset room = device_properties(current_device()).shared_bytes_per_block;
-  ring_ = ring_of(shape, *tiles_, room);
-  if (ring_.shared_bytes(shape.power, tiles_->mailboxes) > room) {
+  layout.ring = ring_of(shape, tiles, room);
+  if (layout.ring.shared_bytes(shape.power, tiles.mailboxes) > room) {
     throw InvalidArgument(
         fmt::format("{} slots of {} bytes need more than the {} bytes of shared memory that a "
                     "block can have",
-                    ring_.slots, ring_.slot_bytes, room));
+                    layout.ring.slots, layout.ring.slot_bytes, room));
   }
-  window_tiles_ = Offset{ring_.slots} * shape.workers;
-  if (window_tiles_ <= reach()) {
+  layout.window_tiles = Offset{layout.ring.slots} * shape.workers;
+  if (layout.window_tiles <= tiles.reach[shape.power]) {
     throw InvalidArgument(
         fmt::format("{} tiles are held at a time; power {} of a tile needs {} beyond it",
-                    window_tiles_, shape.power, reach()));
+                    layout.window_tiles, shape.power, tiles.reach[shape.power]));
   }
+  return layout;
+}
+
+template <Value V>
+DeviceTiles<V>::DeviceTiles(const TileStream<V>& matrix, const Wave& wave, Stream& stream)
+    : WaveTiles(matrix, wave),
+      records(to_device(std::span<const std::byte>(matrix.records), stream)),
+      places(to_device(std::span<const RecordPlace>(matrix.places), stream)),
+      presence(to_device(std::span<const std::uint64_t>(matrix.presence), stream)) {}
+
+template <Value V>
+DeviceWave<V>::DeviceWave(std::shared_ptr<const DeviceTiles<V>> tiles, const WaveShape& shape)
+    : shape_(shape), tiles_(std::move(tiles)), layout_(lay_out_wave(*tiles_, shape)) {}
+
+template <Value V>
+const DeviceTiles<V>& DeviceWave<V>::tiles() const {
+  if (!tiles_) throw InvalidArgument("the wave is empty: it was moved from or never made");
+  return *tiles_;
+}
+
+template <Value V>
+Offset DeviceWave<V>::news_elements() const {
+  return Offset{shape_.power} * shape_.workers * tiles().mailboxes;
 }
 
 template <Value V>
 typename DeviceWave<V>::Workspace DeviceWave<V>::make_workspace(Stream& stream) const {
   Workspace workspace;
-  workspace.news =
-      DeviceArray<std::uint32_t>(Offset{shape_.power} * shape_.workers * tiles_->mailboxes);
+  workspace.news = DeviceArray<std::uint32_t>(news_elements());
   workspace.control = DeviceArray<WaveControl>(1);
   fill_zero(workspace.news.span(), stream);
   fill_zero(workspace.control.span(), stream);
@@ -188,6 +201,9 @@ WaveArguments<DeviceValue<V>> DeviceWave<V>::arguments(const WaveSteps<V>& steps
     throw InvalidArgument(fmt::format("a wave of {} powers was given {} steps and {} vectors",
                                       shape_.power, power, steps.vectors.size()));
   }
+  if (workspace.news.size() != news_elements() || workspace.control.size() != 1) {
+    throw InvalidArgument("the workspace was made for another wave, or never made");
+  }
   WaveArguments<T> wave;
   wave.records = tiles_->records.data();
   wave.places = tiles_->places.data();
@@ -196,7 +212,7 @@ WaveArguments<DeviceValue<V>> DeviceWave<V>::arguments(const WaveSteps<V>& steps
   wave.news = workspace.news.data();
   wave.mailboxes = tiles_->mailboxes;
   wave.control = workspace.control.data();
-  wave.patience_ns = kPatience;
+  wave.patience_ns = steps.patience_ns;
   wave.disturbance = steps.disturbance;
   wave.power = power;
   wave.count = shape_.vectors;
@@ -216,19 +232,20 @@ void DeviceWave<V>::run(const WaveSteps<V>& steps, Workspace& workspace, Stream&
   if (tiles_->tiles == 0) return;
   if (shape_.specialised) {
     detail::launch_hopper_wave<V>(wave, tiles_->slice_height, shape_.workers, shape_.home,
-                                  shape_.many_gathers, ring_, stream);
+                                  shape_.many_gathers, layout_.ring, stream);
   } else {
-    detail::launch_wave<V>(wave, tiles_->slice_height, shape_.workers, lag_, stream);
+    detail::launch_wave<V>(wave, tiles_->slice_height, shape_.workers, layout_.lag, stream);
   }
 }
 
 template <Value V>
 void DeviceWave<V>::require_ended(Workspace& workspace, Stream& stream) const {
   const Array<WaveControl> control = to_host(workspace.control.span(), stream);
-  if (control[0].stuck == 0) return;
-  workspace = make_workspace(stream);
-  throw DeviceError("a wave of powers",
-                    "its blocks waited for each other for more than ten seconds");
+  if (control.empty() || control[0].stuck == 0) return;
+  fill_zero(workspace.news.span(), stream);
+  fill_zero(workspace.control.span(), stream);
+  stream.synchronize();
+  throw DeviceError("a wave of powers", "its blocks waited for each other for too long");
 }
 
 #define STRATA_INSTANTIATE(V, unused)                                                        \

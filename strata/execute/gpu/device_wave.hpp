@@ -57,23 +57,39 @@ template <Value V>
 std::vector<WaveShape> wave_shapes(const DeviceProperties& device, int power, int vectors,
                                    Offset slice_height);
 
-// A stream of tiles in device memory. Waves of other powers and teams can share it.
-template <Value V>
-struct DeviceTiles {
-  DeviceArray<std::byte> records;
-  DeviceArray<RecordPlace> places;
-  DeviceArray<std::uint64_t> presence;
-  std::int32_t rows = 0;
-  std::int32_t tiles = 0;
-  std::int32_t slice_height = 32;
-  std::uint32_t largest_record = 0;
-  std::uint32_t largest_head = 0;
+// What a shape has to fit: sizes of a stream of tiles and who needs whom. No memory of a device.
+struct WaveTiles : TileStreamSizes {
   int workers = 1;
   int mailboxes = 4;
   std::array<Offset, kMaxWavePower + 1> reach{};  // by power
 
-  DeviceTiles(const TileStream<V>& matrix, const Wave& wave, Stream& stream);
+  WaveTiles(const TileStreamSizes& sizes, const Wave& wave);
 };
+
+// How a wave of some shape lies over tiles.
+struct WaveLayout {
+  hopper::Ring ring;        // of the specialised kernel
+  int lag = 0;              // of the other
+  Offset window_tiles = 0;  // that all workers hold at a time
+};
+// Throws InvalidArgument if the shape is not for these tiles: another number of workers, a window
+// that is too small for the reach of the powers, tiles too large for the shared memory that a block
+// of the current device can have.
+WaveLayout lay_out_wave(const WaveTiles& tiles, const WaveShape& shape);
+
+// A stream of tiles in device memory. Waves of other powers and teams can share it.
+template <Value V>
+struct DeviceTiles : WaveTiles {
+  DeviceArray<std::byte> records;
+  DeviceArray<RecordPlace> places;
+  DeviceArray<std::uint64_t> presence;
+
+  DeviceTiles(const TileStream<V>& matrix, const Wave& wave, Stream& stream);
+  Offset bytes() const { return records.bytes() + places.bytes() + presence.bytes(); }
+};
+
+// Blocks that have waited this long for each other, in nanoseconds, give up.
+inline constexpr std::uint64_t kWavePatience = 10'000'000'000;
 
 // What a sweep computes: y_k = α_k (A − θ_k I) y_{k−1} + β_k y_{k−2}, k = 1 … p.
 template <Value V>
@@ -82,6 +98,7 @@ struct WaveSteps {
   const V* before = nullptr;  // y_−1, where β_1 is not 0
   std::vector<StepCoefficients<V>> steps;  // p of them
   std::uint32_t disturbance = 0;           // for tests, see WaveArguments
+  std::uint64_t patience_ns = kWavePatience;
 };
 
 template <Value V>
@@ -89,6 +106,9 @@ class DeviceWave {
  public:
   // What one run at a time needs: how far everybody is.
   class Workspace {
+   public:
+    Offset bytes() const { return news.bytes() + control.bytes(); }
+
    private:
     friend class DeviceWave;
     DeviceArray<std::uint32_t> news;
@@ -96,35 +116,34 @@ class DeviceWave {
   };
 
   DeviceWave() = default;
-  // Throws InvalidArgument if the shape is not for these tiles: another number of workers, a
-  // window that is too small for the reach of the powers, tiles too large for shared memory.
+  // Throws InvalidArgument as lay_out_wave does.
   DeviceWave(std::shared_ptr<const DeviceTiles<V>> tiles, const WaveShape& shape);
 
   const WaveShape& shape() const { return shape_; }
-  // Of matrix data that a sweep reads.
-  Offset bytes() const { return tiles_->records.bytes(); }
-  // How many tiles all workers hold at a time, and how many they must at least.
-  Offset window_tiles() const { return window_tiles_; }
-  Offset reach() const { return tiles_->reach[shape_.power]; }
+  // On the device.
+  Offset bytes() const { return tiles_ ? tiles_->bytes() : 0; }
 
   Workspace make_workspace(Stream& stream) const;
 
   // In the order of the stream; can be captured into a graph. A run with a workspace must have
-  // ended before the next with the same one begins, as it has in one stream.
+  // ended before the next with the same one begins, as it has in one stream. Throws InvalidArgument
+  // for a workspace that was made for waves of other tiles or powers, or never made.
   void run(const WaveSteps<V>& steps, Workspace& workspace, Stream& stream) const;
 
   // After the stream was synchronised: throws DeviceError if a run did not end by itself, because
-  // its blocks waited in vain for more than ten seconds. The workspace is then as new.
+  // its blocks waited in vain for more than ten seconds. Runs behind it in the stream have given
+  // up as well. The workspace is then as new, and where it was: graphs that use it can be launched
+  // again.
   void require_ended(Workspace& workspace, Stream& stream) const;
 
  private:
   WaveArguments<DeviceValue<V>> arguments(const WaveSteps<V>& steps, Workspace& workspace) const;
+  const DeviceTiles<V>& tiles() const;
+  Offset news_elements() const;
 
   WaveShape shape_;
   std::shared_ptr<const DeviceTiles<V>> tiles_;
-  hopper::Ring ring_;  // of the specialised kernel
-  int lag_ = 0;        // of the other
-  Offset window_tiles_ = 0;
+  WaveLayout layout_;
 };
 
 }  // namespace strata::gpu

@@ -11,7 +11,8 @@ namespace strata::gpu::detail {
 
 #ifdef STRATA_GPU_HIP
 
-bool has_hopper_wave() {
+template <Value V>
+bool has_hopper_wave(int, WindowHome, bool) {
   return false;
 }
 
@@ -22,6 +23,9 @@ void launch_hopper_wave(const WaveArguments<DeviceValue<V>>&, int, int, WindowHo
 }
 
 #else
+
+// The oldest architecture with the instructions of hopper.hpp, as code_architecture() says it.
+#define STRATA_HOPPER 90
 
 namespace {
 
@@ -38,16 +42,39 @@ template <WindowHome home, int height, bool many, class T>
 __global__ void __launch_bounds__(most_hopper_warps(many) * 32, 1)
     hopper_wave_kernel(const __grid_constant__ WaveArguments<T> arguments,
                        const __grid_constant__ hopper::Ring ring) {
-  // In a build for several GPUs, older ones have this kernel too; they never run it.
-#if __CUDA_ARCH__ >= 900
+  // Code for older GPUs has none of the instructions. Whoever launches it has not asked
+  // has_hopper_wave().
+#if __CUDA_ARCH__ >= STRATA_HOPPER * 10
   hopper::WaveBlock<home, height, gathers_of<T>(home, height, many), T>(arguments, ring).run();
+#else
+  NativeThread().trap();
 #endif
+}
+
+// Calls body(kernel). Throws InvalidArgument if there is none for slices of that height.
+template <class T, class Body>
+void with_hopper_wave(int slice_height, WindowHome home, bool many_gathers, const Body& body) {
+  const bool known = with_power_of_two<8, 32>(slice_height, [&](auto height) {
+    if (home == WindowHome::l2) {
+      body(hopper_wave_kernel<WindowHome::l2, height(), false, T>);
+    } else if (many_gathers) {
+      body(hopper_wave_kernel<WindowHome::shared_memory, height(), true, T>);
+    } else {
+      body(hopper_wave_kernel<WindowHome::shared_memory, height(), false, T>);
+    }
+  });
+  if (!known) throw InvalidArgument("waves run over slices of 8, 16 or 32 rows");
 }
 
 }  // namespace
 
-bool has_hopper_wave() {
-  return true;
+template <Value V>
+bool has_hopper_wave(int slice_height, WindowHome home, bool many_gathers) {
+  bool has = false;
+  with_hopper_wave<DeviceValue<V>>(slice_height, home, many_gathers, [&](const auto& kernel) {
+    has = code_architecture("hopper_wave_kernel", kernel) >= STRATA_HOPPER;
+  });
+  return has;
 }
 
 template <Value V>
@@ -57,24 +84,15 @@ void launch_hopper_wave(const WaveArguments<DeviceValue<V>>& arguments, int slic
   using T = DeviceValue<V>;
   const LaunchShape shape{workers, ring.warps(arguments.power) * 32,
                           ring.shared_bytes(arguments.power, arguments.mailboxes)};
-  const auto launch = [&](const auto& kernel) {
+  with_hopper_wave<T>(slice_height, home, many_gathers, [&](const auto& kernel) {
     launch_cooperative("hopper_wave_kernel", kernel, shape, stream, arguments, ring);
-  };
-  const bool known = with_power_of_two<8, 32>(slice_height, [&](auto height) {
-    if (home == WindowHome::l2) {
-      launch(hopper_wave_kernel<WindowHome::l2, height(), false, T>);
-    } else if (many_gathers) {
-      launch(hopper_wave_kernel<WindowHome::shared_memory, height(), true, T>);
-    } else {
-      launch(hopper_wave_kernel<WindowHome::shared_memory, height(), false, T>);
-    }
   });
-  if (!known) throw InvalidArgument("waves run over slices of 8, 16 or 32 rows");
 }
 
 #endif
 
 #define STRATA_INSTANTIATE(V, unused)                                                             \
+  template bool has_hopper_wave<V>(int, WindowHome, bool);                                        \
   template void launch_hopper_wave<V>(const WaveArguments<DeviceValue<V>>&, int, int, WindowHome, \
                                       bool, const hopper::Ring&, Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );

@@ -54,14 +54,31 @@ Offset LevelPowers<V>::launches() const {
 }
 
 template <Value V>
+Offset LevelPowers<V>::scratch_elements() const {
+  if (!matrix_) throw InvalidArgument("these powers were never made, or moved from");
+  return std::visit([&](const auto& matrix) { return matrix.scratch_elements(shape_.vectors); },
+                    *matrix_);
+}
+
+template <Value V>
+typename LevelPowers<V>::Workspace LevelPowers<V>::make_workspace() const {
+  Workspace workspace;
+  workspace.scratch = DeviceArray<V>(scratch_elements());
+  return workspace;
+}
+
+template <Value V>
 void LevelPowers<V>::run(std::span<V* const> vectors, std::span<const StepCoefficients<V>> steps,
                          Workspace& workspace, Stream& stream) const {
   if (std::ssize(steps) != shape_.power || std::ssize(vectors) != shape_.power + 1) {
     throw InvalidArgument(fmt::format("{} powers were given {} steps and {} vectors", shape_.power,
                                       steps.size(), vectors.size()));
   }
+  if (workspace.scratch.size() != scratch_elements()) {
+    throw InvalidArgument("the workspace was made for another matrix");
+  }
   if (!shape_.in_graph || launches() == 0 || is_captured(stream)) {
-    launch(vectors, steps, stream);
+    launch(vectors, steps, workspace.scratch.span(), stream);
     return;
   }
   const bool recorded = workspace.graph && workspace.recorded_by == identity_ &&
@@ -69,7 +86,8 @@ void LevelPowers<V>::run(std::span<V* const> vectors, std::span<const StepCoeffi
                         same_steps<V>(workspace.steps, steps);
   if (!recorded) {
     // A graph that still runs ends before the runtime gives its memory back.
-    workspace.graph = Graph::capture(stream, [&] { launch(vectors, steps, stream); });
+    workspace.graph =
+        Graph::capture(stream, [&] { launch(vectors, steps, workspace.scratch.span(), stream); });
     workspace.recorded_by = identity_;
     workspace.vectors.assign(vectors.begin(), vectors.end());
     workspace.steps.assign(steps.begin(), steps.end());
@@ -79,7 +97,7 @@ void LevelPowers<V>::run(std::span<V* const> vectors, std::span<const StepCoeffi
 
 template <Value V>
 void LevelPowers<V>::launch(std::span<V* const> vectors, std::span<const StepCoefficients<V>> steps,
-                            Stream& stream) const {
+                            DeviceSpan<V> scratch, Stream& stream) const {
   std::visit(
       [&](const auto& matrix) {
         const Offset elements = Offset{matrix.rows()} * shape_.vectors;
@@ -88,6 +106,7 @@ void LevelPowers<V>::launch(std::span<V* const> vectors, std::span<const StepCoe
           const auto power = static_cast<std::size_t>(sweep.power());
           SweepVectors<V> of_sweep;
           of_sweep.count = shape_.vectors;
+          of_sweep.scratch = scratch;
           if (first > 0) of_sweep.before = {vectors[first - 1], elements};
           of_sweep.x = {vectors[first], elements};
           for (std::size_t k = 1; k <= power; ++k) {

@@ -3,7 +3,7 @@
 // the kernels are launched one by one, or recorded in a graph that is launched.
 //
 //   const LevelPowers<double> levels(matrix, tiling, {.power = 7, .block = 4});
-//   LevelPowers<double>::Workspace workspace;
+//   auto workspace = levels.make_workspace();
 //   levels.run(vectors, steps, workspace, stream);   // any number of times, in stream order
 #pragma once
 
@@ -35,10 +35,15 @@ struct LevelPowersShape {
 template <Value V>
 class LevelPowers {
  public:
-  // The graph of the last run, which is launched again if nothing has changed.
+  // What one run at a time needs, and the graph of the last one, which is launched again if nothing
+  // has changed.
   class Workspace {
+   public:
+    Offset bytes() const { return scratch.bytes(); }
+
    private:
     friend class LevelPowers;
+    DeviceArray<V> scratch;
     std::optional<Graph> graph;
     std::shared_ptr<const char> recorded_by;  // whose it is
     std::vector<V*> vectors;
@@ -59,18 +64,23 @@ class LevelPowers {
   // Of all sweeps together.
   Offset launches() const;
 
+  Workspace make_workspace() const;
+
   // vectors: y_0 … y_p in device memory, each of rows × vectors elements; y_k may stand in place of
   // y_{k−2}. steps: p of them.
   //
   // In a graph, a run with other vectors or steps than the last with this workspace records anew,
   // which takes as long as launching all kernels and more. While the stream is captured, kernels
   // are launched one by one: they become part of the caller's graph.
+  //
+  // Throws InvalidArgument for a workspace without the scratch that the matrix needs.
   void run(std::span<V* const> vectors, std::span<const StepCoefficients<V>> steps,
            Workspace& workspace, Stream& stream) const;
 
  private:
   void launch(std::span<V* const> vectors, std::span<const StepCoefficients<V>> steps,
-              Stream& stream) const;
+              DeviceSpan<V> scratch, Stream& stream) const;
+  Offset scratch_elements() const;
 
   LevelPowersShape shape_;
   std::shared_ptr<const StoredMatrix<V>> matrix_;

@@ -10,6 +10,8 @@ namespace strata::gpu::hopper {
 
 // A barrier in shared memory.
 inline constexpr std::uint32_t kBarrierBytes = 8;
+// A barrier that completes when the block gives up, and who has said so; padded.
+inline constexpr std::uint32_t kWayOutBytes = 16;
 
 struct Ring {
   int teams = 1;                 // of each power; tiles go round among them
@@ -21,11 +23,12 @@ struct Ring {
     return 1 + 2 * (power - 1) + power * teams * team_warps;
   }
   STRATA_HOST_DEVICE int barriers(int power) const { return slots * 2 * power; }
-  // The tiles, the barriers, and what the watchers have seen in their mailboxes.
-  STRATA_HOST_DEVICE std::uint32_t shared_bytes(int power, int mailboxes) const {
-    return static_cast<std::uint32_t>(slots) * slot_bytes +
-           static_cast<std::uint32_t>(barriers(power)) * kBarrierBytes +
-           static_cast<std::uint32_t>((power - 1) * mailboxes) * 4;
+  // The tiles, the barriers, what the watchers have seen in their mailboxes, and the way out. More
+  // than a block can have, and more than 32 bits can tell, where tiles are too large.
+  STRATA_HOST_DEVICE std::int64_t shared_bytes(int power, int mailboxes) const {
+    return static_cast<std::int64_t>(slots) * slot_bytes +
+           static_cast<std::int64_t>(barriers(power)) * kBarrierBytes +
+           static_cast<std::int64_t>(power - 1) * mailboxes * 4 + kWayOutBytes;
   }
 };
 

@@ -297,48 +297,73 @@ void write_record(const PackedSell<V, I>& matrix, std::span<const std::int32_t> 
   append(to, readers);
 }
 
+// Where everything of a stream goes.
+struct StreamLayout {
+  TileStreamSizes sizes;
+  Array<RecordPlace> places;
+  std::vector<Offset> values_before;  // of the tile and all behind it; tiles + 1
+  std::vector<Offset> list_ends;      // in the tile's record
+};
+
+template <Value V, Index I>
+StreamLayout lay_out(const PackedSell<V, I>& matrix, const SliceTiles& tiles, const Wave& wave) {
+  StreamLayout layout;
+  layout.places.resize(tiles.tiles());
+  layout.values_before.assign(layout.places.size() + 1, 0);
+  layout.list_ends.resize(layout.places.size());
+  TileStreamSizes& sizes = layout.sizes;
+  sizes.rows = narrow<std::int32_t>(matrix.rows(), "the number of rows");
+  sizes.tiles = tiles.tiles();
+  sizes.slice_height = static_cast<std::int32_t>(matrix.slice_height());
+  for (std::int32_t tile = 0; tile < tiles.tiles(); ++tile) {
+    layout.list_ends[tile] = list_bytes(tiles, wave, tile);
+    Offset before = layout.list_ends[tile];
+    Offset values = 0;
+    for (const std::int32_t slice : tiles.slices_of(tile)) {
+      before += rounded(matrix.code_offsets()[slice + 1] - matrix.code_offsets()[slice]);
+      values += matrix.value_offsets()[slice + 1] - matrix.value_offsets()[slice];
+    }
+    layout.values_before[tile + 1] = layout.values_before[tile] + values;
+    const Offset bytes = rounded(before + values * Offset{sizeof(V)});
+    RecordPlace& place = layout.places[tile];
+    place = {narrow<std::uint32_t>(sizes.record_bytes / kRecordUnit, "the place of a tile"),
+             narrow<std::uint32_t>(bytes, "the bytes of a tile"),
+             static_cast<std::uint32_t>(before), 0};
+    sizes.largest_record = std::max(sizes.largest_record, place.bytes);
+    sizes.largest_head = std::max(sizes.largest_head, place.values);
+    sizes.record_bytes += bytes;
+  }
+  sizes.values = layout.values_before.back();
+  return layout;
+}
+
 }  // namespace
+
+template <Value V, Index I>
+TileStreamSizes tile_stream_sizes(const PackedSell<V, I>& matrix, const SliceTiles& tiles,
+                                  const Wave& wave) {
+  return lay_out(matrix, tiles, wave).sizes;
+}
 
 template <Value V>
 template <Index I>
-TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& tiles, const Wave& wave)
-    : rows(narrow<std::int32_t>(matrix.rows(), "the number of rows")),
-      slice_height(static_cast<std::int32_t>(matrix.slice_height())) {
-  places.resize(tiles.tiles());
-  std::vector<Offset> values_before(places.size() + 1, 0);
-  std::vector<Offset> list_ends(places.size());
-  Offset begin = 0;
-  for (std::int32_t tile = 0; tile < tiles.tiles(); ++tile) {
-    list_ends[tile] = list_bytes(tiles, wave, tile);
-    Offset before = list_ends[tile];
-    values_before[tile + 1] = values_before[tile];
-    for (const std::int32_t slice : tiles.slices_of(tile)) {
-      const Offset values = matrix.value_offsets()[slice + 1] - matrix.value_offsets()[slice];
-      const Offset codes = matrix.code_offsets()[slice + 1] - matrix.code_offsets()[slice];
-      before += rounded(codes);
-      values_before[tile + 1] += values;
-    }
-    const Offset values = (values_before[tile + 1] - values_before[tile]) * Offset{sizeof(V)};
-    const Offset bytes = rounded(before + values);
-    places[tile] = {narrow<std::uint32_t>(begin / kRecordUnit, "the place of a tile"),
-                    narrow<std::uint32_t>(bytes, "the bytes of a tile"),
-                    static_cast<std::uint32_t>(before), 0};
-    largest_record = std::max(largest_record, places[tile].bytes);
-    largest_head = std::max(largest_head, places[tile].values);
-    begin += bytes;
-  }
-  records.resize(begin);
+TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut, const Wave& wave) {
+  StreamLayout layout = lay_out(matrix, cut, wave);
+  static_cast<TileStreamSizes&>(*this) = layout.sizes;
+  places = std::move(layout.places);
+  const std::vector<Offset>& values_before = layout.values_before;
+  records.resize(record_bytes);
   const std::span<const std::uint64_t> bits = matrix.presence().words();
   PresenceBits reordered(bits.empty() ? 0 : values_before.back(), -1);
-  parallel_dynamic(tiles.tiles(), 64, [&](Offset first, Offset last) {
+  parallel_dynamic(tiles, 64, [&](Offset first, Offset last) {
     for (auto tile = static_cast<std::int32_t>(first); tile < last; ++tile) {
-      write_record(matrix, tiles.slices_of(tile), needs_in_mailboxes(wave, tile),
-                   mailboxes_of_readers(wave, tile), list_ends[tile],
+      write_record(matrix, cut.slices_of(tile), needs_in_mailboxes(wave, tile),
+                   mailboxes_of_readers(wave, tile), layout.list_ends[tile],
                    static_cast<std::uint64_t>(values_before[tile]), places[tile].begin,
                    records.data() + places[tile].begin * kRecordUnit);
       if (bits.empty()) continue;
       Offset position = values_before[tile];
-      for (const std::int32_t slice : tiles.slices_of(tile)) {
+      for (const std::int32_t slice : cut.slices_of(tile)) {
         for (Offset from = matrix.value_offsets()[slice]; from < matrix.value_offsets()[slice + 1];
              ++from, ++position) {
           if (matrix.presence().has(from)) reordered.set(position);
@@ -349,10 +374,12 @@ TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& tile
   presence.assign(reordered.words().begin(), reordered.words().end());
 }
 
-#define STRATA_INSTANTIATE(V, I)                                             \
-  template SliceTiles cut_slices(const PackedSell<V, I>&, Offset);           \
-  template SliceTiles gather_slices(const PackedSell<V, I>&, Offset);        \
-  template TileInputs inputs_of(const PackedSell<V, I>&, const SliceTiles&); \
+#define STRATA_INSTANTIATE(V, I)                                                         \
+  template SliceTiles cut_slices(const PackedSell<V, I>&, Offset);                       \
+  template SliceTiles gather_slices(const PackedSell<V, I>&, Offset);                    \
+  template TileInputs inputs_of(const PackedSell<V, I>&, const SliceTiles&);             \
+  template TileStreamSizes tile_stream_sizes(const PackedSell<V, I>&, const SliceTiles&, \
+                                             const Wave&);                               \
   template TileStream<V>::TileStream(const PackedSell<V, I>&, const SliceTiles&, const Wave&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

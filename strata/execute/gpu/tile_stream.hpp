@@ -43,19 +43,30 @@ SliceTiles gather_slices(const PackedSell<V, I>& matrix, Offset tile_bytes);
 template <Value V, Index I>
 TileInputs inputs_of(const PackedSell<V, I>& matrix, const SliceTiles& tiles);
 
-template <Value V>
-struct TileStream {
-  Array<std::byte> records;  // aligned to a cache line
-  Array<RecordPlace> places;
-  Array<std::uint64_t> presence;  // in the order of the records; empty: every value is an entry
+// How large a stream of tiles is, which is known before it is made.
+struct TileStreamSizes {
+  Offset record_bytes = 0;
+  Offset values = 0;  // padding included
   std::int32_t rows = 0;
+  std::int32_t tiles = 0;
   std::int32_t slice_height = 32;
   std::uint32_t largest_record = 0;  // bytes
   std::uint32_t largest_head = 0;    // bytes of what comes before a record's values
+};
+// Throws OverflowError where a record is too large for 32 bits.
+template <Value V, Index I>
+TileStreamSizes tile_stream_sizes(const PackedSell<V, I>& matrix, const SliceTiles& tiles,
+                                  const Wave& wave);
+
+template <Value V>
+struct TileStream : TileStreamSizes {
+  Array<std::byte> records;  // aligned to a cache line
+  Array<RecordPlace> places;
+  Array<std::uint64_t> presence;  // in the order of the records; empty: every value is an entry
 
   // Throws OverflowError where a record is too large for 32 bits.
   template <Index I>
-  TileStream(const PackedSell<V, I>& matrix, const SliceTiles& tiles, const Wave& wave);
+  TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut, const Wave& wave);
 };
 
 }  // namespace strata::gpu

@@ -18,26 +18,28 @@
 
 namespace strata::gpu {
 
-// One thread waits until somebody has done so many tiles at power k.
+// One thread waits until somebody has done so many tiles at power k. False if it gave up: then it
+// need not wait for anything any more.
 template <class Thread, class T>
-STRATA_DEVICE void wait_for(Thread& thread, const WaveArguments<T>& wave, int k,
+STRATA_DEVICE bool wait_for(Thread& thread, const WaveArguments<T>& wave, int k,
                             const RecordNeed& need) {
   const std::uint32_t* news = news_for(thread, wave, k, thread.block()) + need.mailbox;
-  std::uint64_t since = 0;
+  Waiting waiting;
   for (int look = 1; static_cast<std::int32_t>(thread.load_flag(news)) < need.tiles; ++look) {
     thread.pause();
     if (look % kLooksPerTime != 0) continue;
-    if (since == 0) since = thread.nanoseconds();
-    if (out_of_patience(thread, wave.control, since, wave.patience_ns)) return;
+    waiting = wait_longer(thread, wave.control, waiting, wave.patience_ns);
+    if (waiting.given_up) return false;
   }
+  return true;
 }
 
 template <class Thread, class T>
 STRATA_DEVICE void wait_for_inputs(Thread& thread, const WaveArguments<T>& wave,
-                                   const TileRecord& tile, int k) {
+                                   const TileRecord& tile, int k, bool& patient) {
   if (thread.warp() == 0) {
-    for (int n = thread.lane(); n < tile.needs; n += Thread::warp_size) {
-      wait_for(thread, wave, k - 1, tile.need_list()[n]);
+    for (int n = thread.lane(); patient && n < tile.needs; n += Thread::warp_size) {
+      patient = wait_for(thread, wave, k - 1, tile.need_list()[n]);
     }
     thread.fence();
   }
@@ -47,6 +49,7 @@ STRATA_DEVICE void wait_for_inputs(Thread& thread, const WaveArguments<T>& wave,
 template <int height, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void wave(Thread& thread, const WaveArguments<T>& wave, int lag) {
   const int tiles = tiles_of(thread, wave);
+  bool patient = true;
   for (int n = 0; n < tiles + (wave.power - 1) * lag; ++n) {
     for (int k = 1; k <= wave.power; ++k) {
       const int i = n - (k - 1) * lag;
@@ -54,7 +57,7 @@ STRATA_DEVICE void wave(Thread& thread, const WaveArguments<T>& wave, int lag) {
       if (i >= tiles) continue;
       const std::byte* record = wave.records + place_of(thread, wave, i).begin * kRecordUnit;
       const auto& tile = *reinterpret_cast<const TileRecord*>(record);
-      if (k > 1) wait_for_inputs(thread, wave, tile, k);
+      if (k > 1) wait_for_inputs(thread, wave, tile, k, patient);
       disturb(thread, wave, i, k);
       const StepArguments<T> step = step_of(wave, k);
       for (int s = thread.warp(); s < tile.slices; s += thread.warps()) {

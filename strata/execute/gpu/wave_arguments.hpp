@@ -27,8 +27,14 @@ inline constexpr int kMaxWavePower = 8;
 
 // Shared by all blocks; zero before the first launch, and left zero by every launch that ends well.
 struct WaveControl {
-  std::uint32_t stuck;  // not zero: somebody has waited for too long and everybody gave up
+  // Not zero: somebody has waited for too long, and everybody gave up. It stays until the host has
+  // seen it: launches that are under way by then have no news to go by and give up, too.
+  std::uint32_t stuck;
 };
+
+// A value of WaveArguments::disturbance, for tests: the first tile is not done before somebody has
+// given up.
+inline constexpr std::uint32_t kStall = 0xFFFFFFFF;
 
 template <class T>
 struct WaveArguments {
@@ -102,6 +108,11 @@ STRATA_DEVICE void tell_readers(Thread& thread, const WaveArguments<T>& wave,
 template <class Thread, class T>
 STRATA_DEVICE void disturb(Thread& thread, const WaveArguments<T>& wave, int i, int k) {
   if (wave.disturbance == 0) return;
+  if (wave.disturbance == kStall) {
+    const bool first = thread.block() == 0 && i == 0 && k == 1;
+    while (first && thread.load_flag(&wave.control->stuck) == 0) thread.nap(1000);
+    return;
+  }
   const auto place =
       static_cast<std::uint32_t>(((thread.block() * 64 + thread.warp()) * 16 + k) * 4096 + i);
   std::uint32_t mixed = (place ^ wave.disturbance) * 0x9E3779B1U;
@@ -112,18 +123,35 @@ STRATA_DEVICE void disturb(Thread& thread, const WaveArguments<T>& wave, int i, 
 // How often a waiting thread looks for news before it looks at the clock.
 inline constexpr int kLooksPerTime = 1024;
 
-// Whether to give up: because somebody else has, or because this has lasted too long.
+// How long a thread has waited for one thing. A device that other processes use as well, or a
+// debugger, may stop a kernel for any time: so many nanoseconds between two looks at the clock at
+// most are counted as waiting.
+inline constexpr std::uint64_t kLongestGap = 50'000'000;
+struct Waiting {
+  std::uint64_t last_look = 0;  // at the clock; 0: none yet
+  std::uint64_t waited = 0;     // nanoseconds
+  bool given_up = false;
+};
+
+// The same after another look. Gives up because somebody else has, or because this has lasted too
+// long.
 template <class Thread>
-STRATA_DEVICE_RARE bool out_of_patience(Thread& thread, WaveControl* control,
-                                        std::uint64_t waiting_since, std::uint64_t patience_ns) {
-  if (thread.load_flag(&control->stuck) != 0) return true;
-  if (thread.nanoseconds() - waiting_since < patience_ns) return false;
-  thread.store_flag(&control->stuck, 1);
-  return true;
+STRATA_DEVICE_RARE Waiting wait_longer(Thread& thread, WaveControl* control, Waiting waiting,
+                                       std::uint64_t patience_ns) {
+  const std::uint64_t now = thread.nanoseconds();
+  const std::uint64_t gap = waiting.last_look == 0 ? 0 : now - waiting.last_look;
+  waiting.waited += gap < kLongestGap ? gap : kLongestGap;
+  waiting.last_look = now;
+  waiting.given_up = thread.load_flag(&control->stuck) != 0;
+  if (!waiting.given_up && waiting.waited >= patience_ns) {
+    thread.store_flag(&control->stuck, 1);
+    waiting.given_up = true;
+  }
+  return waiting;
 }
 
-// The end of every block: all news for it have come, for it has waited for each of them. It leaves
-// its places as the next launch expects them.
+// The end of every block: all news for it have come, for it has waited for each of them, unless
+// somebody gave up. It leaves its places as the next launch expects them.
 template <class Thread, class T>
 STRATA_DEVICE void forget_news(Thread& thread, const WaveArguments<T>& wave) {
   thread.sync_block();

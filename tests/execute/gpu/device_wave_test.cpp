@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "strata/base/random.hpp"
+#include "strata/device/error.hpp"
 #include "strata/device/graph.hpp"
 #include "strata/gen/generate.hpp"
 #include "strata/kernels/reference/spmv.hpp"
@@ -19,6 +20,24 @@ class DeviceWaveTest : public testing::Test {
  protected:
   void SetUp() override {
     if (device_count() == 0) GTEST_SKIP() << why_no_device();
+  }
+};
+
+// y_0 … y_p on the device, the powers poisoned, and steps that make them.
+template <Value V>
+struct Sweep {
+  std::vector<DeviceArray<V>> y;
+  WaveSteps<V> steps;
+
+  Sweep(const std::vector<V>& x, int power, Stream& stream) {
+    const std::vector<V> poison(x.size(), V(std::numeric_limits<float>::quiet_NaN()));
+    for (int k = 0; k <= power; ++k) {
+      y.push_back(to_device(std::span<const V>(k == 0 ? x : poison), stream));
+      steps.vectors.push_back(y.back().data());
+    }
+    for (int k = 1; k <= power; ++k) {
+      steps.steps.push_back({V(0.5), V(1), k == 1 ? V{} : V(-0.25)});
+    }
   }
 };
 
@@ -40,22 +59,13 @@ struct OnDevice {
 
   // y_1 … y_p, in vectors that start as NaN.
   std::vector<Array<V>> run(const std::vector<V>& x, int power, std::uint32_t disturbance = 0) {
-    const std::vector<V> poison(x.size(), V(std::numeric_limits<float>::quiet_NaN()));
-    std::vector<DeviceArray<V>> y;
-    WaveSteps<V> steps;
-    for (int k = 0; k <= power; ++k) {
-      y.push_back(to_device(std::span<const V>(k == 0 ? x : poison), stream));
-      steps.vectors.push_back(y.back().data());
-    }
-    for (int k = 1; k <= power; ++k) {
-      steps.steps.push_back({V(0.5), V(1), k == 1 ? V{} : V(-0.25)});
-    }
-    steps.disturbance = disturbance;
-    wave.run(steps, workspace, stream);
+    Sweep<V> sweep(x, power, stream);
+    sweep.steps.disturbance = disturbance;
+    wave.run(sweep.steps, workspace, stream);
     stream.synchronize();
     wave.require_ended(workspace, stream);
     std::vector<Array<V>> found;
-    for (int k = 1; k <= power; ++k) found.push_back(to_host(y[k].span(), stream));
+    for (int k = 1; k <= power; ++k) found.push_back(to_host(sweep.y[k].span(), stream));
     return found;
   }
 };
@@ -146,6 +156,101 @@ TEST_F(DeviceWaveTest, BitsDependOnNeitherShapeNorTilesNorTiming) {
   EXPECT_FALSE(first.empty());
 }
 
+// A worker that does not go on, a run behind it, and a graph: all end, the error is reported once,
+// and then everything works again.
+TEST_F(DeviceWaveTest, AWaveThatGivesUpEndsAndLeavesAWorkspaceAsNew) {
+  const auto matrix = generate<double, std::int32_t>("stencil27:24x24x120");
+  const auto x = test::random_vector<double>(matrix.rows(), 5);
+  const DeviceProperties device = device_properties(current_device());
+  for (const Offset height : {8, 32}) {
+    const auto stored = packed(matrix, height);
+    for (const int power : {2, 3}) {
+      for (const WaveShape& shape : wave_shapes<double>(device, power, 1, height)) {
+        SCOPED_TRACE(testing::Message() << name_of(shape.home) << ", "
+                                        << (shape.specialised ? "specialised" : "portable")
+                                        << ", p=" << power << ", C=" << height);
+        OnDevice<double> on(stored, shape);
+        const auto expected = on.run(x, power);
+        Sweep<double> sweep(x, power, on.stream);
+        const Graph graph =
+            Graph::capture(on.stream, [&] { on.wave.run(sweep.steps, on.workspace, on.stream); });
+        WaveSteps<double> stalled = sweep.steps;
+        stalled.disturbance = kStall;
+        stalled.patience_ns = 20'000'000;
+        on.wave.run(stalled, on.workspace, on.stream);
+        graph.launch(on.stream);
+        on.stream.synchronize();
+        EXPECT_THROW(on.wave.require_ended(on.workspace, on.stream), DeviceError);
+        EXPECT_NO_THROW(on.wave.require_ended(on.workspace, on.stream));
+        graph.launch(on.stream);
+        on.stream.synchronize();
+        on.wave.require_ended(on.workspace, on.stream);
+        for (int k = 1; k <= power; ++k) {
+          EXPECT_EQ(to_host(sweep.y[k].span(), on.stream), expected[k - 1]);
+        }
+      }
+    }
+  }
+}
+
+// Waves that would fill the device each, in streams of different priority, among kernels that want
+// it as well: none may have some of its blocks resident and wait for the others forever.
+TEST_F(DeviceWaveTest, WavesInSeveralStreamsDoNotBlockEachOther) {
+  const auto matrix = generate<double, std::int32_t>("stencil7:40x40x160");
+  const auto stored = packed(matrix, 32);
+  const DeviceProperties device = device_properties(current_device());
+  const auto x = test::random_vector<double>(matrix.rows(), 5);
+  for (const WaveShape& shape : wave_shapes<double>(device, 3, 1, 32)) {
+    SCOPED_TRACE(name_of(shape.home));
+    OnDevice<double> normal(stored, shape);
+    const auto expected = normal.run(x, 3);
+    Stream high(StreamPriority::high);
+    Stream other(StreamPriority::high);
+    auto workspace = normal.wave.make_workspace(high);
+    Sweep<double> in_normal(x, 3, normal.stream);
+    Sweep<double> in_high(x, 3, high);
+    const DevicePackedSell<double> plain(stored, other);
+    DeviceArray<double> y(plain.rows());
+    const auto start = to_device(std::span<const double>(x), other);
+    for (int repeat = 0; repeat < 200; ++repeat) {
+      normal.wave.run(in_normal.steps, normal.workspace, normal.stream);
+      step(plain, {}, {start.span(), {}, y.span(), 1}, plain.all_rows(), other);
+      normal.wave.run(in_high.steps, workspace, high);
+    }
+    normal.stream.synchronize();
+    high.synchronize();
+    other.synchronize();
+    normal.wave.require_ended(normal.workspace, normal.stream);
+    normal.wave.require_ended(workspace, high);
+    for (int k = 1; k <= 3; ++k) {
+      EXPECT_EQ(to_host(in_normal.y[k].span(), normal.stream), expected[k - 1]);
+      EXPECT_EQ(to_host(in_high.y[k].span(), high), expected[k - 1]);
+    }
+  }
+}
+
+TEST_F(DeviceWaveTest, RefusesWorkspacesOfOtherWaves) {
+  const auto stored = packed(generate<double, std::int32_t>("stencil5:100x100"), 32);
+  const auto x = test::random_vector<double>(stored.rows(), 5);
+  const DeviceProperties device = device_properties(current_device());
+  for (const WaveShape& shape : wave_shapes<double>(device, 2, 1, 32)) {
+    OnDevice<double> on(stored, shape);
+    Sweep<double> sweep(x, 2, on.stream);
+    DeviceWave<double>::Workspace never_made;
+    EXPECT_THROW(on.wave.run(sweep.steps, never_made, on.stream), InvalidArgument);
+    for (const WaveShape& taller : wave_shapes<double>(device, 3, 1, 32)) {
+      if (taller.home != shape.home || taller.specialised != shape.specialised) continue;
+      OnDevice<double> other(stored, taller);
+      EXPECT_THROW(on.wave.run(sweep.steps, other.workspace, on.stream), InvalidArgument);
+    }
+    DeviceWave<double> moved = std::move(on.wave);
+    EXPECT_THROW(on.wave.run(sweep.steps, on.workspace, on.stream), InvalidArgument);
+    EXPECT_THROW(on.wave.make_workspace(on.stream), InvalidArgument);
+    EXPECT_NO_THROW(moved.run(sweep.steps, on.workspace, on.stream));
+    on.stream.synchronize();
+  }
+}
+
 TEST_F(DeviceWaveTest, CanBeCapturedIntoAGraph) {
   const auto matrix = generate<double, std::int32_t>("stencil5:300x300");
   const auto stored = packed(matrix, 32);
@@ -154,18 +259,12 @@ TEST_F(DeviceWaveTest, CanBeCapturedIntoAGraph) {
   for (const WaveShape& shape : wave_shapes<double>(device, 2, 1, 32)) {
     OnDevice<double> on_device(stored, shape);
     const auto expected = on_device.run(x, 2);
-    std::vector<DeviceArray<double>> y;
-    WaveSteps<double> steps;
-    for (int k = 0; k <= 2; ++k) {
-      y.push_back(to_device(std::span<const double>(x), on_device.stream));
-      steps.vectors.push_back(y.back().data());
-    }
-    for (int k = 1; k <= 2; ++k) steps.steps.push_back({0.5, 1, k == 1 ? 0 : -0.25});
+    Sweep<double> sweep(x, 2, on_device.stream);
     const Graph graph = Graph::capture(on_device.stream, [&] {
-      on_device.wave.run(steps, on_device.workspace, on_device.stream);
+      on_device.wave.run(sweep.steps, on_device.workspace, on_device.stream);
     });
     for (int repeat = 0; repeat < 5; ++repeat) graph.launch(on_device.stream);
-    EXPECT_EQ(to_host(y[2].span(), on_device.stream), expected[1]);
+    EXPECT_EQ(to_host(sweep.y[2].span(), on_device.stream), expected[1]);
   }
 }
 

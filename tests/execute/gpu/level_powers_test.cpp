@@ -93,7 +93,7 @@ TEST_F(GpuLevelPowers, BlocksAndGraphsChangeNoBit) {
       for (const bool in_graph : {false, true}) {
         const auto powers = levels({power, block, 1, in_graph});
         EXPECT_GE(powers.launches(), power);
-        LevelPowers<double>::Workspace workspace;
+        auto workspace = powers.make_workspace();
         const Vectors y = vectors(power);
         for (int run = 0; run < 2; ++run) powers.run(y.places, steps, workspace, stream());
         if (expected.empty()) expected = last_of(y);
@@ -108,10 +108,10 @@ TEST_F(GpuLevelPowers, AGraphIsRecordedAnewForOtherVectorsStepsAndMatrices) {
   const Steps doubled(3, {.alpha = 1});
   const auto launched = levels({3, 2, 1, false});
   const auto graph = levels({3, 2, 1, true});
-  LevelPowers<double>::Workspace workspace;
+  auto workspace = graph.make_workspace();
   const auto expect_same = [&](const LevelPowers<double>& other, const Vectors& y,
                                const Steps& with) {
-    LevelPowers<double>::Workspace unused;
+    auto unused = launched.make_workspace();
     const Vectors fresh = vectors(3);
     launched.run(fresh.places, with, unused, stream());
     other.run(y.places, with, workspace, stream());
@@ -131,7 +131,7 @@ TEST_F(GpuLevelPowers, WrongArgumentsAreRefused) {
   EXPECT_THROW(levels({0, 1, 1, false}), InvalidArgument);
   EXPECT_THROW(levels({2, 0, 1, false}), InvalidArgument);
   const auto powers = levels({2, 2, 1, true});
-  LevelPowers<double>::Workspace workspace;
+  auto workspace = powers.make_workspace();
   const Vectors y = vectors(2);
   EXPECT_THROW(powers.run(y.places, Steps(1), workspace, stream()), InvalidArgument);
   EXPECT_THROW(powers.run(std::span(y.places).first(2), Steps(2), workspace, stream()),

@@ -96,6 +96,8 @@ Array<V> all_powers(const LevelSweep<V>& sweep, const Matrix& matrix, const Vect
   auto block = poisoned<V>(x.size() * sweep.power(), stream);
   auto vectors = SweepVectors<V>::all(x.span(), block.span(), sweep.power(), given.count);
   vectors.before = before.span();
+  DeviceArray<V> scratch(matrix.scratch_elements(given.count));
+  vectors.scratch = scratch.span();
   if (how == How::launched) {
     sweep.run(matrix, vectors, steps, stream);
   } else {
@@ -112,6 +114,7 @@ Array<V> last_power(const std::vector<LevelSweep<V>>& sweeps, const Matrix& matr
                     const Vectors<V>& given, const Steps<V>& steps, Stream& stream) {
   auto even = to_device(std::span<const V>(given.x), stream);
   auto odd = to_device(std::span<const V>(given.before), stream);
+  DeviceArray<V> scratch(matrix.scratch_elements(given.count));
   std::size_t done = 0;
   for (const LevelSweep<V>& sweep : sweeps) {
     auto& x = done % 2 == 0 ? even : odd;
@@ -119,6 +122,7 @@ Array<V> last_power(const std::vector<LevelSweep<V>>& sweeps, const Matrix& matr
     auto vectors =
         SweepVectors<V>::last(x.span(), other.span(), x.span(), sweep.power(), given.count);
     vectors.before = other.span();
+    vectors.scratch = scratch.span();
     const auto power = static_cast<std::size_t>(sweep.power());
     sweep.run(matrix, vectors, std::span(steps).subspan(done, power), stream);
     done += power;

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 #include <vector>
 
+#include "strata/execute/gpu/ring.hpp"
 #include "strata/execute/gpu/tile_stream.hpp"
 #include "strata/gen/generate.hpp"
 #include "strata/kernels/reference/spmv.hpp"
@@ -27,6 +29,7 @@ struct Prepared {
   std::vector<std::uint32_t> news;
   WaveControl control{};
   std::uint64_t patience_ns = 1'000'000'000;
+  std::optional<std::uint32_t> disturbance;  // none: by the seed of the launch
 
   template <Index I>
   Prepared(const PackedSell<V, I>& matrix, Offset tile_bytes, bool gather, int workers)
@@ -59,7 +62,7 @@ void launch_wave(Prepared<V>& wave, std::vector<std::vector<V>>& y, int count,
   arguments.mailboxes = wave.wave.mailboxes();
   arguments.control = &wave.control;
   arguments.patience_ns = wave.patience_ns;
-  arguments.disturbance = static_cast<std::uint32_t>(options.seed);
+  arguments.disturbance = wave.disturbance.value_or(static_cast<std::uint32_t>(options.seed));
   arguments.power = static_cast<int>(y.size()) - 1;
   arguments.count = count;
   for (std::size_t k = 0; k < y.size(); ++k) {
@@ -223,6 +226,63 @@ TEST(GpuWave, AHangBecomesAnError) {
   options.patience = 100'000;
   launch_wave<32>(wave, y, 1, {}, options);
   EXPECT_EQ(wave.control.stuck, 1U);
+}
+
+// Nobody waits for a worker that does not go on; the others leave, and so does he.
+TEST(GpuWave, AWorkerThatStopsMakesEverybodyGiveUp) {
+  const auto matrix = generate<double, std::int32_t>("stencil5:20x20");
+  Prepared<double> wave(packed(matrix, 4), 300, false, 4);
+  wave.patience_ns = 2000;
+  wave.disturbance = kStall;
+  auto y = powers_of(test::random_vector<double>(matrix.rows(), 5), 3);
+  LaunchOptions options;
+  options.patience = 100'000;
+  launch_wave<32>(wave, y, 1, {}, options);
+  EXPECT_EQ(wave.control.stuck, 1U);
+}
+
+// A look at the clock after a long time says that the kernel was stopped, not that it has waited.
+TEST(GpuWave, TimeThatAKernelDoesNotRunIsNoWaiting) {
+  struct Clock {
+    std::uint64_t now = 1;
+    std::uint64_t nanoseconds() const { return now; }
+    std::uint32_t load_flag(const std::uint32_t* flag) const { return *flag; }
+    void store_flag(std::uint32_t* flag, std::uint32_t value) const { *flag = value; }
+  } clock;
+  WaveControl control{};
+  constexpr std::uint64_t kPatience = 3 * kLongestGap;
+  Waiting waiting = wait_longer(clock, &control, {}, kPatience);
+  for (int stop = 0; stop < 2; ++stop) {
+    clock.now += 1000 * kLongestGap;
+    waiting = wait_longer(clock, &control, waiting, kPatience);
+    EXPECT_FALSE(waiting.given_up);
+  }
+  clock.now += kLongestGap;
+  waiting = wait_longer(clock, &control, waiting, kPatience);
+  EXPECT_TRUE(waiting.given_up);
+  EXPECT_EQ(control.stuck, 1U);
+  EXPECT_TRUE(wait_longer(clock, &control, {}, kPatience).given_up) << "somebody else has";
+}
+
+TEST(Ring, CountsBytesBeyondThirtyTwoBits) {
+  const hopper::Ring ring{.teams = 1, .team_warps = 4, .slots = 3, .slot_bytes = 2'000'000'000};
+  EXPECT_EQ(ring.shared_bytes(2, 4), 6'000'000'000 + 3 * 4 * 8 + 16 + 16);
+}
+
+TEST(TileStream, ItsSizesAreKnownBeforeItIsMade) {
+  for (const char* spec : {"stencil27:12x12x12", "mesh:3000,dim=2,nnzr=9", "arrow:500"}) {
+    const auto stored = packed(generate<double, std::int32_t>(spec), 8);
+    const SliceTiles tiles = cut_slices(stored, 3000);
+    const Wave wave(inputs_of(stored, tiles), 5);
+    const TileStreamSizes sizes = tile_stream_sizes(stored, tiles, wave);
+    const TileStream<double> stream(stored, tiles, wave);
+    EXPECT_EQ(sizes.record_bytes, std::ssize(stream.records));
+    EXPECT_EQ(sizes.tiles, std::ssize(stream.places));
+    EXPECT_EQ(sizes.rows, stored.rows());
+    std::uint32_t largest = 0;
+    for (const RecordPlace& place : stream.places) largest = std::max(largest, place.bytes);
+    EXPECT_EQ(sizes.largest_record, largest);
+  }
 }
 
 TEST(TileStream, GatheredTilesReadFewerColumns) {

@@ -50,17 +50,17 @@ struct Barrier {
         : "memory");
     return done != 0;
   }
-  __device__ __forceinline__ void wait(std::uint32_t parity) const {
+  // The same after waiting for a while.
+  __device__ __forceinline__ bool completed_soon(std::uint32_t parity) const {
     std::uint32_t done;
-    do {
-      asm volatile(
-          "{\n\t.reg .pred p;\n\t"
-          "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
-          "selp.u32 %0, 1, 0, p;\n\t}"
-          : "=r"(done)
-          : "r"(shared_address(this)), "r"(parity)
-          : "memory");
-    } while (done == 0);
+    asm volatile(
+        "{\n\t.reg .pred p;\n\t"
+        "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+        "selp.u32 %0, 1, 0, p;\n\t}"
+        : "=r"(done)
+        : "r"(shared_address(this)), "r"(parity)
+        : "memory");
+    return done != 0;
   }
 };
 

@@ -25,7 +25,14 @@
 // Phases are told apart by parity alone, so nobody may be a phase late or early. Late: every need
 // includes the tile itself one power below; so tile i + slots, whose loading waits for done[p] of
 // tile i, is ready for no power before all warps of all powers are through with tile i. Early: a
-// warp waits for tile i only after tile i − slots, which was one of its team too.
+// warp waits for tile i only after tile i − slots, which was one of its team too. Lanes of a warp
+// may see a barrier complete at different times: they vote before they act on it, so that none
+// stays behind.
+//
+// The way out, if a watcher has waited for too long or the host has not yet seen that another
+// launch did: the barrier given_up completes, and whoever waits for any other leaves. Nothing is
+// released that is not ready, for then warps could be late. The loader stays until its copies have
+// come: they would write into the memory of another block.
 //
 // Memory order, from the warp that writes an element of y_{k−1} to the warp that reads it:
 //
@@ -55,6 +62,7 @@ class WaveBlock {
     ring_ = thread_.template shared<std::byte>();
     barriers_ = reinterpret_cast<Barrier*>(ring_ + std::uint64_t{ring.slot_bytes} * ring.slots);
     seen_ = reinterpret_cast<std::int32_t*>(barriers_ + ring.barriers(arguments.power));
+    given_up_ = reinterpret_cast<Barrier*>(seen_ + (arguments.power - 1) * arguments.mailboxes);
     tiles_ = tiles_of(thread_, a_);
   }
 
@@ -98,14 +106,36 @@ class WaveBlock {
     }
   };
 
+  // One thread: everybody in the block is to leave. A barrier that completes twice looks as if it
+  // had not, so the first to say it is the only one.
+  __device__ __forceinline__ void give_up() {
+    auto* said = reinterpret_cast<std::uint32_t*>(given_up_ + 1);
+    if (atomicExch(said, 1U) == 0) given_up_->arrive();
+  }
+  // Waits for the barrier. False, for all lanes, if the block gives up first.
+  __device__ __forceinline__ bool wait(const Barrier& barrier, std::uint32_t parity) {
+    return thread_.all(lane_waits(barrier, parity));
+  }
+  // The same for one lane.
+  __device__ __forceinline__ bool lane_waits(const Barrier& barrier, std::uint32_t parity) {
+    while (!barrier.completed_soon(parity)) {
+      if (given_up_->completed(0)) return false;
+    }
+    return true;
+  }
+
   __device__ __forceinline__ void init_barriers() {
     if (thread_.index() == 0) {
+      const std::uint32_t stuck = thread_.load_flag(&a_.control->stuck);
+      given_up_->init(1);
+      *reinterpret_cast<std::uint32_t*>(given_up_ + 1) = 0;
       for (int slot = 0; slot < shape_.slots; ++slot) {
         loaded(slot).init(1);
         for (int k = 2; k <= a_.power; ++k) ready(k, slot).init(1);
         for (int k = 1; k <= a_.power; ++k) done(k, slot).init(shape_.team_warps);
       }
       publish_barriers();
+      if (stuck != 0) give_up();
     }
     thread_.sync_block();
   }
@@ -127,18 +157,33 @@ class WaveBlock {
       const RecordPlace next = place(first + NativeThread::warp_size + lane);
       const int count = min(NativeThread::warp_size, tiles_ - first);
       for (int j = 0; j < count; ++j, at.advance(1, shape_.slots)) {
+        bool go_on = true;
         if (lane == j) {
           // The slot's last tile had the other parity.
-          if (first + j >= shape_.slots) done(a_.power, at.slot).wait(at.parity ^ 1);
-          const std::byte* record = a_.records + mine.begin * kRecordUnit;
-          const std::uint32_t bytes = kWhole ? mine.bytes : mine.values;
-          loaded(at.slot).arrive_expecting(bytes);
-          copy_bulk(slot_at(at.slot), record, bytes, loaded(at.slot), policy);
-          if (!kWhole && mine.bytes > bytes) prefetch_bulk(record + bytes, mine.bytes - bytes);
+          go_on = first + j < shape_.slots || lane_waits(done(a_.power, at.slot), at.parity ^ 1);
+          if (go_on) load(at, mine, policy);
         }
-        thread_.sync_warp();
+        if (!thread_.all(go_on)) return await_copies(first + j, at);
       }
       mine = next;
+    }
+  }
+  __device__ __forceinline__ void load(const Cursor& at, const RecordPlace& place,
+                                       std::uint64_t policy) {
+    const std::byte* record = a_.records + place.begin * kRecordUnit;
+    const std::uint32_t bytes = kWhole ? place.bytes : place.values;
+    loaded(at.slot).arrive_expecting(bytes);
+    copy_bulk(slot_at(at.slot), record, bytes, loaded(at.slot), policy);
+    if (!kWhole && place.bytes > bytes) prefetch_bulk(record + bytes, place.bytes - bytes);
+  }
+  // Of all tiles that are in the ring, when the next one would be tile `next`.
+  __device__ __forceinline__ void await_copies(int next, Cursor at) {
+    for (int i = max(next - shape_.slots, 0); i < next; ++i) {
+      // Slots before the cursor hold tiles of its round, the others those of the round before.
+      const int slot = i % shape_.slots;
+      const std::uint32_t parity = slot < at.slot ? at.parity : at.parity ^ 1;
+      while (!loaded(slot).completed_soon(parity)) {
+      }
     }
   }
   __device__ __forceinline__ RecordPlace place(int i) {
@@ -152,25 +197,26 @@ class WaveBlock {
     const auto* news =
         reinterpret_cast<const uint4*>(news_for(thread_, a_, k - 1, thread_.block()));
     std::int32_t* seen = seen_ + (k - 2) * a_.mailboxes;
-    std::uint64_t since = 0;
-    bool given_up = false;
+    Waiting waiting;
     Cursor at;
     const auto may_start = [&](int i) {
-      return i < tiles_ && loaded(at.slot).completed(at.parity) &&
-             (given_up || inputs_done(tile_in(at.slot), seen));
+      return i < tiles_ && thread_.all(loaded(at.slot).completed(at.parity)) &&
+             inputs_done(tile_in(at.slot), seen);
     };
     for (int i = 0, look = 1; i < tiles_; ++look) {
       for (int four = lane; four < a_.mailboxes / 4; four += NativeThread::warp_size) {
         reinterpret_cast<uint4*>(seen)[four] = load_acquire(news + four);
       }
       thread_.sync_warp();
-      for (; may_start(i); ++i, at.advance(1, shape_.slots), look = 0, since = 0) {
+      for (; may_start(i); ++i, at.advance(1, shape_.slots), look = 0, waiting = {}) {
         if (lane == 0) ready(k, at.slot).arrive();
       }
       if (look > 0 && look % kLooksPerTime == 0) {
-        if (since == 0) since = thread_.nanoseconds();
-        given_up =
-            thread_.any(lane == 0 && out_of_patience(thread_, a_.control, since, a_.patience_ns));
+        if (lane == 0) waiting = wait_longer(thread_, a_.control, waiting, a_.patience_ns);
+        if (thread_.any(lane == 0 && waiting.given_up)) {
+          if (lane == 0) give_up();
+          return;
+        }
       }
       thread_.nap(kPauseBetweenLooks);
       thread_.sync_warp();
@@ -189,16 +235,17 @@ class WaveBlock {
   __device__ __forceinline__ void announce(int k) {
     Cursor at;
     for (int i = 0; i < tiles_;) {
-      done(k, at.slot).wait(at.parity);
+      if (!wait(done(k, at.slot), at.parity)) return;
       int tiles = 1;
       for (Cursor next = at; i + tiles < tiles_; ++tiles) {
         next.advance(1, shape_.slots);
-        if (!done(k, next.slot).completed(next.parity)) break;
+        if (!thread_.all(done(k, next.slot).completed(next.parity))) break;
       }
       // One fence, which takes a microsecond, for all tiles that are done by now.
       thread_.fence();
       for (; tiles > 0; --tiles, at.advance(1, shape_.slots)) {
-        loaded(at.slot).wait(at.parity);
+        // Long since; but it was others who saw that.
+        if (!wait(loaded(at.slot), at.parity)) return;
         tell_readers(thread_, a_, tile_in(at.slot), k, ++i);
       }
     }
@@ -209,8 +256,8 @@ class WaveBlock {
     const StepArguments<T> step = step_of(a_, k);
     Cursor at{team, 0};
     for (int i = team; i < tiles_; i += shape_.teams, at.advance(shape_.teams, shape_.slots)) {
-      if (k > 1) ready(k, at.slot).wait(at.parity);
-      loaded(at.slot).wait(at.parity);
+      if (k > 1 && !wait(ready(k, at.slot), at.parity)) return;
+      if (!wait(loaded(at.slot), at.parity)) return;
       disturb(thread_, a_, i, k);
       const TileRecord& tile = tile_in(at.slot);
       const auto* bytes = kWhole ? reinterpret_cast<const std::byte*>(&tile)
@@ -230,6 +277,7 @@ class WaveBlock {
   std::byte* ring_;
   std::int32_t* seen_;
   Barrier* barriers_;
+  Barrier* given_up_;  // and behind it whether somebody has said so
   int tiles_;
 };
 

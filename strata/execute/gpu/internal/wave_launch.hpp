@@ -21,8 +21,9 @@ void launch_wave(const WaveArguments<DeviceValue<V>>& arguments, int slice_heigh
 template <Value V>
 int resident_wave_blocks(int slice_height, int vectors);
 
-// Whether this build has the kernels of Hopper GPUs.
-bool has_hopper_wave();
+// Whether this build has code of the kernel for Hopper GPUs that the current device can run.
+template <Value V>
+bool has_hopper_wave(int slice_height, WindowHome home, bool many_gathers);
 // The most warps of a block.
 constexpr int most_hopper_warps(bool many_gathers) {
   return many_gathers ? 20 : 32;
