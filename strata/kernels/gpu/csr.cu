@@ -13,6 +13,8 @@ __global__ void csr_kernel(CsrView<T> matrix, StepArguments<T> step, RowRange<st
   // One program serves devices with warps of 32 and of 64.
   if constexpr (threads <= NativeThread::warp_size) {
     csr_step<Loads, threads, vectors, gathers_ahead(vectors)>(thread, matrix, step, rows);
+  } else {
+    thread.trap();
   }
 }
 
@@ -48,21 +50,23 @@ void step_by_rows(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>
 
 template <Value V>
 void step_by_parts(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
-                   RowRange<std::int32_t> rows, Stream& stream, Reuse reuse) {
+                   DeviceSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
+                   Reuse reuse) {
   using T = DeviceValue<V>;
+  const CsrPartsView<T> view = matrix.parts_view(scratch);
   const PartRange parts = matrix.split().parts_of(rows);
   LaunchShape shape = shape_for(parts.end - parts.begin, matrix.shape());
   shape.shared_bytes = Offset{sizeof(T)} * kEntriesPerThread * kThreads;
   with_vectors(arguments.count, [&](auto count) {
     with_loads<count()>(reuse, [&](auto loads) {
-      launch("csr_parts_kernel", csr_parts_kernel<decltype(loads), count(), T>, shape, stream,
-             matrix.parts_view(), arguments, parts, rows);
+      launch("csr_parts_kernel", csr_parts_kernel<decltype(loads), count(), T>, shape, stream, view,
+             arguments, parts, rows);
     });
   });
   const PartRange long_rows = matrix.split().long_rows_of(rows);
   launch("csr_long_rows_kernel", csr_long_rows_kernel<T>,
-         shape_for(long_rows.end - long_rows.begin, matrix.shape()), stream, matrix.parts_view(),
-         arguments, long_rows);
+         shape_for(long_rows.end - long_rows.begin, matrix.shape()), stream, view, arguments,
+         long_rows);
 }
 
 }  // namespace
@@ -73,7 +77,8 @@ void step(const DeviceCsr<V>& matrix, const Given<StepCoefficients<V>>& coeffici
           Reuse reuse) {
   const auto arguments = step_arguments(matrix.shape(), 1, coefficients, vectors, rows);
   if (matrix.kernel() == CsrKernel::parts) {
-    step_by_parts(matrix, arguments, rows, stream, reuse);
+    require_scratch(vectors.scratch.size(), matrix.scratch_elements(vectors.count));
+    step_by_parts<V>(matrix, arguments, vectors.scratch, rows, stream, reuse);
   } else {
     step_by_rows(matrix, arguments, rows, stream, reuse);
   }

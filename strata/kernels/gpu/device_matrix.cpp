@@ -42,17 +42,6 @@ DeviceArray<T> upload(const Array<T>& array, Stream& stream) {
   return to_device(std::span<const T>(array), stream);
 }
 
-template <Value V, class Matrix>
-void replace_values(DeviceArray<V>& values, const DeviceShape& shape, const Matrix& matrix,
-                    Stream& stream) {
-  if (matrix.rows() != shape.rows || matrix.cols() != shape.cols || matrix.nnz() != shape.nnz ||
-      std::ssize(matrix.values()) != values.size()) {
-    throw InvalidArgument("the new values are those of a matrix with another pattern");
-  }
-  copy(matrix.values(), values.span(), stream);
-  stream.synchronize();
-}
-
 // Rows that are much longer than the others keep their warps at work alone.
 template <Value V, Index I>
 bool has_outliers(const Csr<V, I>& matrix) {
@@ -132,19 +121,12 @@ DeviceCsr<V>::DeviceCsr(const Csr<V, I>& matrix, Stream& stream, const DeviceCsr
   split_ = split_csr(matrix.row_offsets(), shape_.warp);
   parts_ = upload(split_.parts, stream);
   long_rows_ = upload(split_.long_rows, stream);
-  partials_ = DeviceArray<V>(Offset{split_.partials()} * kMaxVectors);
-}
-
-template <Value V>
-template <Index I>
-void DeviceCsr<V>::assign_values(const Csr<V, I>& matrix, Stream& stream) {
-  replace_values(values_, shape_, matrix, stream);
 }
 
 template <Value V>
 Offset DeviceCsr<V>::bytes() const {
   return row_offsets_.bytes() + columns_.bytes() + values_.bytes() + parts_.bytes() +
-         long_rows_.bytes() + partials_.bytes();
+         long_rows_.bytes();
 }
 
 template <Value V>
@@ -153,9 +135,9 @@ CsrView<DeviceValue<V>> DeviceCsr<V>::view() const {
 }
 
 template <Value V>
-CsrPartsView<DeviceValue<V>> DeviceCsr<V>::parts_view() const {
+CsrPartsView<DeviceValue<V>> DeviceCsr<V>::parts_view(DeviceSpan<V> scratch) const {
   return {view(), parts_.data(), long_rows_.data(),
-          const_cast<DeviceValue<V>*>(device_values(partials_))};
+          reinterpret_cast<DeviceValue<V>*>(scratch.data())};
 }
 
 // ---- ELL
@@ -168,12 +150,6 @@ DeviceEll<V>::DeviceEll(const Ell<V, I>& matrix, Stream& stream)
       columns_(upload_indices(matrix.columns(), stream)),
       values_(to_device(matrix.values(), stream)),
       row_lengths_(upload_indices(matrix.row_lengths(), stream)) {}
-
-template <Value V>
-template <Index I>
-void DeviceEll<V>::assign_values(const Ell<V, I>& matrix, Stream& stream) {
-  replace_values(values_, shape_, matrix, stream);
-}
 
 template <Value V>
 Offset DeviceEll<V>::bytes() const {
@@ -206,12 +182,6 @@ DeviceSell<V>::DeviceSell(const Sell<V, I>& matrix, Stream& stream) : shape_(sha
 }
 
 template <Value V>
-template <Index I>
-void DeviceSell<V>::assign_values(const Sell<V, I>& matrix, Stream& stream) {
-  replace_values(values_, shape_, matrix, stream);
-}
-
-template <Value V>
 Offset DeviceSell<V>::bytes() const {
   return slice_offsets_.bytes() + columns_.bytes() + values_.bytes() + row_lengths_.bytes() +
          row_of_slot_.bytes();
@@ -238,12 +208,6 @@ DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>& matrix, Stream& st
       row_of_slot_(upload_indices(matrix.row_of_slot(), stream)) {}
 
 template <Value V>
-template <Index I>
-void DevicePackedSell<V>::assign_values(const PackedSell<V, I>& matrix, Stream& stream) {
-  replace_values(values_, shape_, matrix, stream);
-}
-
-template <Value V>
 Offset DevicePackedSell<V>::bytes() const {
   return slices_.bytes() + codes_.bytes() + values_.bytes() + presence_.bytes() +
          row_of_slot_.bytes();
@@ -257,13 +221,9 @@ PackedSellView<DeviceValue<V>> DevicePackedSell<V>::view() const {
 
 #define STRATA_INSTANTIATE(V, I)                                                        \
   template DeviceCsr<V>::DeviceCsr(const Csr<V, I>&, Stream&, const DeviceCsrOptions&); \
-  template void DeviceCsr<V>::assign_values(const Csr<V, I>&, Stream&);                 \
   template DeviceEll<V>::DeviceEll(const Ell<V, I>&, Stream&);                          \
-  template void DeviceEll<V>::assign_values(const Ell<V, I>&, Stream&);                 \
   template DeviceSell<V>::DeviceSell(const Sell<V, I>&, Stream&);                       \
-  template void DeviceSell<V>::assign_values(const Sell<V, I>&, Stream&);               \
-  template DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>&, Stream&);     \
-  template void DevicePackedSell<V>::assign_values(const PackedSell<V, I>&, Stream&)
+  template DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>&, Stream&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 #define STRATA_INSTANTIATE_CLASSES(V, unused) \

@@ -2,8 +2,10 @@
 //
 //   out = α (A − θI) x + β previous
 //
-// as kernels/cpu/step.hpp has it. A matrix is uploaded when it is made and stays; vectors are given
-// on the device. Steps run in the order of their stream and do not synchronise.
+// as kernels/cpu/step.hpp has it. A matrix is uploaded when it is made and stays, and no step
+// writes to it: it may serve several streams at once. Vectors are given on the device, and so is
+// what a step needs besides: some elements of scratch, of one stream at a time. Steps run in the
+// order of their stream and do not synchronise.
 //
 // Kernels count rows, columns and slots with 31 bits: larger matrices throw OverflowError.
 #pragma once
@@ -33,6 +35,7 @@ struct DeviceVectors {
   DeviceSpan<const V> previous;  // may be the same as out; not read where β is 0
   DeviceSpan<V> out;             // shares nothing with x
   int count = 1;                 // 1 … kMaxVectors
+  DeviceSpan<V> scratch = {};    // at least scratch_elements(count) of the matrix
 };
 
 struct DeviceShape {
@@ -64,10 +67,6 @@ class DeviceCsr {
   template <Index I>
   DeviceCsr(const Csr<V, I>& matrix, Stream& stream, const DeviceCsrOptions& options = {});
 
-  // Takes over the values of a matrix with the same pattern.
-  template <Index I>
-  void assign_values(const Csr<V, I>& matrix, Stream& stream);
-
   std::int32_t rows() const { return shape_.rows; }
   std::int32_t cols() const { return shape_.cols; }
   Offset nnz() const { return shape_.nnz; }
@@ -77,11 +76,15 @@ class DeviceCsr {
   CsrKernel kernel() const { return kernel_; }
   int threads_per_row() const { return threads_per_row_; }
   const CsrParts& split() const { return split_; }
+  // Of a step with so many vectors: partial sums of rows that several warps share.
+  Offset scratch_elements(int count) const {
+    return kernel_ == CsrKernel::parts ? Offset{split_.partials()} * count : 0;
+  }
   // On the device.
   Offset bytes() const;
 
   CsrView<DeviceValue<V>> view() const;
-  CsrPartsView<DeviceValue<V>> parts_view() const;
+  CsrPartsView<DeviceValue<V>> parts_view(DeviceSpan<V> scratch) const;
 
  private:
   DeviceShape shape_;
@@ -93,7 +96,6 @@ class DeviceCsr {
   CsrParts split_;
   DeviceArray<CsrPart> parts_;
   DeviceArray<LongRow> long_rows_;
-  DeviceArray<V> partials_;
 };
 
 template <Value V>
@@ -105,16 +107,13 @@ class DeviceEll {
   template <Index I>
   DeviceEll(const Ell<V, I>& matrix, Stream& stream);
 
-  // Takes over the values of a matrix with the same pattern.
-  template <Index I>
-  void assign_values(const Ell<V, I>& matrix, Stream& stream);
-
   std::int32_t rows() const { return shape_.rows; }
   std::int32_t cols() const { return shape_.cols; }
   Offset nnz() const { return shape_.nnz; }
   RowRange<std::int32_t> all_rows() const { return {0, shape_.rows}; }
   const DeviceShape& shape() const { return shape_; }
   std::int32_t width() const { return width_; }
+  Offset scratch_elements(int) const { return 0; }
   Offset bytes() const;
 
   EllView<DeviceValue<V>> view() const;
@@ -137,10 +136,6 @@ class DeviceSell {
   template <Index I>
   DeviceSell(const Sell<V, I>& matrix, Stream& stream);
 
-  // Takes over the values of a matrix with the same pattern and layout.
-  template <Index I>
-  void assign_values(const Sell<V, I>& matrix, Stream& stream);
-
   std::int32_t rows() const { return shape_.rows; }
   std::int32_t cols() const { return shape_.cols; }
   Offset nnz() const { return shape_.nnz; }
@@ -149,6 +144,7 @@ class DeviceSell {
   std::int32_t slice_height() const { return slice_height_; }
   // Ranges of rows begin and end on multiples of this.
   std::int32_t row_alignment() const { return row_alignment_; }
+  Offset scratch_elements(int) const { return 0; }
   Offset bytes() const;
 
   SellView<DeviceValue<V>> view() const;
@@ -173,10 +169,6 @@ class DevicePackedSell {
   template <Index I>
   DevicePackedSell(const PackedSell<V, I>& matrix, Stream& stream);
 
-  // Takes over the values of a matrix with the same pattern and layout.
-  template <Index I>
-  void assign_values(const PackedSell<V, I>& matrix, Stream& stream);
-
   std::int32_t rows() const { return shape_.rows; }
   std::int32_t cols() const { return shape_.cols; }
   Offset nnz() const { return shape_.nnz; }
@@ -185,6 +177,7 @@ class DevicePackedSell {
   std::int32_t slice_height() const { return slice_height_; }
   // Ranges of rows begin and end on multiples of this.
   std::int32_t row_alignment() const { return row_alignment_; }
+  Offset scratch_elements(int) const { return 0; }
   Offset bytes() const;
 
   PackedSellView<DeviceValue<V>> view() const;
@@ -210,11 +203,8 @@ enum class Reuse {
   soon,  // it should stay in the L2 cache
 };
 
-// Vectors that are too short, a range outside the matrix or across its slices, and more than
-// kMaxVectors vectors throw InvalidArgument.
-//
-// Where a row has many thousand entries, CSR keeps partial sums beside the matrix: such a matrix is
-// for one stream at a time.
+// Vectors or scratch that are too short, a range outside the matrix or across its slices, and more
+// than kMaxVectors vectors throw InvalidArgument.
 template <Value V>
 void step(const DeviceCsr<V>& matrix, const Given<StepCoefficients<V>>& coefficients,
           const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,

@@ -12,6 +12,8 @@ __global__ void sell_kernel(SellView<T> matrix, StepArguments<T> step, SliceRang
   // One program serves devices with warps of 32 and of 64.
   if constexpr (height <= NativeThread::warp_size) {
     sell_step<Loads, height, vectors, gathers_ahead(vectors)>(thread, matrix, step, range);
+  } else {
+    thread.trap();
   }
 }
 

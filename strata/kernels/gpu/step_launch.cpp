@@ -33,4 +33,10 @@ void require_step(const DeviceShape& matrix, std::int32_t row_alignment, Offset 
   }
 }
 
+void require_scratch(Offset elements, Offset needed) {
+  if (elements >= needed) return;
+  throw InvalidArgument(
+      fmt::format("the scratch of a step has {} elements; it needs {}", elements, needed));
+}
+
 }  // namespace strata::gpu

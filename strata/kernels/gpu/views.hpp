@@ -42,7 +42,7 @@ struct CsrPartsView {
   CsrView<T> csr;
   const CsrPart* parts = nullptr;      // one more than there are
   const LongRow* long_rows = nullptr;  // likewise
-  T* partials = nullptr;               // kMaxVectors per partial sum
+  T* partials = nullptr;               // of one step at a time; an element per vector each
 };
 
 // Parts [begin, end), or long rows.

@@ -2,6 +2,7 @@
 // lengths.
 #include "strata/kernels/gpu/csr.hpp"
 
+#include "strata/gen/generate.hpp"
 #include "strata/kernels/gpu/csr_parts.hpp"
 #include "strata/kernels/gpu/csr_split.hpp"
 #include "tests/kernels/gpu/emulated.hpp"
@@ -54,6 +55,58 @@ auto in_parts(const Csr<V, Index32>& matrix) {
           gpu::csr_long_rows_step(thread, view, arguments, split.long_rows_of(rows));
         });
       });
+}
+
+// Steps on two streams at once have scratch of their own; the matrix is common.
+template <int warp_size>
+void expect_steps_apart(const Csr<double, Index32>& matrix) {
+  const auto values = test::device_copy(matrix.values());
+  const auto split = gpu::split_csr(matrix.row_offsets(), warp_size);
+  ASSERT_GT(split.partials(), 0);
+  struct Step {
+    std::vector<double> x;
+    std::vector<double> y;
+    std::vector<double> partials;
+    gpu::StepArguments<double> arguments;
+    gpu::CsrPartsView<double> view;
+  };
+  const auto elements = static_cast<std::size_t>(matrix.rows());
+  std::vector<Step> steps(2);
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    Step& step = steps[s];
+    step.x = test::random_vector<double>(elements, s);
+    step.y.assign(elements, 0);
+    step.partials.resize(static_cast<std::size_t>(split.partials()));
+    step.arguments = {step.x.data(), nullptr, step.y.data(), 1, 0, 0, 1};
+    step.view = {view_of(matrix, values), split.parts.data(), split.long_rows.data(),
+                 step.partials.data()};
+  }
+  for (Step& step : steps) {
+    test::launch_somehow<warp_size>(
+        sizeof(double) * gpu::products_of_part(warp_size), [&](auto& thread) {
+          gpu::csr_parts_step<gpu::FromMemory, 1, gpu::gathers_ahead(1)>(
+              thread, step.view, step.arguments, split.parts_of(matrix.all_rows()),
+              matrix.all_rows());
+        });
+  }
+  for (Step& step : steps) {
+    test::launch_somehow<warp_size>(0, [&](auto& thread) {
+      gpu::csr_long_rows_step(thread, step.view, step.arguments,
+                              split.long_rows_of(matrix.all_rows()));
+    });
+  }
+  const auto alone = in_parts<warp_size>(matrix);
+  for (const Step& step : steps) {
+    std::vector<double> expected(elements);
+    alone({}, {step.x.data(), nullptr, expected.data(), 1}, matrix.all_rows());
+    EXPECT_EQ(step.y, expected);
+  }
+}
+
+TEST(GpuCsr, StepsOfTwoStreamsKeepTheirPartialSumsApart) {
+  expect_steps_apart<32>(generate<double, Index32>("arrow:9000"));
+  expect_steps_apart<64>(generate<double, Index32>("arrow:30000"));
+  expect_steps_apart<32>(generate<double, Index32>("rmat:15,edges=32"));
 }
 
 template <int warp_size, int threads, Value V>

@@ -30,8 +30,9 @@ auto on_device(std::shared_ptr<const Matrix> matrix) {
     const auto x = upload(vectors.x, Offset{matrix->cols()} * vectors.count);
     const auto previous = upload(vectors.previous, vectors.previous == nullptr ? 0 : elements);
     auto out = upload(vectors.out, elements);
-    gpu::step(*matrix, coefficients, {x.span(), previous.span(), out.span(), vectors.count}, rows,
-              stream);
+    gpu::DeviceArray<V> scratch(matrix->scratch_elements(vectors.count));
+    gpu::step(*matrix, coefficients,
+              {x.span(), previous.span(), out.span(), vectors.count, scratch.span()}, rows, stream);
     std::ranges::copy(gpu::to_host(out.span(), stream), vectors.out);
   };
 }
@@ -138,31 +139,6 @@ TYPED_TEST(GpuMatrix, HolesAndPaddingLetNothingThrough) {
   }
 }
 
-TYPED_TEST(GpuMatrix, NewValuesOnTheSamePatternAreTaken) {
-  using V = TypeParam;
-  gpu::Stream stream;
-  const auto csr = test::uneven_rows<V>(5000);
-  const auto changed = test::with_other_values(csr, 17);
-  const auto expect = [&](auto matrix, const auto& host) {
-    matrix.assign_values(host, stream);
-    using Matrix = decltype(matrix);
-    test::expect_step(changed, {}, 1, changed.all_rows(),
-                      on_device(std::make_shared<const Matrix>(std::move(matrix))));
-  };
-  const SellOptions options{.slice_height = 4, .sort_window = 8, .max_fill = 1e9};
-  const PackedSellOptions packed{.slice_height = 4, .sort_window = 8, .max_fill = 1e9};
-  expect(gpu::DeviceCsr<V>(csr, stream), changed);
-  const EllOptions ell{.max_fill = 1e9};
-  expect(gpu::DeviceEll<V>(Ell<V, Index32>::from_csr(csr, ell), stream),
-         Ell<V, Index32>::from_csr(changed, ell));
-  expect(gpu::DeviceSell<V>(Sell<V, Index32>::from_csr(csr, options), stream),
-         Sell<V, Index32>::from_csr(changed, options));
-  expect(gpu::DevicePackedSell<V>(PackedSell<V, Index32>::from_csr(csr, packed), stream),
-         PackedSell<V, Index32>::from_csr(changed, packed));
-  gpu::DeviceCsr<V> other(csr, stream);
-  EXPECT_THROW(other.assign_values(test::uneven_rows<V>(5001), stream), InvalidArgument);
-}
-
 class GpuMatrices : public test::GpuTest {};
 
 // Many blocks, and a row that is longer than all of them at once.
@@ -214,6 +190,41 @@ TEST_F(GpuMatrices, OutliersAmongTheRowsAreDoneInParts) {
   EXPECT_EQ(kernel("arrow:1000"), gpu::CsrKernel::parts);
 }
 
+// One matrix, two streams, many steps at once: each has scratch of its own.
+TEST_F(GpuMatrices, StreamsKeepTheirPartialSumsApart) {
+  for (const char* spec : {"arrow:400000", "rmat:18,edges=32"}) {
+    SCOPED_TRACE(spec);
+    gpu::Stream streams[2];
+    const auto csr = generate<double, Index32>(spec);
+    const gpu::DeviceCsr<double> matrix(csr, streams[0], {gpu::CsrKernel::parts});
+    ASSERT_GT(matrix.scratch_elements(1), 0);
+    struct OfStream {
+      gpu::DeviceArray<double> x, y, scratch;
+      Array<double> alone;
+    };
+    OfStream on[2];
+    const auto step = [&](int s) {
+      gpu::step(matrix, {}, {on[s].x.span(), {}, on[s].y.span(), 1, on[s].scratch.span()},
+                matrix.all_rows(), streams[s]);
+    };
+    for (int s = 0; s < 2; ++s) {
+      const auto x = test::random_vector<double>(csr.rows(), static_cast<std::uint64_t>(s));
+      on[s].x = gpu::to_device(std::span<const double>(x), streams[s]);
+      on[s].y = gpu::DeviceArray<double>(csr.rows());
+      on[s].scratch = gpu::DeviceArray<double>(matrix.scratch_elements(1));
+      step(s);
+      on[s].alone = gpu::to_host(on[s].y.span(), streams[s]);
+    }
+    for (int repeat = 0; repeat < 200; ++repeat) {
+      for (int s = 0; s < 2; ++s) step(s);
+      if (repeat % 20 != 0) continue;
+      for (int s = 0; s < 2; ++s) {
+        EXPECT_EQ(gpu::to_host(on[s].y.span(), streams[s]), on[s].alone) << "repeat " << repeat;
+      }
+    }
+  }
+}
+
 TEST_F(GpuMatrices, WrongArgumentsAreRefused) {
   gpu::Stream stream;
   const auto csr = generate<double, Index32>("stencil5:10x10");
@@ -230,6 +241,12 @@ TEST_F(GpuMatrices, WrongArgumentsAreRefused) {
   EXPECT_THROW(step(matrix, 1, {7, 3}), InvalidArgument);
   EXPECT_THROW(step(packed, 1, {4, 100}), InvalidArgument);
   EXPECT_NO_THROW(step(packed, 1, {8, 100}));
+  const gpu::DeviceCsr<double> long_row(generate<double, Index32>("arrow:9000"), stream);
+  ASSERT_GT(long_row.scratch_elements(1), 0);
+  gpu::DeviceArray<double> long_x(9000), long_y(9000), scratch(long_row.scratch_elements(1) - 1);
+  EXPECT_THROW(gpu::step(long_row, {}, {long_x.span(), {}, long_y.span(), 1, scratch.span()},
+                         long_row.all_rows(), stream),
+               InvalidArgument);
   EXPECT_THROW(
       gpu::DeviceSell<double>(Sell<double, Index32>::from_csr(csr, {.slice_height = 5}), stream),
       InvalidArgument);

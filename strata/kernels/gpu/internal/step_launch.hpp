@@ -37,6 +37,7 @@ void with_loads([[maybe_unused]] Reuse reuse, Body&& body) {
 // Throw InvalidArgument.
 void require_step(const DeviceShape& matrix, std::int32_t row_alignment, Offset x, Offset previous,
                   Offset out, int count, RowRange<std::int32_t> rows);
+void require_scratch(Offset elements, Offset needed);
 
 // The arguments of the kernels, checked.
 template <Value V>
