@@ -63,7 +63,7 @@ std::string reason(const detail::PreparedPowers<V>& p) {
 
 template <Value V>
 std::string PowerPlan<V>::explain() const {
-  const detail::PreparedPowers<V>& p = *prepared_;
+  const detail::PreparedPowers<V>& p = prepared();
   std::string text =
       fmt::format("{} powers ({}) of a matrix with {} rows and {} entries, {} vector{}, on {}.\n",
                   power(), p.options.basis.name(), rows(), p.nnz, vectors(),
@@ -73,7 +73,7 @@ std::string PowerPlan<V>::explain() const {
       "multiprocessor to another.\n",
       p.facts.memory_bandwidth() * 1e-9, p.facts.l2_bandwidth() * 1e-9,
       bytes_text(static_cast<double>(p.facts.l2_bytes())), time_text(p.facts.handoff_seconds));
-  if (!p.remark.empty()) text += fmt::format("Remark: {}.\n", p.remark);
+  for (const std::string& remark : p.remarks) text += fmt::format("Remark: {}.\n", remark);
   if (p.levels > 0) {
     text += fmt::format("The rows form {} levels of at most {} rows.\n", p.levels,
                         p.largest_level_rows);

@@ -15,6 +15,7 @@ namespace strata::gpu {
 
 template <Value V>
 struct PowerPlan<V>::Workspace::State {
+  Identity plan;  // that it was made for
   std::vector<DeviceArray<V>> vectors;
   detail::MethodWorkspace<V> method;
 };
@@ -32,7 +33,7 @@ typename PowerPlan<V>::Workspace& PowerPlan<V>::Workspace::operator=(Workspace&&
 template <Value V>
 Offset PowerPlan<V>::Workspace::bytes() const {
   if (!state_) return 0;
-  Offset bytes = 0;
+  Offset bytes = state_->method.bytes();
   for (const DeviceArray<V>& vector : state_->vectors) bytes += vector.bytes();
   return bytes;
 }
@@ -107,53 +108,57 @@ void require_options(const Csr<V, I>& matrix, const GpuPowerOptions& options) {
 }  // namespace
 
 template <Value V>
+const detail::PreparedPowers<V>& PowerPlan<V>::prepared() const {
+  if (!prepared_) throw InvalidArgument("the plan is empty: it was moved from or never made");
+  return *prepared_;
+}
+
+template <Value V>
 std::int32_t PowerPlan<V>::rows() const {
-  return prepared_->rows->order.rows();
+  return prepared().rows->order.rows();
 }
 template <Value V>
 std::int32_t PowerPlan<V>::positions() const {
-  return prepared_->rows->order.positions();
+  return prepared().rows->order.positions();
 }
 template <Value V>
 int PowerPlan<V>::power() const {
-  return prepared_->options.power;
+  return prepared().options.power;
 }
 template <Value V>
 int PowerPlan<V>::vectors() const {
-  return prepared_->options.vectors;
+  return prepared().options.vectors;
 }
 template <Value V>
 std::int32_t PowerPlan<V>::vector_rows() const {
-  return prepared_->options.vector_order == VectorOrder::plan ? positions() : rows();
+  return prepared().options.vector_order == VectorOrder::plan ? positions() : rows();
 }
 
 template <Value V>
 typename PowerPlan<V>::Workspace PowerPlan<V>::make_workspace(Stream& stream) const {
-  return workspace_with(prepared_->direct() ? 0 : power() + 1, stream);
+  return workspace_with(prepared().direct() ? 0 : power() + 1, stream);
 }
 template <Value V>
 typename PowerPlan<V>::Workspace PowerPlan<V>::make_workspace_for_last(Stream& stream) const {
-  return workspace_with(prepared_->direct() ? 1 : 3, stream);
+  return workspace_with(prepared().direct() ? 1 : 3, stream);
 }
 
 template <Value V>
 typename PowerPlan<V>::Workspace PowerPlan<V>::workspace_with(int vectors, Stream& stream) const {
   Workspace workspace;
   workspace.state_ = std::make_unique<typename Workspace::State>();
+  workspace.state_->plan = prepared().identity;
   const Offset elements = Offset{positions()} * this->vectors();
   for (int k = 0; k < vectors; ++k) workspace.state_->vectors.emplace_back(elements);
-  workspace.state_->method = detail::workspace_of(prepared_->method, stream);
+  workspace.state_->method = detail::workspace_of(prepared().method, this->vectors(), stream);
   return workspace;
 }
 
 template <Value V>
 typename PowerPlan<V>::Workspace::State& PowerPlan<V>::state_of(Workspace& workspace,
                                                                 int vectors) const {
-  const Offset elements = Offset{positions()} * this->vectors();
-  const bool fits =
-      workspace.state_ && std::ssize(workspace.state_->vectors) >= vectors &&
-      std::ranges::all_of(workspace.state_->vectors,
-                          [&](const DeviceArray<V>& vector) { return vector.size() == elements; });
+  const bool fits = workspace.state_ && workspace.state_->plan == prepared().identity &&
+                    std::ssize(workspace.state_->vectors) >= vectors;
   if (!fits) throw InvalidArgument("the workspace was made for another plan or another function");
   return *workspace.state_;
 }
@@ -166,9 +171,9 @@ void PowerPlan<V>::apply(DeviceSpan<const V> x, DeviceSpan<V> powers, Workspace&
                    vectors());
   require_apart(x, powers);
   const Offset each = x.size();
-  const bool direct = prepared_->direct();
+  const bool direct = prepared().direct();
   auto& state = state_of(workspace, direct ? 0 : power() + 1);
-  const DeviceOrder& order = prepared_->rows->on_device;
+  const DeviceOrder& order = prepared().rows->on_device;
   if (!direct) order.gather(x, state.vectors[0].span(), vectors(), stream);
   std::vector<V*> y;
   for (int k = 0; k <= power(); ++k) {
@@ -176,7 +181,7 @@ void PowerPlan<V>::apply(DeviceSpan<const V> x, DeviceSpan<V> powers, Workspace&
                 : k == 0 ? const_cast<V*>(x.data())
                          : powers.data() + (k - 1) * each);
   }
-  detail::run_powers<V>(prepared_->method, prepared_->coefficients, y, vectors(), state.method,
+  detail::run_powers<V>(prepared().method, prepared().coefficients, y, vectors(), state.method,
                         stream);
   if (direct) return;
   for (int k = 1; k <= power(); ++k) {
@@ -191,73 +196,76 @@ void PowerPlan<V>::apply_last(DeviceSpan<const V> x, DeviceSpan<V> last, Workspa
   require_elements("x", x.size(), vector_rows(), vectors());
   require_elements("the last power", last.size(), vector_rows(), vectors());
   require_apart(x, last);
-  const bool direct = prepared_->direct();
+  const bool direct = prepared().direct();
   auto& state = state_of(workspace, direct ? 1 : 3);
-  const DeviceOrder& order = prepared_->rows->on_device;
+  const DeviceOrder& order = prepared().rows->on_device;
   // Powers alternate between two vectors so that the last one is where it belongs.
   std::vector<V*> y{direct ? const_cast<V*>(x.data()) : state.vectors[1].data()};
   V* result = direct ? last.data() : state.vectors[2].data();
   V* other = state.vectors[0].data();
   if (!direct) order.gather(x, state.vectors[1].span(), vectors(), stream);
   for (int k = 1; k <= power(); ++k) y.push_back((power() - k) % 2 == 0 ? result : other);
-  detail::run_powers<V>(prepared_->method, prepared_->coefficients, y, vectors(), state.method,
+  detail::run_powers<V>(prepared().method, prepared().coefficients, y, vectors(), state.method,
                         stream);
   if (!direct) order.scatter(DeviceSpan<const V>(state.vectors[2].span()), last, vectors(), stream);
 }
 
 template <Value V>
 void PowerPlan<V>::require_ended(Workspace& workspace, Stream& stream) const {
-  if (prepared_->wave() != nullptr) {
-    prepared_->wave()->require_ended(state_of(workspace, 0).method.wave, stream);
-  }
+  auto& state = state_of(workspace, 0);
+  if (prepared().wave() != nullptr) prepared().wave()->require_ended(state.method.wave, stream);
 }
 
 template <Value V>
 void PowerPlan<V>::to_plan_order(DeviceSpan<const V> of_rows, DeviceSpan<V> of_positions,
                                  Stream& stream) const {
-  prepared_->rows->on_device.gather(of_rows, of_positions, vectors(), stream);
+  prepared().rows->on_device.gather(of_rows, of_positions, vectors(), stream);
 }
 
 template <Value V>
 void PowerPlan<V>::to_caller_order(DeviceSpan<const V> of_positions, DeviceSpan<V> of_rows,
                                    Stream& stream) const {
-  prepared_->rows->on_device.scatter(of_positions, of_rows, vectors(), stream);
+  prepared().rows->on_device.scatter(of_positions, of_rows, vectors(), stream);
 }
 
 template <Value V>
 template <Index I>
 void PowerPlan<V>::update_values(const Csr<V, I>& matrix, Stream& stream) {
-  if (matrix.rows() != rows() || matrix.cols() != rows() || matrix.nnz() != prepared_->nnz) {
-    throw InvalidArgument("new values come with a matrix of another shape");
+  if (fingerprint_of(matrix.pattern()) != prepared().pattern) {
+    throw InvalidArgument("new values come with a matrix of another pattern");
   }
   with_device_indices(matrix, [&](const Csr<V, std::int32_t>& same) {
-    const PaddedOrder<std::int32_t>& order = prepared_->rows->order;
+    const PaddedOrder<std::int32_t>& order = prepared().rows->order;
     prepared_->method =
-        detail::method_like(prepared_->method, prepared_->storage,
+        detail::method_like(prepared().method, prepared().storage,
                             order.is_identity() ? same : reordered(same, order), stream);
   });
 }
 
 template <Value V>
 const PowerCandidate& PowerPlan<V>::choice() const {
-  return prepared_->candidates.front();
+  return prepared().candidates.front();
 }
 template <Value V>
 const std::vector<PowerCandidate>& PowerPlan<V>::candidates() const {
-  return prepared_->candidates;
+  return prepared().candidates;
 }
 template <Value V>
 Offset PowerPlan<V>::levels() const {
-  return prepared_->levels;
+  return prepared().levels;
+}
+template <Value V>
+Offset PowerPlan<V>::bytes() const {
+  return detail::bytes_of<V>(prepared().method) + prepared().rows->on_device.bytes();
 }
 template <Value V>
 double PowerPlan<V>::setup_seconds() const {
-  return prepared_->setup_seconds;
+  return prepared().setup_seconds;
 }
 template <Value V>
 double PowerPlan<V>::break_even() const {
-  const double saved = prepared_->plain_seconds - choice().seconds();
-  return saved > 0 ? prepared_->setup_seconds / saved : 0;
+  const double saved = prepared().plain_seconds - choice().seconds();
+  return saved > 0 ? prepared().setup_seconds / saved : 0;
 }
 
 template <Value V, Index I>

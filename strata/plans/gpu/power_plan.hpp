@@ -8,6 +8,14 @@
 //   stream.synchronize();
 //   plan.require_ended(workspace, stream);
 //
+// While it chooses, a plan tries several forms of the matrix on the device, but never more at a
+// time than 2.5 times what the most compact one and the vectors need; what does not fit is left
+// out, with a remark in explain().
+//
+// Several streams may run one plan at a time, each with a workspace of its own. A plan or workspace
+// that was moved from or never made throws InvalidArgument, and so does a plan that is given the
+// workspace of another.
+//
 // The counterpart of plans/power_plan.hpp, with the same bases, orders and candidates. apply puts
 // its work into the stream and returns; it allocates no device memory and can be captured into a
 // graph. Results of one plan are the same from run to run, bit by bit.
@@ -99,18 +107,24 @@ class PowerPlan {
   void to_caller_order(DeviceSpan<const V> of_positions, DeviceSpan<V> of_rows,
                        Stream& stream) const;
 
-  // New values on the same pattern: nothing is analysed again.
+  // New values on the same pattern; another one throws InvalidArgument. Order, format and method
+  // stay, and so do workspaces. The matrix is converted and uploaded again, for waves also cut into
+  // tiles and dealt out again; until that is done the device holds the old one, too, and if it
+  // fails, the plan is as it was. Waits for the stream; nothing else may run the plan meanwhile.
   template <Index I>
   void update_values(const Csr<V, I>& matrix, Stream& stream);
 
   const PowerCandidate& choice() const;
   const std::vector<PowerCandidate>& candidates() const;  // the choice first
   Offset levels() const;                                  // 0 where none were looked for
+  Offset bytes() const;                                   // on the device, without workspaces
   double setup_seconds() const;
   double break_even() const;  // applications until the set-up has paid off; 0 where it never does
   std::string explain() const;
 
  private:
+  // Throws InvalidArgument if there is none.
+  const detail::PreparedPowers<V>& prepared() const;
   Workspace workspace_with(int vectors, Stream& stream) const;
   typename Workspace::State& state_of(Workspace& workspace, int vectors) const;
 

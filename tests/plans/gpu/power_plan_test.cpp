@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
+#include "strata/device/error.hpp"
+#include "strata/device/memory.hpp"
 #include "tests/plans/gpu/support.hpp"
 
 namespace strata::gpu {
@@ -102,6 +105,213 @@ TEST_F(GpuPowerPlanTest, NewValuesOnTheSamePattern) {
     EXPECT_THROW(plan.update_values(generate<double, I>("stencil5:5x5"), stream()),
                  InvalidArgument);
   }
+}
+
+// Rows as long as before, columns elsewhere.
+TEST_F(GpuPowerPlanTest, ValuesOnAnotherPatternAreRefusedAndChangeNothing) {
+  const auto matrix = generate<double, I>("stencil5:60x60");
+  test::Entries<double, I> entries(matrix.rows(), matrix.cols(), 1);
+  for (I row = 0; row < matrix.rows(); ++row) {
+    for (const I column : matrix.pattern().columns_of(row)) {
+      entries.add(row, matrix.rows() - 1 - column);
+    }
+  }
+  const auto mirrored = entries.coo().to_csr();
+  ASSERT_EQ(mirrored.nnz(), matrix.nnz());
+  const auto x = test::random_vector<double>(matrix.rows(), 3);
+  for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::wavefront,
+                                       PowerStrategy::levels, PowerStrategy::graph}) {
+    for (const PowerFormat format :
+         {PowerFormat::automatic, PowerFormat::csr, PowerFormat::ell, PowerFormat::sell}) {
+      if (strategy == PowerStrategy::wavefront && format != PowerFormat::automatic) continue;
+      GpuPowerOptions options = quick_options();
+      options.strategy = strategy;
+      options.format = format;
+      options.power = 3;
+      PowerPlan<double> plan = plan_powers(matrix, options, stream());
+      SCOPED_TRACE(plan.explain());
+      const auto before = powers_of(plan, x);
+      EXPECT_THROW(plan.update_values(mirrored, stream()), InvalidArgument);
+      EXPECT_EQ(powers_of(plan, x), before);
+      EXPECT_NO_THROW(
+          plan.update_values(generate<double, std::int64_t>("stencil5:60x60"), stream()))
+          << "the same pattern with other indices";
+    }
+  }
+}
+
+TEST_F(GpuPowerPlanTest, WorkspacesOfOtherPlansAreRefused) {
+  const auto matrix = generate<double, I>("stencil27:12x12x40");
+  const auto start = test::random_vector<double>(matrix.rows(), 3);
+  const auto x = to_device(std::span<const double>(start), stream());
+  DeviceArray<double> powers(3 * x.size());
+  for (const PowerStrategy strategy :
+       {PowerStrategy::spmv, PowerStrategy::wavefront, PowerStrategy::levels}) {
+    GpuPowerOptions options = quick_options();
+    options.strategy = strategy;
+    options.power = 3;
+    const PowerPlan<double> plan = plan_powers(matrix, options, stream());
+    const PowerPlan<double> same = plan_powers(matrix, options, stream());
+    auto foreign = same.make_workspace(stream());
+    EXPECT_THROW(plan.apply(x.span(), powers.span(), foreign, stream()), InvalidArgument);
+    auto foreign_last = same.make_workspace_for_last(stream());
+    EXPECT_THROW(plan.apply_last(x.span(), powers.subspan(0, x.size()), foreign_last, stream()),
+                 InvalidArgument);
+    EXPECT_THROW(plan.require_ended(foreign, stream()), InvalidArgument);
+    PowerPlan<double>::Workspace never_made;
+    EXPECT_EQ(never_made.bytes(), 0);
+    EXPECT_THROW(plan.apply(x.span(), powers.span(), never_made, stream()), InvalidArgument);
+    auto mine = plan.make_workspace(stream());
+    const auto moved = std::move(mine);
+    EXPECT_EQ(mine.bytes(), 0);
+    EXPECT_THROW(plan.apply(x.span(), powers.span(), mine, stream()), InvalidArgument);
+  }
+}
+
+TEST_F(GpuPowerPlanTest, PlansWithoutContentsThrow) {
+  const auto matrix = generate<double, I>("stencil5:20x20");
+  PowerPlan<double> moved_from = plan_powers(matrix, quick_options(), stream());
+  auto workspace = moved_from.make_workspace(stream());
+  PowerPlan<double> plan = std::move(moved_from);
+  DeviceArray<double> x(400);
+  DeviceArray<double> powers(1600);
+  fill_zero(x.span(), stream());
+  EXPECT_NO_THROW(plan.apply(std::as_const(x).span(), powers.span(), workspace, stream()));
+  PowerPlan<double> never_made;
+  for (PowerPlan<double>* empty : {&moved_from, &never_made}) {
+    EXPECT_THROW(empty->rows(), InvalidArgument);
+    EXPECT_THROW(empty->positions(), InvalidArgument);
+    EXPECT_THROW(empty->power(), InvalidArgument);
+    EXPECT_THROW(empty->vectors(), InvalidArgument);
+    EXPECT_THROW(empty->vector_rows(), InvalidArgument);
+    EXPECT_THROW(empty->make_workspace(stream()), InvalidArgument);
+    EXPECT_THROW(empty->make_workspace_for_last(stream()), InvalidArgument);
+    EXPECT_THROW(empty->apply(std::as_const(x).span(), powers.span(), workspace, stream()),
+                 InvalidArgument);
+    EXPECT_THROW(
+        empty->apply_last(std::as_const(x).span(), powers.subspan(0, 400), workspace, stream()),
+        InvalidArgument);
+    EXPECT_THROW(empty->require_ended(workspace, stream()), InvalidArgument);
+    EXPECT_THROW(empty->to_plan_order(std::as_const(x).span(), x.span(), stream()),
+                 InvalidArgument);
+    EXPECT_THROW(empty->to_caller_order(std::as_const(x).span(), x.span(), stream()),
+                 InvalidArgument);
+    EXPECT_THROW(empty->update_values(matrix, stream()), InvalidArgument);
+    EXPECT_THROW(empty->choice(), InvalidArgument);
+    EXPECT_THROW(empty->candidates(), InvalidArgument);
+    EXPECT_THROW(empty->levels(), InvalidArgument);
+    EXPECT_THROW(empty->bytes(), InvalidArgument);
+    EXPECT_THROW(empty->setup_seconds(), InvalidArgument);
+    EXPECT_THROW(empty->break_even(), InvalidArgument);
+    EXPECT_THROW(empty->explain(), InvalidArgument);
+  }
+}
+
+// One plan, two streams with a workspace each, many applications at once.
+TEST_F(GpuPowerPlanTest, StreamsWithTheirOwnWorkspacesDoNotDisturbEachOther) {
+  for (const char* spec : {"arrow:300000", "rmat:17,edges=24"}) {
+    const auto matrix = generate<double, I>(spec);
+    for (const PowerStrategy strategy :
+         {PowerStrategy::spmv, PowerStrategy::levels, PowerStrategy::graph}) {
+      GpuPowerOptions options = quick_options();
+      options.strategy = strategy;
+      options.format = PowerFormat::csr;
+      options.power = 3;
+      options.basis = Basis::scaled(1000);
+      const PowerPlan<double> plan = plan_powers(matrix, options, stream());
+      SCOPED_TRACE(plan.explain());
+      Stream streams[2];
+      struct OfStream {
+        DeviceArray<double> x, powers;
+        PowerPlan<double>::Workspace workspace;
+        std::vector<double> alone;
+      };
+      OfStream on[2];
+      for (int s = 0; s < 2; ++s) {
+        const auto x = test::random_vector<double>(matrix.rows(), static_cast<std::uint64_t>(s));
+        on[s].alone = powers_of(plan, x);
+        on[s].x = to_device(std::span<const double>(x), streams[s]);
+        on[s].powers = DeviceArray<double>(3 * on[s].x.size());
+        on[s].workspace = plan.make_workspace(streams[s]);
+      }
+      for (int repeat = 0; repeat < 100; ++repeat) {
+        for (int s = 0; s < 2; ++s) {
+          plan.apply(std::as_const(on[s].x).span(), on[s].powers.span(), on[s].workspace,
+                     streams[s]);
+        }
+        if (repeat % 10 != 0) continue;
+        for (int s = 0; s < 2; ++s) {
+          const auto found = to_host(on[s].powers.span(), streams[s]);
+          EXPECT_TRUE(std::ranges::equal(found, on[s].alone)) << "repeat " << repeat;
+        }
+      }
+    }
+  }
+}
+
+// While it tries several forms of the matrix, a plan holds little more than it needs in the end;
+// where less is to be had, it tries less; and it refuses only what does not fit itself.
+TEST_F(GpuPowerPlanTest, PlanningStaysWithinTheMemoryThatThereIs) {
+  struct NoLimit {
+    ~NoLimit() { set_device_memory_limit(0); }
+  } afterwards;
+  for (const char* spec : {"stencil27:60x60x80", "mesh:60000,dim=3,nnzr=15,shuffle=1"}) {
+    const auto matrix = generate<double, I>(spec);
+    GpuPowerOptions options = quick_options();
+    options.confirm = true;
+    options.power = 3;
+    const Offset before = device_memory_use().bytes;
+    reset_device_memory_peak();
+    const PowerPlan<double> free_plan = plan_powers(matrix, options, stream());
+    SCOPED_TRACE(free_plan.explain());
+    const Offset vectors = Offset{free_plan.positions()} * 4 * Offset{sizeof(double)};
+    const auto needed = static_cast<double>(free_plan.bytes() + vectors);
+    EXPECT_LE(static_cast<double>(device_memory_use().peak_bytes - before), 2.6 * needed);
+    EXPECT_EQ(device_memory_use().bytes - before, free_plan.bytes());
+    const auto x = test::random_vector<double>(matrix.rows(), 3);
+    const auto expected =
+        test::expected_powers(matrix, options.basis, options.power, x, options.vectors);
+
+    // Room for one form at a time.
+    const Offset one = static_cast<Offset>(1.3 * needed);
+    set_device_memory_limit(device_memory_use().bytes + one);
+    {
+      const PowerPlan<double> tight = plan_powers(matrix, options, stream());
+      SCOPED_TRACE(tight.explain());
+      set_device_memory_limit(0);
+      test::expect_close(powers_of(tight, x), expected, options.power, test::longest_row(matrix));
+    }
+
+    // Room for the matrix in its smallest form, and hardly anything else.
+    set_device_memory_limit(device_memory_use().bytes +
+                            static_cast<Offset>(1.02 * static_cast<double>(free_plan.bytes())));
+    {
+      options.strategy = PowerStrategy::spmv;
+      const PowerPlan<double> tightest = plan_powers(matrix, options, stream());
+      EXPECT_NE(tightest.explain().find("does not fit on the device"), std::string::npos)
+          << tightest.explain();
+      set_device_memory_limit(0);
+      test::expect_close(powers_of(tightest, x), expected, options.power,
+                         test::longest_row(matrix));
+    }
+
+    set_device_memory_limit(device_memory_use().bytes + matrix.nnz());
+    EXPECT_THROW(plan_powers(matrix, options, stream()), DeviceOutOfMemory);
+    set_device_memory_limit(0);
+    EXPECT_EQ(device_memory_use().bytes - before, free_plan.bytes());
+  }
+}
+
+// Facts of another GPU are for predictions; what runs is made for the GPU that is here.
+TEST_F(GpuPowerPlanTest, FactsOfAnotherDeviceChooseNoKernels) {
+  GpuPowerOptions options = quick_options();
+  facts_.device.multiprocessors = 10 * facts_.device.multiprocessors;
+  facts_.device.shared_bytes_per_block = Offset{1} << 20;
+  facts_.device.l2_bytes = Offset{1} << 32;
+  facts_.device.capability_major = 9;
+  options.power = 3;
+  options.strategy = PowerStrategy::wavefront;
+  expect_powers(generate<double, I>("stencil27:20x20x60"), options);
 }
 
 TEST_F(GpuPowerPlanTest, WorksInItsOwnOrderToo) {

@@ -1,7 +1,9 @@
 // The ways to compute powers on a GPU that a plan chooses from, made of a matrix and run.
+//
+// A form is a matrix as a method runs on it. What it will take on the device is known before it is
+// there; it is uploaded when a method is made of it, and shared with those that still hold it.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <span>
 #include <variant>
@@ -19,7 +21,6 @@ namespace strata::gpu::detail {
 
 using strata::detail::StorageChoice;
 
-// Candidates that differ in nothing but the order of their products share a matrix.
 template <Value V>
 using SharedMatrix = std::shared_ptr<const StoredMatrix<V>>;
 
@@ -27,15 +28,19 @@ using SharedMatrix = std::shared_ptr<const StoredMatrix<V>>;
 template <Value V>
 using Method = std::variant<SharedMatrix<V>, DeviceWave<V>, LevelPowers<V>>;
 
-// What one run of a method at a time needs.
+// Device memory that one run of a method at a time needs.
 template <Value V>
 struct MethodWorkspace {
+  DeviceArray<V> scratch;  // of plain products
   typename DeviceWave<V>::Workspace wave;
   typename LevelPowers<V>::Workspace levels;
+
+  Offset bytes() const { return scratch.bytes() + wave.bytes() + levels.bytes(); }
 };
 
+// count: vectors side by side.
 template <Value V>
-MethodWorkspace<V> workspace_of(const Method<V>& method, Stream& stream);
+MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stream);
 
 // All powers, in the order of the stream. vectors: y_0 … y_p, each of rows × count elements.
 template <Value V>
@@ -43,28 +48,55 @@ void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> co
                 std::span<V* const> vectors, int count, MethodWorkspace<V>& workspace,
                 Stream& stream);
 
-// Of matrix data on the device.
+// On the device.
 template <Value V>
-Offset bytes_of(const StoredMatrix<V>& matrix);
+Offset bytes_of(const Method<V>& method);
 
-// Uploads a matrix in the format. Throws InvalidArgument where ELLPACK would be mostly padding.
+// A matrix in a format with kernels for ranges of rows.
 template <Value V>
-SharedMatrix<V> store(const Csr<V, std::int32_t>& matrix, const StorageChoice& storage,
-                      Stream& stream);
+class StoredForm {
+ public:
+  // The matrix must outlive the form. Throws InvalidArgument where ELLPACK would be mostly padding.
+  StoredForm(const Csr<V, std::int32_t>& matrix, const StorageChoice& storage);
 
-// A matrix in tiles, and which of them need each other.
-template <Value V>
-struct TiledMatrix {
-  PackedSell<V, std::int32_t> matrix;
-  SliceTiles tiles;
-  TileInputs inputs;
+  const StorageChoice& storage() const { return storage_; }
+  Offset bytes() const { return bytes_; }                // that a product reads
+  Offset device_bytes() const { return device_bytes_; }  // with all that goes along
+  SharedMatrix<V> on_device(Stream& stream);
 
-  TiledMatrix(const Csr<V, std::int32_t>& matrix, Offset slice_height, Offset tile_bytes);
+ private:
+  const Csr<V, std::int32_t>& matrix_;
+  StorageChoice storage_;
+  Offset bytes_ = 0;
+  Offset device_bytes_ = 0;
+  std::weak_ptr<const StoredMatrix<V>> uploaded_;
 };
 
+// A matrix in tiles that are dealt out to workers.
 template <Value V>
-std::shared_ptr<const DeviceTiles<V>> upload(const TiledMatrix<V>& tiled, int workers,
-                                             Stream& stream);
+class TiledForm {
+ public:
+  TiledForm(std::shared_ptr<const PackedSell<V, std::int32_t>> matrix, Offset tile_bytes,
+            int workers);
+
+  const WaveTiles& tiles() const { return sizes_; }
+  Offset tile_bytes() const { return tile_bytes_; }
+  Offset device_bytes() const;
+  std::shared_ptr<const DeviceTiles<V>> on_device(Stream& stream);
+
+ private:
+  std::shared_ptr<const PackedSell<V, std::int32_t>> matrix_;
+  Offset tile_bytes_;
+  SliceTiles tiles_;
+  Wave wave_;
+  WaveTiles sizes_;
+  std::weak_ptr<const DeviceTiles<V>> uploaded_;
+};
+
+// Slices of so many rows, however much padding they need: its bytes are part of every prediction.
+template <Value V>
+std::shared_ptr<const PackedSell<V, std::int32_t>> packed(const Csr<V, std::int32_t>& matrix,
+                                                          Offset slice_height);
 
 // The same method for other values, from the matrix in the plan's order.
 template <Value V>

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "strata/base/identity.hpp"
 #include "strata/base/types.hpp"
+#include "strata/formats/fingerprint.hpp"
 #include "strata/plans/gpu/internal/methods.hpp"
 #include "strata/plans/gpu/internal/proposals.hpp"
 #include "strata/plans/gpu/power_plan.hpp"
@@ -20,11 +22,13 @@ struct PreparedPowers {
   std::shared_ptr<const Rows> rows;
   StorageChoice storage;
   Method<V> method;
+  Identity identity = Identity::fresh();
+  Fingerprint pattern;  // of the caller's matrix
 
   // What explain() tells.
   std::vector<PowerCandidate> candidates;  // the choice first
   GpuFacts facts;
-  std::string remark;  // about the facts
+  std::vector<std::string> remarks;  // about the facts, and what did not fit
   Offset nnz = 0;
   Offset levels = 0;
   Offset largest_level_rows = 0;

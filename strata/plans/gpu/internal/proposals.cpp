@@ -11,6 +11,7 @@
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
+#include "strata/device/error.hpp"
 #include "strata/order/levels.hpp"
 #include "strata/plans/gpu/internal/prediction.hpp"
 #include "strata/plans/internal/blocks.hpp"
@@ -41,7 +42,11 @@ class Search {
  public:
   Search(const Csr<V, I>& matrix, const GpuPowerOptions& options, const GpuFacts& facts,
          Stream& stream)
-      : matrix_(matrix), options_(options), facts_(facts), stream_(stream) {}
+      : matrix_(matrix),
+        options_(options),
+        facts_(facts),
+        device_(device_properties(current_device())),
+        stream_(stream) {}
 
   Proposals<V> run() {
     consider_given_rows();
@@ -51,6 +56,7 @@ class Search {
 
  private:
   using SharedRows = std::shared_ptr<const Rows>;
+  using SharedForm = std::shared_ptr<StoredForm<V>>;
 
   bool chooses() const { return options_.strategy == PowerStrategy::automatic; }
   bool may_block() const { return options_.power > 1 && matrix_.nnz() > 0; }
@@ -99,16 +105,17 @@ class Search {
     const SharedRows given = make_rows("given", PaddedOrder<I>::identity(matrix_.rows()));
     const auto formats =
         formats_for(strata::detail::choose_storage(matrix_, given->order, host_options()));
+    std::vector<SharedForm> forms;
     for (const StorageChoice& storage : formats) {
-      propose_plain(given, storage, store(matrix_, storage, stream_));
+      forms.push_back(std::make_shared<StoredForm<V>>(matrix_, storage));
+      propose_plain(given, forms.back());
     }
     if (may_wave()) propose_waves(given, matrix_);
     if (!may_block() || !chooses()) return;
     const PatternView<I> pattern = matrix_.pattern();
     const Offset reach = reach_in_entries(pattern);
     const auto alignment = narrow<I>(formats.front().alignment(), "the slice height");
-    const auto matrix = std::get<SharedMatrix<V>>(found_.proposals.front().method);
-    propose_levels(given, formats.front(), matrix, [&](Offset entries) {
+    propose_levels(given, forms.front(), [&](Offset entries) {
       return LevelCut(pattern, cut_rows<I>(pattern.row_offsets, {0, pattern.rows},
                                            std::max(entries, reach), alignment));
     });
@@ -136,29 +143,35 @@ class Search {
             ? std::clamp<Offset>(group_bytes(block_sizes().front()) / kLayoutShare, 1, kLayoutBytes)
             : kLayoutBytes;
     auto layout = strata::detail::choose_layout(matrix_, structure, host_options(), layout_bytes);
-    const SharedRows rows = make_rows(layout.name, std::move(layout.groups.order));
+    SharedRows rows;
+    try {
+      rows = make_rows(layout.name, std::move(layout.groups.order));
+    } catch (const DeviceOutOfMemory& error) {
+      found_.remarks.push_back(fmt::format(
+          "levels were not considered, for their order does not fit: {}", error.what()));
+      return;
+    }
     found_.in_levels = std::make_shared<const Csr<V, I>>(reordered(matrix_, rows->order));
     const Csr<V, I>& in_levels = *found_.in_levels;
     if (may_wave()) propose_waves(rows, in_levels);
     if (!chooses() && !must_level()) return;
     for (const StorageChoice& storage : formats_for(layout.storage)) {
-      const SharedMatrix<V> matrix = store(in_levels, storage, stream_);
-      if (chooses()) propose_plain(rows, storage, matrix);
-      propose_levels(rows, storage, matrix, [&](Offset entries) {
+      const auto form = std::make_shared<StoredForm<V>>(in_levels, storage);
+      if (chooses()) propose_plain(rows, form);
+      propose_levels(rows, form, [&](Offset entries) {
         const PatternView<I> pattern = in_levels.pattern();
         return LevelCut(pattern, merged_groups(pattern, layout.groups.group_offsets, entries));
       });
     }
   }
 
-  void propose_plain(const SharedRows& rows, const StorageChoice& storage,
-                     const SharedMatrix<V>& matrix) {
-    Proposal<V> proposal{{}, rows, storage, matrix, nullptr};
+  void propose_plain(const SharedRows& rows, const SharedForm& form) {
+    Proposal<V> proposal{{}, rows, form->storage(), form, {}, nullptr};
     PowerCandidate& candidate = proposal.candidate;
     candidate.strategy = PowerStrategy::spmv;
     candidate.order = rows->name;
-    candidate.format = storage.name();
-    candidate.format_bytes = bytes_of<V>(*matrix);
+    candidate.format = form->storage().name();
+    candidate.format_bytes = form->bytes();
     predict_plain(candidate, powers(), rows->order.positions(), facts_);
     found_.proposals.push_back(std::move(proposal));
   }
@@ -175,10 +188,9 @@ class Search {
   // cut(entries) puts rows into groups of about so many. Proposed are all blocks of what was asked
   // for, or the most promising one of each strategy.
   template <class Cut>
-  void propose_levels(const SharedRows& rows, const StorageChoice& storage,
-                      const SharedMatrix<V>& matrix, const Cut& cut) {
+  void propose_levels(const SharedRows& rows, const SharedForm& form, const Cut& cut) {
     const double entry_bytes =
-        static_cast<double>(bytes_of<V>(*matrix)) / static_cast<double>(matrix_.nnz());
+        static_cast<double>(form->bytes()) / static_cast<double>(matrix_.nnz());
     std::vector<Proposal<V>> by_levels;
     for (const int block : block_sizes()) {
       const double entries = static_cast<double>(group_bytes(block)) / entry_bytes;
@@ -187,10 +199,10 @@ class Search {
       if (chooses() && groups->groups() < 2 * block) continue;  // too few for a wave
       for (const PowerStrategy strategy : {PowerStrategy::levels, PowerStrategy::graph}) {
         if (!chooses() && strategy != options_.strategy) continue;
-        Proposal<V> proposal{{}, rows, storage, matrix, groups};
+        Proposal<V> proposal{{}, rows, form->storage(), form, {}, groups};
         proposal.candidate.strategy = strategy;
         proposal.candidate.block = block;
-        predict_by_levels(proposal, entry_bytes);
+        predict_by_levels(proposal, *form, entry_bytes);
         by_levels.push_back(std::move(proposal));
       }
     }
@@ -205,12 +217,13 @@ class Search {
     std::ranges::move(by_levels, std::back_inserter(found_.proposals));
   }
 
-  void predict_by_levels(Proposal<V>& proposal, double entry_bytes) const {
+  void predict_by_levels(Proposal<V>& proposal, const StoredForm<V>& form,
+                         double entry_bytes) const {
     PowerCandidate& candidate = proposal.candidate;
     const LevelCut& cut = *proposal.cut;
     candidate.order = proposal.rows->name;
     candidate.format = proposal.storage.name();
-    candidate.format_bytes = bytes_of<V>(*std::get<SharedMatrix<V>>(proposal.method));
+    candidate.format_bytes = form.bytes();
     candidate.window_bytes = static_cast<Offset>(
         entry_bytes * static_cast<double>(cut.largest_entries()) *
         static_cast<double>(std::min<Offset>(candidate.block + 1, cut.groups())));
@@ -237,7 +250,7 @@ class Search {
 
   // The one kernel that is made for the device and its rows, with each home of the window.
   std::vector<WaveShape> shapes_for(int block, Offset height) const {
-    std::vector<WaveShape> shapes = wave_shapes<V>(facts_.device, block, options_.vectors, height);
+    std::vector<WaveShape> shapes = wave_shapes<V>(device_, block, options_.vectors, height);
     const bool specialised = std::ranges::any_of(shapes, &WaveShape::specialised);
     std::erase_if(shapes, [&](const WaveShape& shape) {
       return shape.specialised != specialised || (shape.home == WindowHome::shared_memory &&
@@ -248,51 +261,50 @@ class Search {
 
   void propose_waves(const SharedRows& rows, const Csr<V, I>& in_order) {
     const Offset height = height_for(in_order, kTileBytes);
-    struct Tiles {
-      Offset tile_bytes;
-      int workers;
-      std::shared_ptr<const DeviceTiles<V>> on_device;
-    };
-    std::vector<Tiles> made;
+    std::shared_ptr<const PackedSell<V, I>> in_slices;
+    std::vector<std::shared_ptr<TiledForm<V>>> forms;
     for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
       if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
       for (const WaveShape& shape : shapes_for(block, height)) {
-        auto same = std::ranges::find_if(made, [&](const Tiles& tiles) {
-          return tiles.tile_bytes == shape.tile_bytes && tiles.workers == shape.workers;
+        auto same = std::ranges::find_if(forms, [&](const std::shared_ptr<TiledForm<V>>& form) {
+          return form->tile_bytes() == shape.tile_bytes && form->tiles().workers == shape.workers;
         });
-        if (same == made.end()) {
-          const TiledMatrix<V> tiled(in_order, height, shape.tile_bytes);
-          same = made.insert(
-              made.end(), {shape.tile_bytes, shape.workers, upload(tiled, shape.workers, stream_)});
+        if (same == forms.end()) {
+          if (!in_slices) in_slices = packed(in_order, height);
+          same = forms.insert(forms.end(), std::make_shared<TiledForm<V>>(
+                                               in_slices, shape.tile_bytes, shape.workers));
         }
-        propose_wave(rows, same->on_device, shape);
+        propose_wave(rows, *same, shape);
       }
     }
   }
 
-  void propose_wave(const SharedRows& rows, const std::shared_ptr<const DeviceTiles<V>>& tiles,
+  void propose_wave(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
                     const WaveShape& shape) {
-    Proposal<V> proposal{{}, rows, {PowerFormat::packed_sell, tiles->slice_height}, {}, nullptr};
+    const WaveTiles& tiles = form->tiles();
+    WaveLayout layout;
     try {
-      proposal.method = DeviceWave<V>(tiles, shape);
+      layout = lay_out_wave(tiles, shape);
     } catch (const InvalidArgument&) {
       return;  // this window is smaller than the reach of the powers
     }
-    const auto& wave = std::get<DeviceWave<V>>(proposal.method);
+    Proposal<V> proposal{{},   rows,  {PowerFormat::packed_sell, tiles.slice_height},
+                         form, shape, nullptr};
     PowerCandidate& candidate = proposal.candidate;
     candidate.strategy = PowerStrategy::wavefront;
     candidate.order = rows->name;
     candidate.format = fmt::format("{}, {}", proposal.storage.name(), name_of(shape.home));
     candidate.block = shape.power;
-    candidate.format_bytes = wave.bytes();
-    candidate.window_bytes = wave.window_tiles() * wave.bytes() / std::max<Offset>(tiles->tiles, 1);
+    candidate.format_bytes = tiles.record_bytes;
+    candidate.window_bytes =
+        layout.window_tiles * tiles.record_bytes / std::max<Offset>(tiles.tiles, 1);
     predict_waves(candidate, powers(),
                   {.home = shape.home,
-                   .rows = static_cast<double>(tiles->rows),
-                   .tiles = static_cast<double>(tiles->tiles),
+                   .rows = static_cast<double>(tiles.rows),
+                   .tiles = static_cast<double>(tiles.tiles),
                    .workers = static_cast<double>(shape.workers),
-                   .held_tiles = static_cast<double>(wave.window_tiles()),
-                   .reach = shape.specialised ? static_cast<double>(wave.reach()) : 0},
+                   .held_tiles = static_cast<double>(layout.window_tiles),
+                   .reach = shape.specialised ? static_cast<double>(tiles.reach[shape.power]) : 0},
                   facts_);
     found_.proposals.push_back(std::move(proposal));
   }
@@ -300,6 +312,7 @@ class Search {
   const Csr<V, I>& matrix_;
   const GpuPowerOptions& options_;
   const GpuFacts& facts_;
+  const DeviceProperties device_;
   Stream& stream_;
   Proposals<V> found_;
 };
@@ -313,18 +326,33 @@ Proposals<V> find_proposals(const Csr<V, I>& matrix, const GpuPowerOptions& opti
 }
 
 template <Value V>
-void complete(Proposal<V>& proposal, const GpuPowerOptions& options) {
-  const auto* matrix = std::get_if<SharedMatrix<V>>(&proposal.method);
-  if (proposal.cut == nullptr || matrix == nullptr) return;
-  const LevelPowersShape shape{options.power, proposal.candidate.block, options.vectors,
-                               proposal.candidate.strategy == PowerStrategy::graph};
-  proposal.method = LevelPowers<V>(*matrix, proposal.cut->tiling(), shape);
+const void* Proposal<V>::form_address() const {
+  return std::visit([](const auto& held) -> const void* { return held.get(); }, form);
+}
+
+template <Value V>
+Offset Proposal<V>::device_bytes() const {
+  return std::visit([](const auto& held) { return held->device_bytes(); }, form);
+}
+
+template <Value V>
+Method<V> make_method(const Proposal<V>& proposal, const GpuPowerOptions& options, Stream& stream) {
+  if (const auto* tiled = std::get_if<std::shared_ptr<TiledForm<V>>>(&proposal.form)) {
+    return DeviceWave<V>((*tiled)->on_device(stream), proposal.shape);
+  }
+  SharedMatrix<V> matrix =
+      std::get<std::shared_ptr<StoredForm<V>>>(proposal.form)->on_device(stream);
+  if (proposal.cut == nullptr) return matrix;
+  return LevelPowers<V>(std::move(matrix), proposal.cut->tiling(),
+                        {options.power, proposal.candidate.block, options.vectors,
+                         proposal.candidate.strategy == PowerStrategy::graph});
 }
 
 #define STRATA_INSTANTIATE(V, unused)                                                             \
+  template struct Proposal<V>;                                                                    \
   template Proposals<V> find_proposals(const Csr<V, I>&, const GpuPowerOptions&, const GpuFacts&, \
                                        Stream&);                                                  \
-  template void complete(Proposal<V>&, const GpuPowerOptions&)
+  template Method<V> make_method(const Proposal<V>&, const GpuPowerOptions&, Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 
 }  // namespace strata::gpu::detail

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "strata/base/types.hpp"
@@ -33,10 +34,14 @@ struct Proposal {
   PowerCandidate candidate;
   std::shared_ptr<const Rows> rows;
   StorageChoice storage;
-  Method<V> method;               // of levels the matrix alone, until they are completed
+  std::variant<std::shared_ptr<StoredForm<V>>, std::shared_ptr<TiledForm<V>>> form;
+  WaveShape shape;                // of waves
   std::shared_ptr<LevelCut> cut;  // of levels
 
   bool plain() const { return candidate.strategy == PowerStrategy::spmv; }
+  // Proposals of one form run on the same matrix on the device.
+  const void* form_address() const;
+  Offset device_bytes() const;
 };
 
 template <Value V>
@@ -45,15 +50,18 @@ struct Proposals {
   Offset levels = 0;                   // 0 where none were looked for
   Offset largest_level_rows = 0;
   std::shared_ptr<const Csr<V, std::int32_t>> in_levels;  // the matrix that cuts refer to
+  std::vector<std::string> remarks;                       // what was not considered, and why
 };
 
-// The matrix must outlive the proposals.
+// The matrix must outlive the proposals. Predictions are by the facts, which may be those of
+// another device; what runs is made for the current one.
 template <Value V>
 Proposals<V> find_proposals(const Csr<V, std::int32_t>& matrix, const GpuPowerOptions& options,
                             const GpuFacts& facts, Stream& stream);
 
-// Makes the method ready to run.
+// Uploads the form, unless somebody holds it, and makes the method ready to run. Throws
+// DeviceOutOfMemory.
 template <Value V>
-void complete(Proposal<V>& proposal, const GpuPowerOptions& options);
+Method<V> make_method(const Proposal<V>& proposal, const GpuPowerOptions& options, Stream& stream);
 
 }  // namespace strata::gpu::detail

@@ -6,6 +6,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/device/array.hpp"
+#include "strata/device/error.hpp"
 #include "strata/device/event.hpp"
 
 namespace strata::gpu::detail {
@@ -45,19 +46,37 @@ Trials<V>::Trials(const Csr<V, I>& matrix, int power, int vectors, Stream& strea
 }
 
 template <Value V>
+Offset Trials<V>::bytes(I positions) const {
+  return Offset{positions} * vectors_ * (std::ssize(steps_) + 1) * Offset{sizeof(V)};
+}
+
+template <Value V>
+void Trials<V>::make_vectors(Offset elements) {
+  if (!arrays_.empty() && arrays_.front().size() >= elements) return;
+  // Power k may stand in place of power k − 2.
+  constexpr std::size_t kFewest = 2;
+  arrays_.clear();
+  try {
+    for (std::size_t k = 0; k <= steps_.size(); ++k) arrays_.emplace_back(elements);
+  } catch (const DeviceOutOfMemory&) {
+    if (arrays_.size() < kFewest) throw;
+    arrays_.resize(kFewest);
+  }
+}
+
+template <Value V>
 double Trials<V>::seconds_of(const Method<V>& method, I positions) {
   constexpr int kRuns = 5;
   const Offset elements = Offset{positions} * vectors_;
   if (elements == 0) return 0;
+  make_vectors(elements);
   const std::vector<V> ones(static_cast<std::size_t>(elements), V(1));
-  std::vector<DeviceArray<V>> arrays;
+  copy(std::span<const V>(ones), arrays_.front().subspan(0, elements), stream_);
   std::vector<V*> y;
   for (std::size_t k = 0; k <= steps_.size(); ++k) {
-    arrays.push_back(k == 0 ? to_device(std::span<const V>(ones), stream_)
-                            : DeviceArray<V>(elements));
-    y.push_back(arrays.back().data());
+    y.push_back(arrays_[k % arrays_.size()].data());
   }
-  MethodWorkspace<V> workspace = workspace_of(method, stream_);
+  MethodWorkspace<V> workspace = workspace_of(method, vectors_, stream_);
   const auto run = [&] { run_powers<V>(method, steps_, y, vectors_, workspace, stream_); };
   run();
   std::vector<double> seconds;

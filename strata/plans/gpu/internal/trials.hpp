@@ -15,12 +15,18 @@ class Trials {
   Trials(const Csr<V, std::int32_t>& matrix, int power, int vectors, Stream& stream);
 
   // Of all powers in vectors of so many positions: the median of a few runs. 0 if there is nothing
-  // to run.
+  // to run. Throws DeviceOutOfMemory.
   double seconds_of(const Method<V>& method, std::int32_t positions);
 
+  // On the device, for vectors of so many positions.
+  Offset bytes(std::int32_t positions) const;
+
  private:
+  void make_vectors(Offset elements);
+
   std::vector<StepCoefficients<V>> steps_;  // scaled so that no power overflows
   int vectors_;
+  std::vector<DeviceArray<V>> arrays_;  // y_0 … y_p, or as many as fit, which take turns
   Stream& stream_;
 };
 
