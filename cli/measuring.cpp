@@ -30,11 +30,18 @@ void add_measurement(Json& result, const Measurement& measurement) {
   result["gflops"] = measurement.flops_per_second() / 1e9;
   result["gbytes_per_second"] = measurement.bytes_per_second() / 1e9;
   if (!measurement.check) return;
-  result["error"] = {{"relative", measurement.check->relative_error},
-                     {"tolerance", measurement.check->tolerance},
-                     {"passed", measurement.check->passed},
-                     {"power", measurement.check->power},
-                     {"compared_powers", measurement.check->compared}};
+  const Check& check = *measurement.check;
+  result["error"] = {{"relative", check.relative_error},
+                     {"tolerance", check.tolerance},
+                     {"passed", check.passed},
+                     {"power", check.power},
+                     {"row", check.row},
+                     {"vector", check.vector},
+                     {"elements", check.elements},
+                     {"judged", check.judged},
+                     {"wrong", check.wrong},
+                     {"largest_tolerance", check.largest_tolerance},
+                     {"compared_powers", check.compared}};
 }
 
 FormatName split_format(const std::string& text) {
@@ -76,32 +83,40 @@ std::string percent_text(double share) {
 
 std::string check_text(const std::vector<Measurement>& measurements) {
   const Check* worst = nullptr;
-  bool compared = false;
+  Check all;
   for (const Measurement& measurement : measurements) {
     if (!measurement.check) return "The results were not compared with reference products.";
     const Check& check = *measurement.check;
-    compared = compared || check.compared > 0;
     if (!check.passed) {
-      return fmt::format(
-          "WRONG RESULTS: power {} is off by {:.1e} relative to the reference, allowed are {:.1e}.",
-          check.power, check.relative_error, check.tolerance);
+      return fmt::format("{}: {}: {}.", check.wrong > 0 ? "WRONG RESULTS" : "NOT CHECKED",
+                         measurement.name, check.explain());
     }
-    if (worst == nullptr || check.relative_error > worst->relative_error) worst = &check;
+    all.elements += check.elements;
+    all.judged += check.judged;
+    all.largest_tolerance = std::max(all.largest_tolerance, check.largest_tolerance);
+    if (worst == nullptr || check.share > worst->share) worst = &check;
   }
-  if (!compared) return "No power of the reference is finite: nothing could be compared.";
-  return fmt::format(
-      "All results agree with reference products: off by {:.1e} at most, allowed are {:.1e}.",
-      worst->relative_error, worst->tolerance);
+  if (worst == nullptr) return "There are no results.";
+  std::string text = fmt::format(
+      "All results agree with reference products, each element within the rounding error of its "
+      "row "
+      "(at most {:.1e}): {}.",
+      all.largest_tolerance, worst->explain());
+  if (all.judged < all.elements) {
+    text += fmt::format(
+        "\n{} of {} elements were not judged: inputs are not finite, sums may overflow, or rows "
+        "are "
+        "too long for the precision.",
+        grouped(all.elements - all.judged), grouped(all.elements));
+  }
+  return text;
 }
 
 void require_passed(const std::vector<Measurement>& measurements, const std::string& command) {
   for (const Measurement& measurement : measurements) {
     if (measurement.check && !measurement.check->passed) {
-      throw Failure(ExitStatus::not_valid,
-                    fmt::format("{}: power {} is off by {:.1e} relative to the reference, allowed "
-                                "are {:.1e}",
-                                command, measurement.check->power,
-                                measurement.check->relative_error, measurement.check->tolerance));
+      throw Failure(ExitStatus::not_valid, fmt::format("{}: {}: {}", command, measurement.name,
+                                                       measurement.check->explain()));
     }
   }
 }

@@ -6,9 +6,9 @@
 
 #include "cli/json.hpp"
 #include "cli/terminal.hpp"
-#include "cli/validation.hpp"
 #include "strata/bench/timing.hpp"
 #include "strata/machine/stored_facts.hpp"
+#include "strata/measure/validation.hpp"
 
 namespace strata::cli {
 
@@ -18,6 +18,7 @@ const KnownFacts& find_machine(ResultDocument& document, Progress& progress);
 
 // One timed candidate. Flops and bytes are those of one application.
 struct Measurement {
+  std::string name = {};  // as the table has it
   double flops = 0;
   double bytes = 0;  // that the kernels read and write, wherever they find them
   Timing timing;
@@ -49,8 +50,8 @@ std::string giga_text(double per_second);
 // 0.87 as "87 %".
 std::string percent_text(double share);
 
-// One sentence on how far results were from the reference, and the failure of the first that was
-// too far.
+// What the checks of all results say, in a sentence or two, and the failure of the first that did
+// not pass.
 std::string check_text(const std::vector<Measurement>& measurements);
 void require_passed(const std::vector<Measurement>& measurements, const std::string& command);
 

@@ -199,7 +199,9 @@ std::string conclusion_text(const std::vector<PowerRun>& runs) {
 std::vector<Measurement> measurements_of(const std::vector<PowerRun>& runs) {
   std::vector<Measurement> measurements;
   for (const PowerRun& run : runs) {
-    if (run.refusal.empty()) measurements.push_back(run.measurement);
+    if (!run.refusal.empty()) continue;
+    measurements.push_back(run.measurement);
+    measurements.back().name = strategy_text(run);
   }
   return measurements;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/power_contest.hpp"
+#include "strata/measure/vectors.hpp"
 
 namespace strata::cli {
 
@@ -21,15 +22,10 @@ class Processor {
     PowerPlan<V, I>& plan = prepared->plan;
     plan = plan_powers(matrix, settings_.options_for(task.power, task.cache_bytes, task.strategy));
     prepared->workspace = plan.make_workspace();
-    if (in_plan_order()) {
-      prepared->x.resize(static_cast<std::size_t>(plan.vector_rows()) * plan.vectors());
-      plan.to_plan_order(x, prepared->x);
-    } else {
-      prepared->x.assign(x.begin(), x.end());
-    }
+    prepared->x = as_taken(plan, x);
     powers_.resize(std::max(powers_.size(), prepared->x.size() * plan.power()));
     return {.run = run_of(plan, task),
-            .apply = [this, prepared] { apply(*prepared); },
+            .apply = [this, prepared] { apply(*prepared, prepared->x); },
             .powers = [this, prepared] { return powers_of(*prepared); },
             .order =
                 [prepared] {
@@ -64,19 +60,33 @@ class Processor {
     return run;
   }
 
+  // A vector of rows in the order that the plan takes.
+  Array<V> as_taken(const PowerPlan<V, I>& plan, std::span<const V> rows) const {
+    if (!in_plan_order()) return Array<V>(rows.begin(), rows.end());
+    Array<V> positions(static_cast<std::size_t>(plan.vector_rows()) * plan.vectors());
+    plan.to_plan_order(rows, positions);
+    return positions;
+  }
+
   std::span<V> output(const Prepared& prepared) {
     return std::span(powers_).first(prepared.x.size() * prepared.plan.power());
   }
-  void apply(Prepared& prepared) {
-    prepared.plan.apply(prepared.x, output(prepared), prepared.workspace);
+  void apply(Prepared& prepared, const Array<V>& x) {
+    prepared.plan.apply(x, output(prepared), prepared.workspace);
   }
 
   Array<V> powers_of(Prepared& prepared) {
-    apply(prepared);
-    const std::span<const V> from = output(prepared);
-    if (!in_plan_order()) return Array<V>(from.begin(), from.end());
     const PowerPlan<V, I>& plan = prepared.plan;
     const std::size_t each = static_cast<std::size_t>(plan.rows()) * plan.vectors();
+    // The timed runs left right numbers in the workspace, and others in the output: powers of
+    // poison replace the former.
+    Array<V> poisoned(each);
+    poison<V>(poisoned);
+    apply(prepared, as_taken(plan, poisoned));
+    poison<V>(output(prepared));
+    apply(prepared, prepared.x);
+    const std::span<const V> from = output(prepared);
+    if (!in_plan_order()) return Array<V>(from.begin(), from.end());
     Array<V> powers(each * plan.power());
     for (std::size_t k = 0; k < static_cast<std::size_t>(plan.power()); ++k) {
       plan.to_caller_order(from.subspan(k * prepared.x.size(), prepared.x.size()),

@@ -10,6 +10,7 @@
 
 #include "cli/interruption.hpp"
 #include "cli/peers_gpu.hpp"
+#include "cli/poison_gpu.hpp"
 #include "cli/power_contest.hpp"
 #include "cli/power_options_gpu.hpp"
 #include "strata/base/checked.hpp"
@@ -102,8 +103,10 @@ class GpuPlans {
   }
 
   Array<V> powers_of(Prepared& prepared) {
-    // What one leaves out must not be there from another.
-    gpu::fill_zero(output(prepared), stream_);
+    // The timed runs left right numbers in the workspace, and others in the output. x stays where
+    // it is: a graph that was recorded with it is launched again.
+    apply_to_poison(prepared.x.span(), stream_, [&] { apply(prepared); });
+    poison_on_device(output(prepared), stream_);
     apply(prepared);
     stream_.synchronize();
     const gpu::PowerPlan<V>& plan = prepared.plan;
@@ -164,7 +167,8 @@ class GpuVendor {
     contender.apply = [this, power] { apply(power); };
     contender.powers = [this, power] {
       const gpu::DeviceSpan<V> powers = powers_.first(x_.size() * power);
-      gpu::fill_zero(powers, stream_);
+      apply_to_poison(x_.span(), stream_, [&] { apply(power); });
+      poison_on_device(powers, stream_);
       apply(power);
       return gpu::to_host(powers, stream_);
     };

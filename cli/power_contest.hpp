@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,7 +20,8 @@ struct Contender {
   PowerRun run;
   // Computes all powers. None if it was refused.
   std::function<void()> apply = {};
-  // Does so once more and returns them, in the order of the rows of its matrix.
+  // Does so once more and returns them, in the order of the rows of its matrix. What was computed
+  // before is destroyed first, in the output and in all memory in between.
   std::function<Array<V>()> powers = {};
   // The order in which its plan has the rows, without empty positions.
   std::function<Permutation<I>()> order = {};
@@ -76,7 +76,6 @@ class PowerContest {
   const MeasuringOptions& measuring_;
   Progress& progress_;
   Array<V> x_;
-  std::optional<ReferencePowers<V>> reference_;
 };
 
 // The rows of a plan.

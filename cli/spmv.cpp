@@ -173,7 +173,9 @@ std::string conclusion_text(const std::vector<ProductRun>& runs) {
 std::vector<Measurement> measurements_of(const std::vector<ProductRun>& runs) {
   std::vector<Measurement> measurements;
   for (const ProductRun& run : runs) {
-    if (run.format.refusal.empty()) measurements.push_back(run.measurement);
+    if (!run.format.refusal.empty()) continue;
+    measurements.push_back(run.measurement);
+    measurements.back().name = run.format.label;
   }
   return measurements;
 }

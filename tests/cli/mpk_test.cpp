@@ -29,8 +29,14 @@ TEST_F(Mpk, JsonHasTheKeysOfTheContract) {
     EXPECT_EQ(result["precision"], "double");
     EXPECT_EQ(result["error"]["passed"], true);
     EXPECT_EQ(result["error"]["compared_powers"], 3);
+    EXPECT_EQ(result["error"]["elements"], 3 * 5760);
+    EXPECT_EQ(result["error"]["judged"], 3 * 5760);
+    EXPECT_EQ(result["error"]["wrong"], 0);
     EXPECT_LE(result["error"]["relative"], result["error"]["tolerance"]);
-    EXPECT_LT(result["error"]["tolerance"], 1e-11);
+    // 8 entries in a corner, 27 inside: as many roundings of 2⁻⁵³.
+    EXPECT_GE(result["error"]["tolerance"], 8 * 0x1p-53);
+    EXPECT_LE(result["error"]["tolerance"], result["error"]["largest_tolerance"]);
+    EXPECT_NEAR(result["error"]["largest_tolerance"], 27 * 0x1p-53, 1e-20);
     EXPECT_GE(result["seconds"]["repetitions"], 1);
     EXPECT_LE(result["seconds"]["min"], result["seconds"]["median"]);
     EXPECT_LE(result["seconds"]["median"], result["seconds"]["p95"]);
@@ -108,8 +114,31 @@ TEST_F(Mpk, OverflowIsReportedAndFinitePowersAreStillCompared) {
   }
   const Outcome outcome = run(quick({"mpk", file("huge.mtx"), "-p", "5"}));
   EXPECT_EQ(outcome.status, 0);
-  EXPECT_NE(outcome.out.find("Power 4 is not finite from element 0 on"), std::string::npos)
-      << outcome.out;
+  for (const char* part : {"Power 4 is not finite from element 0 on", "elements were not judged"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+TEST_F(Mpk, RowsAreCheckedBesideThoseThatOverflow) {
+  write_file(file("huge.mtx"),
+             "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1e100\n2 2 1\n2 3 1\n3 3 "
+             "1\n");
+  for (const json& result : json_of(quick({"mpk", file("huge.mtx"), "-p", "5"}))["results"]) {
+    EXPECT_EQ(result["error"]["elements"], 15);
+    EXPECT_EQ(result["error"]["judged"], 13) << "all but row 0 of powers 4 and 5";
+  }
+}
+
+TEST_F(Mpk, WhatCannotBeJudgedIsStatus1) {
+  write_file(file("infinite.mtx"),
+             "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n");
+  const Words words = quick({"mpk", file("infinite.mtx"), "-p", "2", "--strategy", "spmv"});
+  const Outcome outcome = run(words);
+  expect_one_line_error(outcome, 1, "plain products: none of 2 elements can be judged");
+  EXPECT_NE(outcome.out.find("NOT CHECKED"), std::string::npos) << outcome.out;
+  Words unchecked = words;
+  unchecked.emplace_back("--no-validate");
+  EXPECT_EQ(run(unchecked).status, 0);
 }
 
 TEST_F(Mpk, NothingIsValidatedOnRequest) {

@@ -39,6 +39,7 @@ TEST_F(SpmvGpu, FormatsAndTheVendorAgreeWithTheReference) {
     }
     if (result.contains("refused")) continue;
     EXPECT_EQ(result["error"]["passed"], true) << result;
+    EXPECT_EQ(result["error"]["judged"], 12000);
     EXPECT_GE(result["seconds"]["repetitions"], 20);
     for (const char* key : {"gflops", "gbytes_per_second", "percent_of_memory_bandwidth"}) {
       EXPECT_GT(result[key], 0) << key;

@@ -69,6 +69,28 @@ TEST_F(Spmv, AllTypesAndShapesAreRight) {
   }
 }
 
+TEST_F(Spmv, TheJsonSaysWhatWasChecked) {
+  for (const json& result : json_of(quick({"spmv", "stencil5:30x20"}))["results"]) {
+    EXPECT_EQ(result["error"]["elements"], 600);
+    EXPECT_EQ(result["error"]["judged"], 600);
+    EXPECT_EQ(result["error"]["wrong"], 0);
+    EXPECT_EQ(result["error"]["power"], 1);
+    EXPECT_LT(result["error"]["row"], 600);
+    EXPECT_EQ(result["error"]["vector"], 0);
+    EXPECT_NEAR(result["error"]["largest_tolerance"], 5 * 0x1p-53, 1e-20);
+    EXPECT_LE(result["error"]["relative"], result["error"]["tolerance"]);
+  }
+}
+
+TEST_F(Spmv, SmallRowsBesideHugeOnesAreJudged) {
+  write_file(file("huge.mtx"),
+             "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1e17\n2 2 1\n3 3 1\n");
+  for (const json& result : json_of(quick({"spmv", file("huge.mtx")}))["results"]) {
+    EXPECT_EQ(result["error"]["judged"], 3);
+    EXPECT_NEAR(result["error"]["largest_tolerance"], 0x1p-53, 1e-20);
+  }
+}
+
 TEST_F(Spmv, AutoTakesTheFewestBytes) {
   const json document = json_of(quick({"spmv", "stencil27:10x10x30", "--format", "auto"}));
   for (const json& result : document["results"]) {
