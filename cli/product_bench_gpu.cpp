@@ -132,8 +132,10 @@ class GpuProductBench {
 
   template <class Matrix>
   GpuProduct product_of(std::shared_ptr<const Matrix> stored) {
-    return {stored->bytes(), [this, stored] {
-              gpu::step(*stored, {}, {x_.span(), {}, y_.span(), 1}, stored->all_rows(), stream_);
+    const auto scratch = std::make_shared<gpu::DeviceArray<V>>(stored->scratch_elements(1));
+    return {stored->bytes(), [this, stored, scratch] {
+              gpu::step(*stored, {}, {x_.span(), {}, y_.span(), 1, scratch->span()},
+                        stored->all_rows(), stream_);
             }};
   }
 
