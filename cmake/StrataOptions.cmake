@@ -43,8 +43,10 @@ endif()
 if(NOT strata_has_cxx20)
   # Another compiler may come under the same name.
   unset(STRATA_COMPILER_HAS_CXX20 CACHE)
-  message(FATAL_ERROR " ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}) "
-                      "lacks parts of C++20: g++ 11 or later is needed, or clang with its library; CXX names one")
+  # A leading space keeps CMake from breaking the line.
+  message(FATAL_ERROR
+          " ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}) lacks "
+          "parts of C++20: g++ 11 or later is needed, or clang with its library; CXX names one")
 endif()
 
 find_program(CCACHE_PROGRAM ccache)
@@ -72,7 +74,6 @@ strata_need(ZLIB ZLIB_FOUND zlib1g-dev)
 strata_need(nlohmann_json nlohmann_json_FOUND nlohmann-json3-dev)
 if(strata_needs)
   list(JOIN strata_needs ", " strata_needs)
-  # A leading space keeps CMake from breaking the line.
   message(FATAL_ERROR " Strata needs ${strata_needs}")
 endif()
 
