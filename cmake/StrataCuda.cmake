@@ -16,8 +16,8 @@ function(strata_find_nvcc result)
   elseif(NOT "$ENV{CUDACXX}" STREQUAL "")
     separate_arguments(nvcc UNIX_COMMAND "$ENV{CUDACXX}")
   else()
-    find_program(nvcc nvcc NO_CACHE HINTS $ENV{CUDA_PATH}/bin $ENV{CUDA_HOME}/bin
-                 PATHS /usr/local/cuda/bin /opt/cuda/bin)
+    find_program(nvcc nvcc NO_CACHE HINTS ENV CUDA_PATH ENV CUDA_HOME
+                 PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES bin)
   endif()
   set(${result} "${nvcc}" PARENT_SCOPE)
 endfunction()
