@@ -19,6 +19,36 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
+# Compilers call themselves C++20 long before their library is; the last parts to come are tried.
+set(strata_has_cxx20 OFF)
+if("cxx_std_20" IN_LIST CMAKE_CXX_COMPILE_FEATURES)
+  include(CheckCXXSourceCompiles)
+  check_cxx_source_compiles([[
+    #include <algorithm>
+    #include <atomic>
+    #include <charconv>
+    #include <span>
+    #include <string_view>
+    int main() {
+      double number = 0;
+      const std::string_view text = "1.5";
+      std::from_chars(text.data(), text.data() + text.size(), number);
+      std::atomic<int> flag = 0;
+      flag.wait(1);
+      int unsorted[] = {2, 1};
+      std::ranges::sort(std::span<int>(unsorted));
+    }]] STRATA_COMPILER_HAS_CXX20)
+  set(strata_has_cxx20 ${STRATA_COMPILER_HAS_CXX20})
+endif()
+if(NOT strata_has_cxx20)
+  # Another compiler may come under the same name.
+  unset(STRATA_COMPILER_HAS_CXX20 CACHE)
+  # A leading space keeps CMake from breaking the line.
+  message(FATAL_ERROR
+          " ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}) lacks "
+          "parts of C++20: g++ 11 or later is needed, or clang with its library; CXX names one")
+endif()
+
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Precompiled headers are cached only if ccache is told that they are there.
@@ -29,11 +59,23 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
-find_package(OpenMP REQUIRED COMPONENTS CXX)
-find_package(fmt REQUIRED)
-find_package(ZLIB REQUIRED)
+# Everything that is missing, in one line; CMake's own messages are a page per package.
+set(strata_needs "")
+macro(strata_need package found debian)
+  find_package(${package} QUIET ${ARGN})
+  if(NOT ${found})
+    list(APPEND strata_needs "${package} (Debian package ${debian})")
+  endif()
+endmacro()
+strata_need(OpenMP OpenMP_CXX_FOUND "libomp-dev for clang; g++ has its own" COMPONENTS CXX)
+strata_need(fmt fmt_FOUND libfmt-dev)
+strata_need(ZLIB ZLIB_FOUND zlib1g-dev)
 # Headers only, and in no header of ours: a user of the library does not need it.
-find_package(nlohmann_json REQUIRED)
+strata_need(nlohmann_json nlohmann_json_FOUND nlohmann-json3-dev)
+if(strata_needs)
+  list(JOIN strata_needs ", " strata_needs)
+  message(FATAL_ERROR " Strata needs ${strata_needs}")
+endif()
 
 # Flags for our own code only; nothing of this reaches a user of the library.
 add_library(strata_flags INTERFACE)

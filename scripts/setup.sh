@@ -57,10 +57,21 @@ install_packages() {
     fail "apt-get could not install: $*"
 }
 
+# Fails where CMake is older than what CMakeLists.txt asks for: one that is too old for presets only
+# says that it does not know the option.
+require_cmake() {
+  local needed found
+  needed=$(sed -n 's/^cmake_minimum_required(VERSION \([0-9]*\.[0-9]*\).*/\1/p' "$strata_root/CMakeLists.txt")
+  found=$(cmake --version | sed -n 's/^cmake version \([0-9.]*\).*/\1/p')
+  printf '%s\n' "$needed" "$found" | sort -VC ||
+    fail "CMake $found is too old: $needed or later is needed, for example from https://cmake.org/download"
+}
+
 # build_preset PRESET [CMAKE ARGUMENT…]: configures when needed or asked to, then builds.
 build_preset() {
   local preset=$1 build=$strata_root/build/$1
   shift
+  require_cmake
   if [ $# -gt 0 ] || [ ! -f "$build/build.ninja" ]; then
     say "configuring build/$preset"
     (cd "$strata_root" && cmake --preset "$preset" "$@") >&2 || fail "cmake could not configure build/$preset"

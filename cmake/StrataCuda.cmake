@@ -1,0 +1,223 @@
+# CUDA, if there is an nvcc that can compile the library. Everything is asked of nvcc itself before
+# the language is enabled: once CMake enables a language, a compiler that does not work is fatal.
+#
+#   strata_find_cuda()   enables CUDA and sets STRATA_GPU_API, or says in strata_gpu_missing why not
+
+include(CheckLanguage)
+
+# The first version with C++20 and with code for Hopper's own instructions (90a).
+set(STRATA_NVCC_MINIMUM 12.0)
+
+# nvcc and its first arguments: what the user named, or what is found.
+function(strata_find_nvcc result)
+  if(CMAKE_CUDA_COMPILER)
+    separate_arguments(arguments UNIX_COMMAND "${CMAKE_CUDA_COMPILER_ARG1}")
+    set(nvcc ${CMAKE_CUDA_COMPILER} ${arguments})
+  elseif(NOT "$ENV{CUDACXX}" STREQUAL "")
+    separate_arguments(nvcc UNIX_COMMAND "$ENV{CUDACXX}")
+  else()
+    find_program(nvcc nvcc NO_CACHE HINTS ENV CUDA_PATH ENV CUDA_HOME
+                 PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES bin)
+  endif()
+  set(${result} "${nvcc}" PARENT_SCOPE)
+endfunction()
+
+# The compute capabilities of this machine's GPUs, without the point.
+function(strata_find_gpus result)
+  set(found "")
+  find_program(NVIDIA_SMI_PROGRAM nvidia-smi)
+  mark_as_advanced(NVIDIA_SMI_PROGRAM)
+  if(NVIDIA_SMI_PROGRAM)
+    execute_process(COMMAND ${NVIDIA_SMI_PROGRAM} --query-gpu=compute_cap --format=csv,noheader
+                    TIMEOUT 60 OUTPUT_VARIABLE capabilities ERROR_QUIET RESULT_VARIABLE status)
+    if(status STREQUAL "0")
+      string(REGEX MATCHALL "[0-9]+\\.[0-9]" found "${capabilities}")
+    endif()
+  endif()
+  list(TRANSFORM found REPLACE "\\." "")
+  list(REMOVE_DUPLICATES found)
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+# What nvcc compiles for, ascending, from Turing on: the oldest generation that the kernels support.
+function(strata_nvcc_architectures nvcc result)
+  execute_process(COMMAND ${nvcc} --list-gpu-arch TIMEOUT 60 OUTPUT_VARIABLE said ERROR_QUIET)
+  string(REGEX MATCHALL "compute_[0-9]+" known "${said}")
+  list(TRANSFORM known REPLACE "compute_" "")
+  list(FILTER known EXCLUDE REGEX "^([0-6].|7[0-4])$")
+  list(REMOVE_DUPLICATES known)
+  list(SORT known COMPARE NATURAL)
+  set(${result} ${known} PARENT_SCOPE)
+endfunction()
+
+# Real code for the GPU of this machine where it should be tuned for it; for one that nvcc does not
+# know yet, PTX of the newest generation before it. Without a GPU, real code for Hopper, and PTX
+# that drivers compile for everything since Turing: quick to build and wrong nowhere. Builds that
+# travel have real code for every generation that has its own kernels.
+function(strata_choose_cuda_architectures nvcc result)
+  strata_nvcc_architectures("${nvcc}" known)
+  set(oldest 75)
+  if(known)
+    list(GET known 0 oldest)
+  endif()
+  set(chosen "")
+  if(STRATA_NATIVE)
+    strata_find_gpus(gpus)
+    foreach(gpu IN LISTS gpus)
+      set(code "")
+      foreach(architecture IN LISTS known)
+        if(architecture EQUAL gpu)
+          set(code ${architecture}-real)
+        elseif(architecture LESS gpu)
+          set(code ${architecture}-virtual)
+        endif()
+      endforeach()
+      list(APPEND chosen ${code})
+    endforeach()
+    list(TRANSFORM chosen REPLACE "^90-real$" 90a-real)
+  else()
+    set(chosen ${oldest}-real 80-real 90a-real 90-virtual)
+  endif()
+  if(NOT chosen)
+    set(chosen 90a-real ${oldest}-virtual)
+  endif()
+  list(REMOVE_DUPLICATES chosen)
+  set(${result} ${chosen} PARENT_SCOPE)
+endfunction()
+
+# The options by which CMake asks nvcc for architectures.
+function(strata_architecture_options result)
+  set(options "")
+  foreach(architecture IN LISTS ARGN)
+    if(architecture MATCHES "^(.+)-real$")
+      list(APPEND options -gencode=arch=compute_${CMAKE_MATCH_1},code=sm_${CMAKE_MATCH_1})
+    elseif(architecture MATCHES "^(.+)-virtual$")
+      list(APPEND options -gencode=arch=compute_${CMAKE_MATCH_1},code=compute_${CMAKE_MATCH_1})
+    elseif(architecture MATCHES "^(native|all|all-major)$")
+      list(APPEND options -arch=${architecture})
+    elseif(architecture)
+      list(APPEND options
+           -gencode=arch=compute_${architecture},code=[compute_${architecture},sm_${architecture}])
+    endif()
+  endforeach()
+  set(${result} ${options} PARENT_SCOPE)
+endfunction()
+
+# Compiles and links a program as the library's kernels will be; empty if that works, else why not.
+function(strata_try_nvcc nvcc version architectures result)
+  strata_architecture_options(options ${architectures})
+  if(CMAKE_CUDA_HOST_COMPILER)
+    list(APPEND options -ccbin=${CMAKE_CUDA_HOST_COMPILER})
+  elseif(NOT "$ENV{CUDAHOSTCXX}" STREQUAL "")
+    list(APPEND options -ccbin=$ENV{CUDAHOSTCXX})
+  endif()
+  if(DEFINED CMAKE_CUDA_FLAGS)
+    separate_arguments(flags UNIX_COMMAND "${CMAKE_CUDA_FLAGS}")
+  else()
+    separate_arguments(flags UNIX_COMMAND "$ENV{CUDAFLAGS}")
+  endif()
+  strata_try(error ${nvcc} ${flags} ${options} -std=c++20 -cudart=static
+             ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/try_gpu.cu -o try_cuda)
+  list(GET nvcc 0 path)
+  if(error MATCHES "unsupported ([A-Za-z ]+ version!.*)")
+    string(REGEX REPLACE " *The nvcc flag.*" "" refusal "${CMAKE_MATCH_1}")
+    set(error "nvcc ${version} refuses the host compiler (${refusal}): name another by CUDAHOSTCXX")
+  elseif(error MATCHES "cannot find -l(cud[a-z_]*)")
+    set(error
+        "nvcc ${version} (${path}) comes without the static CUDA runtime (lib${CMAKE_MATCH_1}.a)")
+  elseif(error)
+    set(error "nvcc ${version} (${path}) does not compile: ${error}")
+  endif()
+  set(${result} "${error}" PARENT_SCOPE)
+endfunction()
+
+# Sets for its caller strata_gpu_missing, why nvcc cannot compile the library, empty if it can; and
+# strata_cuda_architectures, what it is to compile for.
+function(strata_check_nvcc nvcc)
+  set(architectures "${CMAKE_CUDA_ARCHITECTURES}")
+  set(missing "")
+  set(version "")
+  if(nvcc)
+    list(GET nvcc 0 path)
+    strata_version_of(version "release [0-9.]+, V([0-9.]+)" ${nvcc})
+  endif()
+  if(NOT nvcc)
+    set(missing "nvcc not found; CUDACXX names one that is in no usual place")
+  elseif(NOT version)
+    set(missing "${path} does not answer as nvcc does")
+  elseif(version VERSION_LESS STRATA_NVCC_MINIMUM)
+    set(missing
+        "nvcc ${version} (${path}) is too old: CUDA ${STRATA_NVCC_MINIMUM} or later is needed")
+  else()
+    if(architectures STREQUAL "")
+      set(architectures "$ENV{CUDAARCHS}")
+    endif()
+    if(architectures STREQUAL "")
+      strata_choose_cuda_architectures("${nvcc}" architectures)
+    endif()
+    strata_find_gpus(gpus)
+    if(architectures STREQUAL "native" AND NOT gpus)
+      set(missing "CMAKE_CUDA_ARCHITECTURES is native, but nvidia-smi finds no GPU")
+    elseif(NOT STRATA_CUDA_TRIED STREQUAL "${version} ${architectures} ${CMAKE_CUDA_FLAGS}")
+      strata_try_nvcc("${nvcc}" ${version} "${architectures}" missing)
+    endif()
+  endif()
+  set(strata_cuda_architectures "${architectures}" PARENT_SCOPE)
+  set(strata_gpu_missing "${missing}" PARENT_SCOPE)
+endfunction()
+
+# A macro: languages are enabled for the folder that asks, and for those below it.
+macro(strata_enable_cuda)
+  if(CCACHE_PROGRAM AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  endif()
+  enable_language(CUDA)
+  find_package(CUDAToolkit QUIET)
+  if(NOT TARGET CUDA::cudart_static)
+    set(strata_gpu_missing "nvcc found, but CMake does not find its static runtime")
+  else()
+    set(STRATA_GPU_API cuda)
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(CMAKE_CUDA_EXTENSIONS OFF)
+    # CMake 3.25 does not know the option for every compiler that has it.
+    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    endif()
+    # What need not be tried again. The host compiler is no part of it: CMake fixes it in the first
+    # run, when the environment may have named it.
+    set(STRATA_CUDA_TRIED
+        "${CMAKE_CUDA_COMPILER_VERSION} ${CMAKE_CUDA_ARCHITECTURES} ${CMAKE_CUDA_FLAGS}"
+        CACHE INTERNAL "Version, architectures and flags with which nvcc works")
+  endif()
+endmacro()
+
+macro(strata_find_cuda)
+  strata_find_nvcc(strata_nvcc)
+  strata_check_nvcc("${strata_nvcc}")
+  if(NOT strata_gpu_missing)
+    if("${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "")
+      set(CMAKE_CUDA_ARCHITECTURES ${strata_cuda_architectures}
+          CACHE STRING "GPUs to compile for" FORCE)
+    endif()
+    # Last, CMake's own opinion, in a project that may fail.
+    set(strata_cmake_agrees ON)
+    if(NOT CMAKE_CUDA_COMPILER)
+      list(JOIN strata_nvcc " " strata_nvcc)
+      set(ENV{CUDACXX} "${strata_nvcc}")
+      set(ENV{CUDAARCHS} "${CMAKE_CUDA_ARCHITECTURES}")
+      unset(CMAKE_CUDA_COMPILER CACHE)
+      check_language(CUDA)
+      set(strata_cmake_agrees ${CMAKE_CUDA_COMPILER})
+      # Its result lacks the arguments in CUDACXX: the language is enabled from there.
+      unset(CMAKE_CUDA_COMPILER)
+      unset(CMAKE_CUDA_COMPILER CACHE)
+    endif()
+    if(strata_cmake_agrees)
+      strata_enable_cuda()
+    else()
+      set(strata_gpu_missing
+          "${strata_nvcc} works, but not with CMake ${CMAKE_VERSION} (CMakeFiles/CMakeError.log)")
+    endif()
+  endif()
+endmacro()
