@@ -101,9 +101,8 @@ class Planner {
   using SharedArrangement = std::shared_ptr<Arrangement<V, I>>;
 
   void choose_threads() {
-    const int wanted = options_.threads > 0 ? options_.threads : thread_count();
     const Offset shares = matrix_.nnz() * Offset{sizeof(V) + sizeof(I)} / kSmallestShareBytes;
-    prepared_.threads = static_cast<int>(std::clamp<Offset>(shares, 1, wanted));
+    prepared_.threads = static_cast<int>(std::clamp<Offset>(shares, 1, thread_count()));
   }
 
   void find_facts() {
