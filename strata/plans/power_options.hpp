@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "strata/base/processors.hpp"
 #include "strata/base/types.hpp"
 #include "strata/machine/facts.hpp"
 #include "strata/plans/basis.hpp"
@@ -73,6 +74,8 @@ struct PowerOptions {
   bool confirm = true;      // time kernels and, for a few products, the favourites, and keep the
                             // fastest; without, nothing is timed and the facts alone decide
   const MachineFacts* facts = nullptr;  // to predict with; none: those of this machine
+  // That the threads can have at once, for waves need one each; usable = 0: what this process has.
+  ProcessorBudget processors = {};
 };
 
 }  // namespace strata

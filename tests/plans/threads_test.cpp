@@ -1,6 +1,7 @@
 // Plans with a number of threads of their own, in a process that uses another one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -78,6 +79,62 @@ TEST(PowerPlanThreads, BeyondTheMostAreRefused) {
     options.threads = threads;
     EXPECT_THROW(plan_powers(matrix, options), InvalidArgument);
   }
+}
+
+// A matrix that the imaginary machine takes a wave for.
+Csr<double, I> matrix_for_a_wave() {
+  return generate<double, I>("stencil7:40x40x60");
+}
+
+PowerOptions options_on(ProcessorBudget processors, int threads) {
+  PowerOptions options = test::quick_options();
+  options.threads = threads;
+  options.processors = processors;
+  return options;
+}
+
+bool has_waves(const PowerPlan<double, I>& plan) {
+  return std::ranges::any_of(plan.candidates(), [](const PowerCandidate& candidate) {
+    return candidate.strategy != PowerStrategy::spmv;
+  });
+}
+
+TEST(PowerPlanThreads, WithAProcessorEachTakeWaves) {
+  const auto matrix = matrix_for_a_wave();
+  for (const ProcessorBudget processors :
+       {ProcessorBudget{.usable = 4, .quota = 0}, ProcessorBudget{.usable = 4, .quota = 4},
+        ProcessorBudget{.usable = 64, .quota = 5.5}}) {
+    const auto plan = plan_powers(matrix, options_on(processors, 4));
+    EXPECT_EQ(plan.threads(), 4);
+    EXPECT_NE(plan.choice().strategy, PowerStrategy::spmv) << plan.explain();
+    EXPECT_EQ(plan.explain().find("Remark"), std::string::npos) << plan.explain();
+  }
+}
+
+TEST(PowerPlanThreads, ThatShareProcessorsTakeNoWavesUnlessAskedFor) {
+  const auto matrix = matrix_for_a_wave();
+  for (const auto& [processors, words] :
+       {std::pair{ProcessorBudget{.usable = 2, .quota = 0}, "4 threads share 2 processors"},
+        std::pair{ProcessorBudget{.usable = 1, .quota = 0}, "4 threads share 1 processor,"},
+        std::pair{ProcessorBudget{.usable = 64, .quota = 1.5}, "the time of 1.5 processors"}}) {
+    PowerOptions options = options_on(processors, 4);
+    const auto plan = plan_powers(matrix, options);
+    EXPECT_EQ(plan.threads(), 4);
+    EXPECT_FALSE(has_waves(plan));
+    EXPECT_NE(plan.explain().find(words), std::string::npos) << plan.explain();
+    EXPECT_NE(plan.explain().find("a processor for every thread"), std::string::npos);
+    options.strategy = PowerStrategy::wavefront;
+    const auto asked_for = plan_powers(matrix, options);
+    EXPECT_EQ(asked_for.threads(), 4);
+    EXPECT_EQ(asked_for.choice().strategy, PowerStrategy::wavefront);
+    EXPECT_NE(asked_for.explain().find(words), std::string::npos) << asked_for.explain();
+  }
+}
+
+TEST(PowerPlanThreads, OneIsAlwaysAffordable) {
+  const auto plan = plan_powers(matrix_for_a_wave(), options_on({.usable = 1, .quota = 0.2}, 1));
+  EXPECT_TRUE(has_waves(plan));
+  EXPECT_EQ(plan.explain().find("Remark"), std::string::npos) << plan.explain();
 }
 
 }  // namespace
