@@ -21,6 +21,7 @@ struct MachineOptions {
   CommonOptions common;
   bool refresh = false;
   double seconds = 10;
+  double largest_spread = MeasureOptions{}.largest_spread;
   std::string backend = "cpu";
 };
 
@@ -113,11 +114,11 @@ std::string synchronisation_text(const MachineFacts& facts) {
 
 std::string machine_text(const KnownFacts& known, const std::string& path, bool with_remark) {
   const MachineFacts& facts = known.facts;
-  std::string text =
-      fmt::format("{}, {}\n  measured   {}, in {:.1f} s{}\n  stored in  {}\n",
-                  facts.processor.empty() ? "unknown processor" : facts.processor,
-                  counted(facts.cores, "thread"), facts.measured_at, facts.measuring_seconds,
-                  known.measured ? "" : "; --refresh measures again", path);
+  std::string text = fmt::format(
+      "{}, {}\n  measured   {}, in {:.1f} s, spread {:.2f}{}\n  stored in  {}\n",
+      facts.processor.empty() ? "unknown processor" : facts.processor,
+      counted(facts.cores, "thread"), facts.measured_at, facts.measuring_seconds, facts.spread,
+      known.measured ? "" : "; --refresh measures again", known.stored ? path : "nowhere");
   if (with_remark && !known.remark.empty()) text += fmt::format("  remark     {}\n", known.remark);
   return text + "\n" + cache_text(facts) + "\n" + plateau_text(facts) + "\n" + curve_text(facts) +
          "\n" + stream_text(facts) + "\n" + synchronisation_text(facts);
@@ -129,7 +130,7 @@ Json machine_json(const KnownFacts& known, const std::string& path) {
   result["cache_bytes"] = known.facts.cache_bytes(known.facts.cores);
   result["private_cache_bytes"] = known.facts.private_cache_bytes(known.facts.cores);
   result["measured_now"] = known.measured;
-  result["stored_in"] = path;
+  if (known.stored) result["stored_in"] = path;
   if (!known.remark.empty()) result["remark"] = known.remark;
   return result;
 }
@@ -147,6 +148,7 @@ std::string run_on_cpu(const MachineOptions& options, ResultDocument& document,
   const MeasureOptions measuring{.seconds = options.seconds,
                                  .threads = options.common.threads,
                                  .largest_bytes = 0,
+                                 .largest_spread = options.largest_spread,
                                  .progress = shown_by(progress)};
   const auto path = facts_path(options.common.threads);
   const KnownFacts known =
@@ -188,6 +190,13 @@ void add_machine(CLI::App& app, Command& chosen) {
                    "Roughly how long measuring the processor may take; below 3 with fewer points")
       ->type_name("S")
       ->check(CLI::Range(0.01, 3600.0))
+      ->capture_default_str();
+  command
+      ->add_option("--largest-spread", options->largest_spread,
+                   "Store the facts of the processor only if half of the samples take at most this "
+                   "many times as long as undisturbed ones")
+      ->type_name("R")
+      ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   command
       ->add_option("--backend", options->backend,

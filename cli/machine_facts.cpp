@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <string>
-#include <thread>
 
 #include "cli/build_info.hpp"
+#include "strata/base/processors.hpp"
 #include "strata/machine/system.hpp"
 
 namespace strata::cli {
@@ -36,7 +36,7 @@ nlohmann::ordered_json machine_facts() {
   };
   add("cpu", processor_name());
   if (const int cores = physical_cores(); cores > 0) facts["cores"] = cores;
-  facts["threads"] = std::thread::hardware_concurrency();
+  facts["threads"] = usable_processors();
   facts["caches"] = caches();
   facts["memory_bytes"] = static_cast<long long>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   add("os", value_in_file("/etc/os-release", "PRETTY_NAME", '='));

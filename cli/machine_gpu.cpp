@@ -89,7 +89,8 @@ std::string gpu_text(const KnownGpu& known, bool with_remark) {
       "  stored in  {}\n",
       device.name, device.index, device.architecture, device.api == gpu::Api::hip ? "HIP" : "CUDA",
       device.runtime, device.driver, facts.measured_at, facts.measuring_seconds,
-      known.measured ? "" : "; --refresh measures again", known.path);
+      known.measured ? "" : "; --refresh measures again",
+      known.path.empty() ? "nowhere" : known.path);
   if (with_remark && !known.remark.empty()) text += fmt::format("  remark     {}\n", known.remark);
   return text + "\n" + properties_text(device) + "\n" + plateau_text(facts) + "\n" +
          curve_text(facts) + "\n" + stream_text(facts.stream) + "\n" + synchronisation_text(facts);
@@ -102,7 +103,7 @@ Json gpu_json(const KnownGpu& known) {
   result["l2_bytes_per_second"] = known.facts.l2_bandwidth();
   result["l2_bytes"] = known.facts.l2_bytes();
   result["measured_now"] = known.measured;
-  result["stored_in"] = known.path;
+  if (!known.path.empty()) result["stored_in"] = known.path;
   if (!known.remark.empty()) result["remark"] = known.remark;
   return result;
 }

@@ -4,17 +4,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
+
+#include "strata/base/cgroup.hpp"
 
 namespace strata::cli {
 
 void limit_memory() {
   rlim_t bytes =
       static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
-  // The file says "max" where there is no limit, which is no number.
-  rlim_t of_container = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> of_container) {
-    bytes = std::min(bytes, of_container);
+  if (const Offset of_container = cgroup_limits().memory_bytes; of_container > 0) {
+    bytes = std::min(bytes, static_cast<rlim_t>(of_container));
   }
   rlimit limit{};
   if (getrlimit(RLIMIT_DATA, &limit) != 0) return;

@@ -5,14 +5,37 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <set>
+#include <string>
 
 #include "strata/base/error.hpp"
+#include "strata/base/processors.hpp"
 
 namespace strata {
 
 namespace {
 
+// For the process, and of the scopes of this thread; 0: none. Nothing else is read or written along
+// with them, hence relaxed.
 std::atomic<int> chosen_thread_count{0};
+thread_local int scoped_thread_count = 0;
+
+void require_possible(int threads) {
+  if (threads < 0) throw InvalidArgument("the number of threads cannot be negative");
+  if (threads > kMaxThreads) {
+    throw InvalidArgument("the number of threads is " + std::to_string(threads) +
+                          ", more than the " + std::to_string(kMaxThreads) + " that are possible");
+  }
+}
+
+// A number other than OpenMP's own default, all processors, is somebody's choice and stands. By
+// itself OpenMP knows nothing of what control groups allow.
+int default_thread_count() {
+  const int by_openmp = std::clamp(omp_get_max_threads(), 1, kMaxThreads);
+  if (by_openmp != omp_get_num_procs()) return by_openmp;
+  static const int affordable = processor_budget().affordable_threads();
+  return std::min(by_openmp, affordable);
+}
 
 // Keeps the first exception of a team until the team has ended.
 class FirstException {
@@ -36,16 +59,37 @@ class FirstException {
 }  // namespace
 
 int thread_count() {
+  if (scoped_thread_count > 0) return scoped_thread_count;
   const int chosen = chosen_thread_count.load(std::memory_order_relaxed);
-  return chosen > 0 ? chosen : omp_get_max_threads();
+  return chosen > 0 ? chosen : default_thread_count();
 }
 
 void set_thread_count(int count) {
-  if (count < 0) throw InvalidArgument("the number of threads cannot be negative");
+  require_possible(count);
   chosen_thread_count.store(count, std::memory_order_relaxed);
 }
 
+ThreadCountScope::ThreadCountScope(int count) : before_(scoped_thread_count) {
+  require_possible(count);
+  if (count > 0) scoped_thread_count = count;
+}
+
+ThreadCountScope::~ThreadCountScope() {
+  scoped_thread_count = before_;
+}
+
+int processors_of_openmp_places() {
+  std::set<int> processors;
+  for (int place = 0; place < omp_get_num_places(); ++place) {
+    std::vector<int> of_place(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+    omp_get_place_proc_ids(place, of_place.data());
+    processors.insert(of_place.begin(), of_place.end());
+  }
+  return static_cast<int>(processors.size());
+}
+
 void run_on_threads(int threads, FunctionRef<void(int, int)> body) {
+  require_possible(threads);
   if (threads <= 1 || omp_in_parallel()) {
     body(0, 1);
     return;
@@ -95,6 +139,14 @@ void run_dynamic(Offset count, Offset grain, FunctionRef<void(Offset, Offset)> b
   failure.rethrow();
 }
 
+void for_each_piece(Offset count, int pieces, FunctionRef<void(int, Chunk)> visit) {
+  run_on_threads(pieces, [&](int thread, int team) {
+    for (int piece = thread; piece < pieces; piece += team) {
+      visit(piece, chunk_of(count, piece, pieces));
+    }
+  });
+}
+
 }  // namespace detail
 
 Offset exclusive_scan(std::span<Offset> values) {
@@ -112,21 +164,15 @@ Offset exclusive_scan(std::span<Offset> values) {
   // Two passes over fixed pieces: sums first, then the scan of each piece from its start.
   const int pieces = thread_count();
   std::vector<Offset> starts(static_cast<std::size_t>(pieces) + 1, 0);
-  const auto for_each_piece = [&](FunctionRef<void(int, Chunk)> visit) {
-    run_on_threads(pieces, [&](int thread, int team) {
-      for (int piece = thread; piece < pieces; piece += team) {
-        visit(piece, chunk_of(count, piece, pieces));
-      }
-    });
-  };
-  for_each_piece([&](int piece, Chunk chunk) {
+  detail::for_each_piece(count, pieces, [&](int piece, Chunk chunk) {
     Offset sum = 0;
     for (Offset i = chunk.begin; i < chunk.end; ++i) sum += values[i];
     starts[piece + 1] = sum;
   });
   for (std::size_t piece = 1; piece < starts.size(); ++piece) starts[piece] += starts[piece - 1];
-  for_each_piece(
-      [&](int piece, Chunk chunk) { scan_piece(chunk.begin, chunk.end, starts[piece]); });
+  detail::for_each_piece(count, pieces, [&](int piece, Chunk chunk) {
+    scan_piece(chunk.begin, chunk.end, starts[piece]);
+  });
   return starts.back();
 }
 

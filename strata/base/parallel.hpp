@@ -12,14 +12,42 @@
 
 namespace strata {
 
-// How many threads parallel work uses: all cores this process may run on, unless set.
+// More threads than this are refused: an OpenMP runtime that cannot start as many as it is asked
+// for ends the process.
+inline constexpr int kMaxThreads = 1024;
+
+// How many threads parallel work of the calling thread uses: what its ThreadCountScope says, else
+// what was set for the process, else what OpenMP was told, else all processors that this process
+// can have at once (processors.hpp). Every operation reads it once, when it begins.
 int thread_count();
 
-// Uses `count` threads from now on; 0 goes back to all cores. Applies to the whole process.
+// Uses `count` threads from now on, 1 … kMaxThreads; 0 goes back to all processors. Applies to the
+// whole process, and may be called at any time from any thread: operations that have begun keep
+// the number that they began with. Throws InvalidArgument.
 void set_thread_count(int count);
 
+// While it lives, thread_count() is `count` in the thread that made it and in no other: for one
+// piece of work, beside others in the process that use more or fewer threads. Scopes nest; one ends
+// in the thread that made it, before those around it. 0 changes nothing. Throws InvalidArgument
+// outside 0 … kMaxThreads.
+class ThreadCountScope {
+ public:
+  explicit ThreadCountScope(int count);
+  ~ThreadCountScope();
+  ThreadCountScope(const ThreadCountScope&) = delete;
+  ThreadCountScope& operator=(const ThreadCountScope&) = delete;
+
+ private:
+  int before_;
+};
+
+// Distinct processors of OpenMP's places; 0 if it has none, because it binds no threads. OpenMP
+// made them from the processors that the process had before any thread was bound.
+int processors_of_openmp_places();
+
 // Runs body(thread, team) once on each of `team` threads, and returns when all are done. The team
-// may be smaller than asked for; inside another parallel region it is 1.
+// may be smaller than asked for; inside another parallel region it is 1. Throws InvalidArgument for
+// more than kMaxThreads.
 void run_on_threads(int threads, FunctionRef<void(int thread, int team)> body);
 
 // Part `part` of `parts` nearly equal contiguous pieces of [0, count).
@@ -74,23 +102,28 @@ void parallel_dynamic(Offset count, Offset grain, Body&& body) {
   detail::run_dynamic(count, grain, body);
 }
 
+namespace detail {
+// visit(piece, chunk) for each of `pieces` contiguous chunks of [0, count), on up to as many
+// threads. What is kept per piece has its place whatever team the runtime gives.
+void for_each_piece(Offset count, int pieces, FunctionRef<void(int piece, Chunk chunk)> visit);
+}  // namespace detail
+
 // Combines map(begin, end) of the pieces of [0, count) from left to right, starting from `start`.
 // The pieces depend on the number of threads: for exact (integer, min, max) reductions only.
 template <class T, class Map, class Combine>
 T parallel_reduce(Offset count, T start, Map&& map, Combine&& combine) {
   if (count <= 0) return start;
   if (count < kSerialBelow) return combine(start, map(Offset{0}, count));
-  std::vector<T> partial(static_cast<std::size_t>(thread_count()), start);
-  int used = 1;
-  run_on_threads(thread_count(), [&](int thread, int team) {
-    if (thread == 0) used = team;
-    const Chunk chunk = chunk_of(count, thread, team);
-    partial[thread] = map(chunk.begin, chunk.end);
+  struct Partial {  // an object of its own for every T: neighbours in a vector<bool> share one
+    T value;
+  };
+  const int pieces = thread_count();
+  std::vector<Partial> partial(static_cast<std::size_t>(pieces), Partial{start});
+  detail::for_each_piece(count, pieces, [&](int piece, Chunk chunk) {
+    partial[piece].value = map(chunk.begin, chunk.end);
   });
   T result = start;
-  for (int thread = 0; thread < used; ++thread) {
-    result = combine(result, partial[thread]);
-  }
+  for (const Partial& part : partial) result = combine(result, part.value);
   return result;
 }
 

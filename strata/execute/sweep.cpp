@@ -4,13 +4,8 @@
 #include <array>
 #include <bit>
 #include <limits>
-#include <thread>
 #include <utility>
 #include <vector>
-
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
 
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
@@ -19,27 +14,6 @@
 namespace strata {
 
 namespace {
-
-// Tells the core that this is a waiting loop, and after a while lets other threads have it: there
-// may be more threads than cores.
-class Backoff {
- public:
-  void pause() {
-    if (++rounds_ > kSpins) {
-      std::this_thread::yield();
-      return;
-    }
-#if defined(__x86_64__)
-    _mm_pause();
-#elif defined(__aarch64__)
-    asm volatile("isb");
-#endif
-  }
-
- private:
-  static constexpr int kSpins = 1000;
-  int rounds_ = 0;
-};
 
 // Which part of which task computes a row at some power.
 template <Index I>
@@ -107,18 +81,6 @@ class RecentOwners {
   std::array<typename Owners<I>::Owner, 8> recent_{};
   std::size_t next_ = 0;
 };
-
-// Waits until the thread has done `needed` tasks; returns how many it has. Gives up when a thread
-// has failed.
-Offset wait_for(ProgressCounter& counter, Offset needed, const std::atomic<bool>& failed) {
-  Backoff backoff;
-  Offset done = counter.done.load(std::memory_order_acquire);
-  while (done < needed && !failed.load(std::memory_order_relaxed)) {
-    backoff.pause();
-    done = counter.done.load(std::memory_order_acquire);
-  }
-  return done;
-}
 
 }  // namespace
 
@@ -232,8 +194,8 @@ class Sweep<I>::Waiting {
  private:
   // How many tasks the other has done: so many at least.
   Offset see(std::size_t other, Offset needed) {
-    if (other >= seen_.size()) return wait_for(team_[other], needed, failed_);
-    if (seen_[other] < needed) seen_[other] = wait_for(team_[other], needed, failed_);
+    if (other >= seen_.size()) return team_[other].wait_for(needed, failed_);
+    if (seen_[other] < needed) seen_[other] = team_[other].wait_for(needed, failed_);
     return seen_[other];
   }
 
@@ -255,19 +217,20 @@ void Sweep<I>::walk(std::span<ProgressCounter> team, int thread, const std::atom
       const RowRange<I> rows = rows_of(task, part);
       if (rows.begin < rows.end) step({schedule_.tasks[task].power, rows});
     }
-    team[thread].done.store(static_cast<Offset>(task) + 1, std::memory_order_release);
+    team[thread].publish(static_cast<Offset>(task) + 1);
   }
 }
 
 template <Index I>
 void Sweep<I>::run(std::span<ProgressCounter> counters, FunctionRef<void(const Step&)> step) const {
-  for (ProgressCounter& counter : counters) counter.done.store(0, std::memory_order_relaxed);
+  for (ProgressCounter& counter : counters) counter.reset();
   std::atomic<bool> failed{false};
   run_on_threads(static_cast<int>(counters.size()), [&](int thread, int team) {
     try {
       walk(counters.first(team), thread, failed, step);
     } catch (...) {
-      failed.store(true, std::memory_order_relaxed);
+      failed.store(true, std::memory_order_seq_cst);
+      for (ProgressCounter& counter : counters) counter.wake_sleepers();
       throw;
     }
   });

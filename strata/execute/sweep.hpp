@@ -5,9 +5,9 @@
 // many tasks it has done, and waits only where a task needs more of the others than it has already
 // seen: no barrier, no lock. With many threads it waits only for those whose rows it reads.
 //
-// Memory order: a thread stores its count with release after its part of a task, and others load it
-// with acquire before they start a task that depends on it. So what a task wrote is seen by its
-// readers, and what a task read has been read before power k overwrites power k − 2.
+// Memory order: a thread publishes its count after its part of a task, and others wait for it
+// before they start a task that depends on it, release to acquire. So what a task wrote is seen by
+// its readers, and what a task read has been read before power k overwrites power k − 2.
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,11 @@
 #include "strata/base/array.hpp"
 #include "strata/base/function_ref.hpp"
 #include "strata/base/types.hpp"
+#include "strata/execute/progress.hpp"
 #include "strata/schedule/schedule.hpp"
 #include "strata/schedule/tiling.hpp"
 
 namespace strata {
-
-// How many tasks a thread has done. One per cache line, so that waiting for one thread does not
-// slow down another.
-struct alignas(kCacheLine) ProgressCounter {
-  std::atomic<Offset> done{0};
-};
 
 template <Index I>
 class Sweep {

@@ -1,7 +1,12 @@
 #include "strata/machine/internal/fact_file.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "strata/base/random.hpp"
 #include "strata/io/replace_file.hpp"
@@ -16,6 +21,16 @@ std::uint64_t hash_of(std::string_view text) {
   std::uint64_t hash = 0;
   for (const char letter : text) hash = mix_bits(hash + static_cast<unsigned char>(letter) + 1);
   return hash;
+}
+
+// With all folders around it that are not there yet, for this user alone.
+void make_folder(const fs::path& folder) {
+  std::error_code ignored;  // making it tells
+  if (folder.empty() || fs::exists(folder, ignored)) return;
+  make_folder(folder.parent_path());
+  if (mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+    throw FileError(folder.string(), std::generic_category().message(errno));
+  }
 }
 
 }  // namespace
@@ -38,10 +53,24 @@ std::optional<std::string> read_fact_file(const fs::path& path) {
 }
 
 void write_fact_file(const fs::path& path, const std::string& text) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  if (error) throw FileError(path.parent_path().string(), error.message());
+  make_folder(path.parent_path());
   replace_file(path, text);
+}
+
+std::string why_not_private(const fs::path& folder) {
+  struct stat found{};
+  if (lstat(folder.c_str(), &found) != 0) return "";
+  if (S_ISLNK(found.st_mode)) return "is a link, which facts are not kept behind";
+  if (!S_ISDIR(found.st_mode)) return "is no folder";
+  if (found.st_uid != geteuid()) return "belongs to another user";
+  if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "can be written by others";
+  return "";
+}
+
+void require_private_folder(const fs::path& folder) {
+  make_folder(folder);
+  const std::string why = why_not_private(folder);
+  if (!why.empty()) throw FileError(folder.string(), why);
 }
 
 FactJson parse_facts(std::string_view text, const std::string& source, int format) {

@@ -6,9 +6,22 @@
 #include <string>
 #include <vector>
 
+#include "strata/base/cgroup.hpp"
 #include "strata/base/types.hpp"
 
 namespace strata {
+
+// What facts depend on besides the processor. When one of these changes, they are facts of the
+// past.
+struct MachineFingerprint {
+  std::string host;
+  std::string kernel;       // its release
+  Offset memory_bytes = 0;  // of the machine
+  int processors = 0;       // logical ones that the process could run on
+  CgroupLimits limits;
+
+  bool operator==(const MachineFingerprint&) const = default;
+};
 
 // A data or unified cache, as the system reports it.
 struct CacheFacts {
@@ -67,6 +80,7 @@ struct RampUp {
 
 struct MachineFacts {
   std::string processor;
+  MachineFingerprint fingerprint;
   int cores = 0;  // threads measured: all that the process may use, unless asked otherwise
   std::vector<CacheFacts> caches;    // fastest first; empty if the system reports none
   std::vector<BandwidthPoint> read;  // by threads, then by working set
@@ -78,6 +92,9 @@ struct MachineFacts {
   RampUp ramp_up;
   std::string measured_at;       // ISO 8601, UTC
   double measuring_seconds = 0;  // how long it took: a quick measurement is a rough one
+  // How many times as long as undisturbed samples those in the middle took: near 1 on a machine
+  // that has nothing else to do.
+  double spread = 0;
 
   // Interpolated in the logarithm of the working set and between numbers of threads; beyond what
   // was measured the nearest figure holds.

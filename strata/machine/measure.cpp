@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "strata/base/error.hpp"
+#include "strata/bench/timing.hpp"
 #include "strata/machine/fit.hpp"
 #include "strata/machine/internal/pinned_team.hpp"
 #include "strata/machine/internal/read_meter.hpp"
@@ -176,7 +177,8 @@ void append(std::vector<T>& all, const std::vector<T>& more) {
 MachineFacts reported_facts(int threads) {
   MachineFacts facts;
   facts.processor = processor_name();
-  facts.cores = threads > 0 ? threads : usable_processors();
+  facts.fingerprint = machine_fingerprint();
+  facts.cores = threads > 0 ? threads : processor_budget().affordable_threads();
   for (const ReportedCache& cache : reported_caches()) {
     if (cache.type == "Instruction" || cache.bytes <= 0) continue;
     facts.caches.push_back({.level = cache.level,
@@ -202,6 +204,7 @@ MachineFacts measure_machine(const MeasureOptions& options) {
   const double share_of_curve = kCurves / static_cast<double>(effort.thread_counts.size());
 
   double done = 0;
+  std::vector<double> spreads;
   for (const int threads : effort.thread_counts) {
     const std::string what = fmt::format("reading with {} of {} threads", threads, facts.cores);
     report(what, done);
@@ -214,6 +217,7 @@ MachineFacts measure_machine(const MeasureOptions& options) {
                       [&](double share) { report(what, done + share * share_of_curve); });
     append(facts.read, curve);
     append(facts.plateaus, find_plateaus(curve));
+    append(spreads, meter.spreads());
     done += share_of_curve;
     if (threads == facts.cores) {
       measure_team(
@@ -222,10 +226,45 @@ MachineFacts measure_machine(const MeasureOptions& options) {
           facts);
     }
   }
+  facts.spread = summarise(spreads).median;
   facts.measured_at = utc_now();
   facts.measuring_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return facts;
+}
+
+MeasuringConditions measuring_conditions(const MeasureOptions& options) {
+  const int threads = reported_facts(options.threads).cores;
+  const ProcessorBudget processors = processor_budget();
+  return {.threads = threads,
+          .processors = processors,
+          .bound = detail::is_bound(detail::masks_of_team(threads), processors.usable),
+          .largest_spread = options.largest_spread};
+}
+
+std::string doubts_about(const MachineFacts& facts, const MeasuringConditions& conditions) {
+  std::vector<std::string> doubts;
+  const ProcessorBudget& processors = conditions.processors;
+  if (facts.cores != conditions.threads) {
+    doubts.push_back(
+        fmt::format("measured with {} of {} threads", facts.cores, conditions.threads));
+  }
+  if (conditions.bound) {
+    doubts.push_back("threads are bound to processors, as by OMP_PROC_BIND");
+  }
+  if (facts.cores > processors.usable) {
+    doubts.push_back(fmt::format("{} threads share {} processor{}", facts.cores, processors.usable,
+                                 processors.usable == 1 ? "" : "s"));
+  } else if (!processors.affords(facts.cores)) {
+    doubts.push_back(fmt::format("a control group allows {} threads the time of {:.2g} processors",
+                                 facts.cores, processors.quota));
+  }
+  if (facts.spread > conditions.largest_spread) {
+    doubts.push_back(fmt::format(
+        "the machine was busy: half of the samples took {:.1f} times as long as undisturbed ones",
+        facts.spread));
+  }
+  return fmt::format("{}", fmt::join(doubts, "; "));
 }
 
 }  // namespace strata

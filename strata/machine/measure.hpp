@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 
+#include "strata/base/processors.hpp"
 #include "strata/machine/facts.hpp"
 
 namespace strata {
@@ -12,15 +14,31 @@ struct MeasureOptions {
   // Roughly how long it may take. Below 3 there are fewer points, each measured once; filling the
   // memory takes its time in any case.
   double seconds = 10;
-  int threads = 0;           // the most to measure with; 0: all that this process may run on
-  Offset largest_bytes = 0;  // largest working set; 0: well beyond the last-level caches
+  int threads = 0;              // the most to measure with; 0: as many as run at once
+  Offset largest_bytes = 0;     // largest working set; 0: well beyond the last-level caches
+  double largest_spread = 1.5;  // beyond it the machine was too busy, see conditions below
   // Is told what comes next and the share of the work that is done. May throw to give up.
   std::function<void(std::string_view what, double share_done)> progress = {};
 };
 
-// The part of the facts that needs no measurement: processor, cores, caches. `threads` as above.
+// The part of the facts that needs no measurement: processor, fingerprint, cores, caches. `threads`
+// as above.
 MachineFacts reported_facts(int threads = 0);
 
 MachineFacts measure_machine(const MeasureOptions& options = {});
+
+// Under which a measurement took place.
+struct MeasuringConditions {
+  int threads = 0;  // asked for
+  ProcessorBudget processors;
+  bool bound = false;         // threads were kept on some of the processors
+  double largest_spread = 0;  // that is taken for an undisturbed machine
+};
+// Those of a measurement with these options in this process.
+MeasuringConditions measuring_conditions(const MeasureOptions& options);
+
+// Why facts that were measured under these conditions may be those of the moment more than those of
+// the machine, so that they serve but are not kept; empty if nothing speaks against them.
+std::string doubts_about(const MachineFacts& facts, const MeasuringConditions& conditions);
 
 }  // namespace strata

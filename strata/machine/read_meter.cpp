@@ -19,12 +19,16 @@ constexpr double kSampleSeconds = 0.5e-3;
 constexpr double kFewestSamples = 7;
 constexpr double kMostSamples = 50;
 
+double quantile(std::vector<double>& samples, std::size_t rank) {
+  const auto place = samples.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::ranges::nth_element(samples, place);
+  return *place;
+}
+
 // The first decile. Other work on the machine makes samples slower, never faster, so that the
 // median would be that of a busy machine; the very fastest may be a lucky one.
-double undisturbed(std::vector<double> samples) {
-  const auto rank = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 10);
-  std::ranges::nth_element(samples, rank);
-  return *rank;
+double undisturbed(std::vector<double>& samples) {
+  return quantile(samples, samples.size() / 10);
 }
 
 }  // namespace
@@ -58,23 +62,25 @@ double ReadMeter::bandwidth(Offset bytes, double seconds) {
   const auto count =
       static_cast<std::size_t>(std::clamp(seconds / kSampleSeconds, kFewestSamples, kMostSamples));
   const double sample_seconds = seconds / static_cast<double>(count);
-  SpinBarrier barrier(team());
+  SpinBarrier barrier;
   std::vector<double> samples;
   samples.reserve(count);
   // The first thread times and decides, between two barriers; the others follow.
   Offset length = std::min<Offset>(working_set, 256 * kLanes);
   bool calibrated = false;
   bool done = false;
-  run_on_threads(team(), [&](int thread, int) {
+  int readers = 1;
+  run_on_threads(team(), [&](int thread, int there) {
+    if (thread == 0) readers = there;
     Reader& reader = readers_[thread];
     reader.position = 0;
     read(reader, working_set, working_set);
     while (true) {
-      barrier.wait();
+      barrier.wait(there);
       if (done) return;
       const auto begin = Clock::now();
       read(reader, working_set, length);
-      barrier.wait();
+      barrier.wait(there);
       if (thread != 0) continue;
       const double elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
       if (calibrated) {
@@ -87,7 +93,9 @@ double ReadMeter::bandwidth(Offset bytes, double seconds) {
       }
     }
   });
-  return static_cast<double>(kElement * team()) / undisturbed(std::move(samples));
+  const double seconds_per_element = undisturbed(samples);
+  spreads_.push_back(quantile(samples, samples.size() / 2) / seconds_per_element);
+  return static_cast<double>(kElement * readers) / seconds_per_element;
 }
 
 double ReadMeter::time_of_read(Offset bytes, double seconds) {

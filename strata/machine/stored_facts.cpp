@@ -1,10 +1,14 @@
 #include "strata/machine/stored_facts.hpp"
 
 #include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <vector>
 
 #include "strata/machine/internal/fact_file.hpp"
+#include "strata/machine/system.hpp"
 
 namespace strata {
 
@@ -15,11 +19,53 @@ using detail::FactReader;
 using Json = detail::FactJson;
 
 // Goes up whenever stored facts change their meaning.
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+// Of the user's account; empty if it has none.
+std::string home_of_account() {
+  std::vector<char> text(16384);
+  passwd account{};
+  passwd* found = nullptr;
+  if (getpwuid_r(geteuid(), &account, text.data(), text.size(), &found) != 0) return "";
+  return found == nullptr || found->pw_dir == nullptr ? "" : found->pw_dir;
+}
+
+Json json_of(const MachineFingerprint& fingerprint) {
+  return {{"host", fingerprint.host},
+          {"kernel", fingerprint.kernel},
+          {"memory_bytes", fingerprint.memory_bytes},
+          {"processors", fingerprint.processors},
+          {"processor_limit", fingerprint.limits.processors},
+          {"memory_limit_bytes", fingerprint.limits.memory_bytes}};
+}
+
+MachineFingerprint fingerprint_from(const FactReader& reader) {
+  return {.host = reader.text("host"),
+          .kernel = reader.text("kernel"),
+          .memory_bytes = reader.bytes("memory_bytes"),
+          .processors = reader.small_count("processors"),
+          .limits = {.processors = reader.number("processor_limit"),
+                     .memory_bytes = reader.limit_bytes("memory_limit_bytes")}};
+}
+
+// In words, for a remark; empty if it is the same.
+std::string what_changed(const MachineFingerprint& stored, const MachineFingerprint& now) {
+  std::vector<std::string> changes;
+  const auto compare = [&](const auto& before, const auto& after, std::string_view what) {
+    if (before != after) changes.push_back(fmt::format("{} {}, now {}", what, before, after));
+  };
+  compare(stored.host, now.host, "host");
+  compare(stored.kernel, now.kernel, "kernel");
+  compare(stored.memory_bytes, now.memory_bytes, "bytes of memory");
+  compare(stored.processors, now.processors, "processors");
+  compare(stored.limits.processors, now.limits.processors, "limit of processors");
+  compare(stored.limits.memory_bytes, now.limits.memory_bytes, "limit of memory in bytes");
+  return fmt::format("{}", fmt::join(changes, "; "));
 }
 
 CacheFacts cache_from(const FactReader& reader) {
@@ -35,19 +81,21 @@ fs::path cache_folder() {
   if (const std::string caches = environment("XDG_CACHE_HOME"); !caches.empty()) {
     return fs::path(caches) / "strata";
   }
-  if (const std::string home = environment("HOME"); !home.empty()) {
-    return fs::path(home) / ".cache" / "strata";
-  }
-  return fs::path("/tmp") / "strata";
+  std::string home = environment("HOME");
+  if (home.empty()) home = home_of_account();
+  return home.empty() ? fs::path() : fs::path(home) / ".cache" / "strata";
 }
 
 fs::path facts_path(int threads) {
+  const fs::path folder = cache_folder();
+  if (folder.empty()) return {};
   const MachineFacts facts = reported_facts(threads);
-  std::string identity = fmt::format("{}|{}|{}", kFormat, facts.processor, facts.cores);
+  std::string identity =
+      fmt::format("{}|{}|{}", facts.fingerprint.host, facts.processor, facts.cores);
   for (const CacheFacts& cache : facts.caches) {
     identity += fmt::format("|L{} {} {}", cache.level, cache.bytes, cache.shared_by);
   }
-  return cache_folder() / detail::fact_file_name("machine", identity);
+  return folder / detail::fact_file_name("machine", identity);
 }
 
 std::string to_json(const MachineFacts& facts) {
@@ -59,9 +107,11 @@ std::string to_json(const MachineFacts& facts) {
   const StreamRates& stream = facts.stream;
   const Json document{{"format", kFormat},
                       {"processor", facts.processor},
+                      {"fingerprint", json_of(facts.fingerprint)},
                       {"cores", facts.cores},
                       {"measured_at", facts.measured_at},
                       {"measuring_seconds", facts.measuring_seconds},
+                      {"spread", facts.spread},
                       {"caches", caches},
                       {"plateaus", detail::json_of(facts.plateaus)},
                       {"read", detail::json_of(facts.read)},
@@ -83,9 +133,11 @@ MachineFacts facts_from_json(std::string_view text, const std::string& source) {
   const FactReader reader(document, source);
   MachineFacts facts;
   facts.processor = reader.text("processor");
+  facts.fingerprint = fingerprint_from(reader.inside("fingerprint"));
   facts.cores = reader.small_count("cores");
   facts.measured_at = reader.text("measured_at");
   facts.measuring_seconds = reader.number("measuring_seconds");
+  facts.spread = reader.number("spread");
   facts.caches = reader.list<CacheFacts>("caches", cache_from);
   facts.plateaus = detail::points_from<Plateau>(reader, "plateaus");
   facts.read = detail::points_from<BandwidthPoint>(reader, "read");
@@ -113,20 +165,26 @@ void save_facts(const MachineFacts& facts, const fs::path& path) {
 }
 
 KnownFacts measure_anew(const fs::path& path, const MeasureOptions& options) {
-  KnownFacts known{.facts = measure_machine(options), .remark = "", .measured = true};
-  const int cores = reported_facts(options.threads).cores;
-  if (known.facts.cores != cores) {
-    known.remark =
-        fmt::format("measured with {} of {} threads, hence not stored", known.facts.cores, cores);
+  const MeasuringConditions conditions = measuring_conditions(options);
+  KnownFacts known{.facts = measure_machine(options), .measured = true};
+  if (const std::string doubts = doubts_about(known.facts, conditions); !doubts.empty()) {
+    known.remark = fmt::format("not stored: {}", doubts);
     return known;
   }
-  detail::store(known, [&](const MachineFacts& facts) { save_facts(facts, path); });
+  detail::store(known, path, [&](const MachineFacts& facts) { save_facts(facts, path); });
   return known;
 }
 
 KnownFacts load_or_measure(const fs::path& path, const MeasureOptions& options) {
-  return detail::load_or_else<KnownFacts>([&] { return load_facts(path); },
-                                          [&] { return measure_anew(path, options); });
+  const auto load = [&] {
+    auto facts = load_facts(path);
+    if (facts) {
+      const std::string changes = what_changed(facts->fingerprint, machine_fingerprint());
+      if (!changes.empty()) throw FileError(path.string(), "is out of date: " + changes);
+    }
+    return facts;
+  };
+  return detail::load_or_else<KnownFacts>(path, load, [&] { return measure_anew(path, options); });
 }
 
 const KnownFacts& known_machine() {

@@ -11,12 +11,14 @@
 
 namespace strata {
 
-// $STRATA_CACHE_DIR, else $XDG_CACHE_HOME/strata, else $HOME/.cache/strata, else a folder among
-// the temporary files.
+// $STRATA_CACHE_DIR, else $XDG_CACHE_HOME/strata, else $HOME/.cache/strata, else .cache/strata in
+// the home folder of the user's account; empty if there is none of these, and then nothing is
+// stored.
 std::filesystem::path cache_folder();
 
-// Where the facts of this machine belong, measured with up to `threads` threads (0: all). The name
-// depends on all that makes facts of another machine useless here.
+// Where the facts of this machine belong, measured with up to `threads` threads (0: as many as run
+// at once). The name depends on host, processor, caches and threads, so that machines that share a
+// folder keep out of each other's way. Empty if there is no folder.
 std::filesystem::path facts_path(int threads = 0);
 
 std::string to_json(const MachineFacts& facts);
@@ -33,12 +35,15 @@ struct KnownFacts {
   MachineFacts facts;
   std::string remark = {};  // what was wrong with the stored facts or with storing them
   bool measured = false;    // just now, rather than loaded
+  bool stored = false;      // so that the next process finds them
 };
 
-// The stored facts; if there are none, or useless ones, measures and stores. A cache folder that
-// cannot be read or written costs time, not results.
+// The stored facts; if there are none, or useless ones, measures and stores. Facts with another
+// fingerprint than the machine has now are useless. A folder that cannot be read or written, or
+// that is not the user's own, costs time, not results.
 KnownFacts load_or_measure(const std::filesystem::path& path, const MeasureOptions& options);
-// Measures and stores, whatever is stored already.
+// Measures, whatever is stored already, and stores unless doubts_about() what was measured says why
+// not.
 KnownFacts measure_anew(const std::filesystem::path& path, const MeasureOptions& options);
 
 // The facts that plans use: found once per process, within about 1.5 seconds if they have to be

@@ -2,7 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <sched.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +12,9 @@
 #include <fstream>
 #include <set>
 #include <sstream>
-#include <thread>
+
+#include "strata/base/cgroup.hpp"
+#include "strata/base/processors.hpp"
 
 namespace strata {
 
@@ -88,25 +90,24 @@ int physical_cores() {
   return static_cast<int>(cores.size());
 }
 
-int usable_processors() {
-  cpu_set_t allowed;
-  CPU_ZERO(&allowed);
-  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return CPU_COUNT(&allowed);
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+MachineFingerprint machine_fingerprint() {
+  MachineFingerprint fingerprint;
+  utsname system{};
+  if (uname(&system) == 0) {
+    fingerprint.host = system.nodename;
+    fingerprint.kernel = system.release;
+  }
+  fingerprint.memory_bytes = Offset{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  fingerprint.processors = usable_processors();
+  fingerprint.limits = cgroup_limits();
+  return fingerprint;
 }
 
 Offset available_memory() {
   Offset bytes = Offset{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
   const std::string kilobytes = value_in_file("/proc/meminfo", "MemAvailable", ':');
   if (!kilobytes.empty()) bytes = std::min(bytes, Offset{std::atoll(kilobytes.c_str())} << 10);
-  // The first file says "max" where there is no limit, which is no number.
-  Offset limit = 0;
-  Offset used = 0;
-  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit &&
-      std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
-    bytes = std::min(bytes, std::max<Offset>(limit - used, 0));
-  }
-  return bytes;
+  return std::min(bytes, cgroup_memory_left());
 }
 
 std::string utc_now() {

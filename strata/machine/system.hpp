@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "strata/base/types.hpp"
+#include "strata/machine/facts.hpp"
 
 namespace strata {
 
@@ -24,8 +25,8 @@ std::string processor_name();
 std::vector<ReportedCache> reported_caches();
 // Cores of the machine, each with one or more logical processors.
 int physical_cores();
-// Logical processors that this process may run on; at least 1.
-int usable_processors();
+// Of this machine, as this process sees it.
+MachineFingerprint machine_fingerprint();
 // Memory that can still be had, on the machine or in the container.
 Offset available_memory();
 

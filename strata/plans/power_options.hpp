@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "strata/base/processors.hpp"
 #include "strata/base/types.hpp"
 #include "strata/machine/facts.hpp"
 #include "strata/plans/basis.hpp"
@@ -68,10 +69,13 @@ struct PowerOptions {
   Offset slice_height = 0;  // C of the sliced formats; 0: chosen
   int block = 0;            // powers per sweep, p = 8 with 4 is 4 + 4; 0: chosen
   Offset cache_bytes = 0;   // the cache that the window should fit, of all threads; 0: chosen
-  int threads = 0;          // 0: thread_count()
+  int threads = 0;          // the most that planning and the plan use, whatever the process uses
+                            // besides; 0: thread_count() when it is planned
   bool confirm = true;      // time kernels and, for a few products, the favourites, and keep the
                             // fastest; without, nothing is timed and the facts alone decide
   const MachineFacts* facts = nullptr;  // to predict with; none: those of this machine
+  // That the threads can have at once, for waves need one each; usable = 0: what this process has.
+  ProcessorBudget processors = {};
 };
 
 }  // namespace strata

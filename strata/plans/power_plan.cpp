@@ -88,6 +88,10 @@ void require_options(const Csr<V, I>& matrix, const PowerOptions& options) {
       options.slice_height < 0) {
     throw InvalidArgument("threads, block, cache and slice height cannot be negative");
   }
+  if (options.threads > kMaxThreads) {
+    throw InvalidArgument(
+        fmt::format("a plan is for {} threads at most, not {}", kMaxThreads, options.threads));
+  }
   checked_multiply<Offset>(
       checked_multiply<Offset>(matrix.rows(), options.vectors, "the elements of vectors"),
       checked_add<Offset>(options.power, 1, "the number of vectors") * Offset{sizeof(V)},
@@ -164,6 +168,7 @@ void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace
   require_elements("the block of powers", powers.size(), Offset{vector_rows()} * power(),
                    vectors());
   require_apart(x, powers);
+  const ThreadCountScope team(prepared_->threads);
   const auto each = x.size();
   if (prepared_->direct()) {
     auto& state = state_of(workspace, 0);
@@ -187,6 +192,7 @@ void PowerPlan<V, I>::apply_last(std::span<const V> x, std::span<V> last,
   require_elements("x", x.size(), vector_rows(), vectors());
   require_elements("the last power", last.size(), vector_rows(), vectors());
   require_apart(x, last);
+  const ThreadCountScope team(prepared_->threads);
   const bool direct = prepared_->direct();
   auto& state = state_of(workspace, direct ? 1 : 3);
   // Powers alternate between two vectors so that the last one is where it belongs.
@@ -203,16 +209,19 @@ void PowerPlan<V, I>::apply_last(std::span<const V> x, std::span<V> last,
 
 template <Value V, Index I>
 void PowerPlan<V, I>::to_plan_order(std::span<const V> of_rows, std::span<V> of_positions) const {
+  const ThreadCountScope team(prepared_->threads);
   prepared_->arrangement->order.gather(of_rows, of_positions, vectors());
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::to_caller_order(std::span<const V> of_positions, std::span<V> of_rows) const {
+  const ThreadCountScope team(prepared_->threads);
   prepared_->arrangement->order.scatter(of_positions, of_rows, vectors());
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::update_values(const Csr<V, I>& matrix) {
+  const ThreadCountScope team(prepared_->threads);
   if (matrix.rows() != rows() || matrix.cols() != rows() ||
       matrix.nnz() != prepared_->arrangement->matrix.nnz()) {
     throw InvalidArgument("new values come with a matrix of another shape");
@@ -253,6 +262,7 @@ double PowerPlan<V, I>::break_even() const {
 template <Value V, Index I>
 PowerPlan<V, I> plan_powers(const Csr<V, I>& matrix, const PowerOptions& options) {
   require_options(matrix, options);
+  const ThreadCountScope team(options.threads);
   PowerPlan<V, I> plan;
   plan.prepared_ =
       std::make_unique<detail::PreparedPowers<V, I>>(detail::prepare_powers<V, I>(matrix, options));

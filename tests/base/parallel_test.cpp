@@ -5,6 +5,9 @@
 #include <atomic>
 #include <numeric>
 #include <stdexcept>
+#include <thread>
+
+#include "strata/base/error.hpp"
 
 namespace strata {
 namespace {
@@ -66,6 +69,98 @@ TEST_P(Parallel, NestedLoopsRunOnOneThread) {
   });
   EXPECT_EQ(visits % 10000, 0);
   EXPECT_GE(visits, 10000);
+}
+
+TEST_P(Parallel, ReduceOfYesAndNo) {
+  const auto has = [](Offset wanted) {
+    return parallel_reduce(
+        Offset{100000}, false,
+        [&](Offset begin, Offset end) { return begin <= wanted && wanted < end; },
+        std::logical_or<>{});
+  };
+  for (const Offset wanted : {0, 4711, 99999}) EXPECT_TRUE(has(wanted));
+  EXPECT_FALSE(has(100000));
+}
+
+// Reductions and scans on several threads while another changes what the process uses.
+TEST(ThreadCount, CanChangeWhileOthersWork) {
+  const auto sum_of = [](Offset begin, Offset end) {
+    return (end - begin) * (begin + end - 1) / 2;
+  };
+  std::atomic<bool> done{false};
+  std::thread changing([&] {
+    for (int round = 0; !done; ++round) set_thread_count(1 + round % 4);
+  });
+  std::vector<std::thread> working;
+  std::atomic<int> wrong{0};
+  for (int worker = 0; worker < 2; ++worker) {
+    working.emplace_back([&] {
+      std::vector<Offset> values(10000);
+      for (int round = 0; round < 1000; ++round) {
+        if (parallel_reduce(10000, Offset{0}, sum_of, std::plus<>{}) != 49995000) ++wrong;
+        std::ranges::fill(values, 1);
+        if (exclusive_scan(values) != 10000 || values.back() != 9999) ++wrong;
+      }
+    });
+  }
+  for (std::thread& worker : working) worker.join();
+  done = true;
+  changing.join();
+  set_thread_count(0);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(ThreadCount, OutsideItsRangeIsRefused) {
+  const int before = thread_count();
+  for (const int count : {-1, kMaxThreads + 1, 30000}) {
+    EXPECT_THROW(set_thread_count(count), InvalidArgument);
+    EXPECT_THROW(ThreadCountScope{count}, InvalidArgument);
+    EXPECT_THROW(run_on_threads(count, [](int, int) {}), InvalidArgument);
+    EXPECT_EQ(thread_count(), before);
+  }
+  set_thread_count(kMaxThreads);
+  EXPECT_EQ(thread_count(), kMaxThreads);
+  set_thread_count(0);
+  EXPECT_EQ(thread_count(), before);
+}
+
+TEST(ThreadCount, OfAScopeHoldsWhileItLivesAndInItsThreadAlone) {
+  set_thread_count(5);
+  {
+    const ThreadCountScope outer(3);
+    EXPECT_EQ(thread_count(), 3);
+    {
+      const ThreadCountScope inner(7);
+      EXPECT_EQ(thread_count(), 7);
+      const ThreadCountScope nothing(0);
+      EXPECT_EQ(thread_count(), 7);
+      int elsewhere = 0;
+      std::thread([&] { elsewhere = thread_count(); }).join();
+      EXPECT_EQ(elsewhere, 5);
+    }
+    EXPECT_EQ(thread_count(), 3);
+    set_thread_count(6);
+    EXPECT_EQ(thread_count(), 3);
+  }
+  EXPECT_EQ(thread_count(), 6);
+  set_thread_count(0);
+}
+
+TEST(ThreadCount, OfAScopeIsTheMostThatLoopsUse) {
+  set_thread_count(8);
+  {
+    const ThreadCountScope alone(1);
+    const std::thread::id self = std::this_thread::get_id();
+    const auto expect_self = [&](Offset, Offset) { EXPECT_EQ(std::this_thread::get_id(), self); };
+    parallel_chunks(100000, expect_self);
+    parallel_dynamic(100000, 10000, expect_self);
+    const auto reduced = [&](Offset begin, Offset end) {
+      expect_self(begin, end);
+      return Offset{0};
+    };
+    parallel_reduce(100000, Offset{0}, reduced, std::plus<>{});
+  }
+  set_thread_count(0);
 }
 
 TEST(Chunks, CoverTheRangeInOrder) {

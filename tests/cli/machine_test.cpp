@@ -1,7 +1,9 @@
 // strata machine.
 
 #include <cstdlib>
+#include <utility>
 
+#include "strata/base/processors.hpp"
 #include "strata/machine/stored_facts.hpp"
 #include "tests/cli/command.hpp"
 #include "tests/machine/support.hpp"
@@ -17,6 +19,25 @@ class Machine : public CommandTest {
   ~Machine() override { unsetenv("STRATA_CACHE_DIR"); }
 
   void store_imaginary_facts() { save_facts(imaginary_machine(), facts_path()); }
+  // In a folder that nobody else can write, whatever the user's mask is.
+  void store_text(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories(file("cache"));
+    std::filesystem::permissions(file("cache"), std::filesystem::perms::owner_all);
+    write_file(path, text);
+  }
+  // The words for it, on however busy a machine.
+  static Words measure_quickly(Words more) {
+    Words words{"machine", "--threads", "1", "--seconds", "0.05", "--largest-spread", "1000000"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  using Variables = std::vector<std::pair<const char*, const char*>>;
+  Outcome run_in_environment(const Variables& variables, const Words& words) {
+    for (const auto& [name, value] : variables) setenv(name, value, 1);
+    const Outcome outcome = run(words);
+    for (const auto& [name, value] : variables) unsetenv(name);
+    return outcome;
+  }
   json result_of(const Words& words) {
     const json document = json_of(words);
     EXPECT_EQ(document["results"].size(), 1U);
@@ -25,7 +46,7 @@ class Machine : public CommandTest {
 };
 
 TEST_F(Machine, MeasuresOnceAndRemembers) {
-  const json first = result_of({"machine", "--threads", "1", "--seconds", "0.05"});
+  const json first = result_of(measure_quickly({}));
   EXPECT_EQ(first["kernel"], "machine");
   EXPECT_EQ(first["threads"], 1);
   EXPECT_EQ(first["measured_now"], true);
@@ -64,28 +85,63 @@ TEST_F(Machine, JsonHoldsTheFacts) {
 
 TEST_F(Machine, RefreshReplacesEvenACorruptFile) {
   const std::string path = facts_path(1).string();
-  std::filesystem::create_directories(file("cache"));
-  write_file(path, "{");
-  const json result = result_of({"machine", "--refresh", "--threads", "1", "--seconds", "0.05"});
+  store_text(path, "{");
+  const json result = result_of(measure_quickly({"--refresh"}));
   EXPECT_FALSE(result.contains("remark"));
   EXPECT_EQ(load_facts(path)->measured_at, result["measured_at"]);
 }
 
 TEST_F(Machine, ACorruptFileCostsARemark) {
   const std::string path = facts_path(1).string();
-  std::filesystem::create_directories(file("cache"));
-  write_file(path, "{");
-  const json result = result_of({"machine", "--threads", "1", "--seconds", "0.05"});
+  store_text(path, "{");
+  const json result = result_of(measure_quickly({}));
   EXPECT_NE(result["remark"].get<std::string>().find("is not JSON"), std::string::npos);
   EXPECT_NO_THROW(load_facts(path));
 }
 
 TEST_F(Machine, AFolderThatCannotBeWrittenCostsARemark) {
   write_file(file("cache"), "a plain file");
-  const Outcome outcome = run({"machine", "--threads", "1", "--seconds", "0.05"});
+  const Outcome outcome = run(measure_quickly({}));
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("remark     not stored: "), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("triad"), std::string::npos);
+  EXPECT_NE(outcome.out.find("stored in  nowhere"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Machine, ABusyMachineIsShownAndNotStored) {
+  const json result =
+      result_of({"machine", "--threads", "1", "--seconds", "0.05", "--largest-spread", "0"});
+  EXPECT_GE(result["spread"], 1.0);
+  EXPECT_NE(result["remark"].get<std::string>().find("busy"), std::string::npos);
+  EXPECT_FALSE(result.contains("stored_in"));
+  EXPECT_FALSE(std::filesystem::exists(facts_path(1)));
+}
+
+// Threads that OpenMP binds see one processor each; the process has all of them.
+TEST_F(Machine, BoundThreadsDoNotHideTheOtherProcessors) {
+  store_imaginary_facts();
+  for (const char* bind : {"true", "close", "spread"}) {
+    for (const char* places : {"threads", "cores"}) {
+      const Variables variables{{"OMP_PROC_BIND", bind}, {"OMP_PLACES", places}};
+      const Outcome outcome = run_in_environment(variables, {"machine"});
+      EXPECT_EQ(outcome.status, 0) << outcome.err;
+      EXPECT_NE(outcome.out.find("Imaginary 4000, 4 threads"), std::string::npos)
+          << bind << ' ' << places << "\n"
+          << outcome.out;
+      const json document = json::parse(
+          run_in_environment(variables, {"machine", "--json", "-"}).out, nullptr, false);
+      EXPECT_EQ(document["machine"]["threads"], usable_processors());
+    }
+  }
+}
+
+TEST_F(Machine, FactsOfBoundThreadsAreNotStored) {
+  if (usable_processors() == 1) GTEST_SKIP() << "one processor: bound or not is the same";
+  const Outcome outcome = run_in_environment({{"OMP_PROC_BIND", "true"}, {"OMP_PLACES", "threads"}},
+                                             measure_quickly({}));
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("not stored: threads are bound"), std::string::npos) << outcome.out;
+  EXPECT_FALSE(std::filesystem::exists(facts_path(1)));
 }
 
 // Whatever this build is, one of the two backends is not in it.

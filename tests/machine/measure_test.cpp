@@ -6,6 +6,7 @@
 
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/machine/internal/pinned_team.hpp"
 
 namespace strata::test {
 namespace {
@@ -25,6 +26,8 @@ void expect_sensible(const MachineFacts& facts) {
   EXPECT_EQ(facts.read.front().threads, 1);
   EXPECT_EQ(facts.read.back().threads, facts.cores);
   EXPECT_EQ(facts.plateaus.back().threads, facts.cores);
+  EXPECT_GE(facts.spread, 1);
+  EXPECT_EQ(facts.fingerprint, reported_facts().fingerprint);
   EXPECT_EQ(facts.measured_at.size(), std::string("2026-01-02T03:04:05Z").size());
 }
 
@@ -93,6 +96,74 @@ TEST(Measure, InsideAParallelRegionThereIsOneThread) {
       expect_sensible(facts);
     }
   });
+}
+
+// Facts of 4 threads on 4 processors with little spread.
+MeasuringConditions good_conditions() {
+  return {
+      .threads = 4, .processors = {.usable = 4, .quota = 0}, .bound = false, .largest_spread = 1.5};
+}
+
+void expect_doubts(const MeasuringConditions& conditions, const std::string& words,
+                   double spread = 1.1) {
+  MachineFacts facts;
+  facts.cores = 4;
+  facts.spread = spread;
+  EXPECT_NE(doubts_about(facts, conditions).find(words), std::string::npos)
+      << doubts_about(facts, conditions);
+}
+
+TEST(Measure, OfAMachineThatIsFreeRaisesNoDoubts) {
+  MachineFacts facts;
+  facts.cores = 4;
+  facts.spread = 1.5;
+  MeasuringConditions conditions = good_conditions();
+  EXPECT_EQ(doubts_about(facts, conditions), "");
+  conditions.processors = {.usable = 64, .quota = 4};
+  EXPECT_EQ(doubts_about(facts, conditions), "");
+}
+
+TEST(Measure, OfLessThanTheMachineRaisesDoubts) {
+  MeasuringConditions conditions = good_conditions();
+  conditions.bound = true;
+  expect_doubts(conditions, "bound");
+  conditions = good_conditions();
+  conditions.threads = 8;
+  expect_doubts(conditions, "4 of 8 threads");
+  conditions = good_conditions();
+  conditions.processors.usable = 2;
+  expect_doubts(conditions, "4 threads share 2 processors");
+  conditions = good_conditions();
+  conditions.processors.quota = 3.5;
+  expect_doubts(conditions, "the time of 3.5 processors");
+  expect_doubts(good_conditions(), "busy", 1.6);
+}
+
+// One processor for each thread, as OMP_PROC_BIND leaves them.
+TEST(Measure, KnowsThreadsThatAreBound) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(3, &one);
+  cpu_set_t two = one;
+  CPU_SET(5, &two);
+  EXPECT_TRUE(detail::is_bound({one, one}, 2));
+  EXPECT_TRUE(detail::is_bound({two, one}, 2));
+  EXPECT_FALSE(detail::is_bound({two, two}, 2));
+  EXPECT_FALSE(detail::is_bound({one}, 1));
+  cpu_set_t unknown;
+  CPU_ZERO(&unknown);
+  EXPECT_FALSE(detail::is_bound({unknown, two}, 2));
+}
+
+// Whoever bound a thread finds it where it was.
+TEST(Measure, LeavesThreadsWhereTheyWere) {
+  const int threads = usable_processors();
+  const auto before = detail::masks_of_team(threads);
+  {
+    const detail::PinnedTeam pinned(threads);
+  }
+  const auto after = detail::masks_of_team(threads);
+  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(CPU_EQUAL(&before[i], &after[i]));
 }
 
 TEST(Measure, NonsenseIsRefused) {

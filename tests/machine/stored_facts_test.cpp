@@ -1,6 +1,8 @@
 #include "strata/machine/stored_facts.hpp"
 
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "strata/base/error.hpp"
+#include "strata/base/processors.hpp"
+#include "strata/machine/internal/fact_file.hpp"
 #include "tests/machine/support.hpp"
 
 namespace strata::test {
@@ -59,12 +63,15 @@ std::string changed(const std::function<void(json&)>& change) {
   return document.dump();
 }
 
-const MeasureOptions kQuick{.seconds = 0.02, .threads = 1, .largest_bytes = 1 << 20};
+// A busy machine is good enough here.
+const MeasureOptions kQuick{
+    .seconds = 0.02, .threads = 1, .largest_bytes = 1 << 20, .largest_spread = 1e9};
 
 TEST_F(StoredFacts, ComeBackExactly) {
   const MachineFacts facts = imaginary_machine();
   save_facts(facts, file("new/folder/facts.json"));
   EXPECT_EQ(load_facts(file("new/folder/facts.json")), facts);
+  EXPECT_EQ(fs::status(file("new/folder")).permissions(), fs::perms::owner_all);
 }
 
 TEST_F(StoredFacts, MeasuredOnesToo) {
@@ -105,6 +112,11 @@ TEST_F(StoredFacts, EveryKeyIsNeeded) {
   expect_refused(changed([](json& facts) { facts["stream"].erase("triad_bytes_per_second"); }),
                  "lacks 'triad_bytes_per_second'");
   expect_refused(changed([](json& facts) { facts["read"][3].erase("bytes"); }), "lacks 'bytes'");
+  for (const auto& [key, value] : document["fingerprint"].items()) {
+    const std::string name = key;
+    expect_refused(changed([&](json& facts) { facts["fingerprint"].erase(name); }),
+                   "lacks '" + name + "'");
+  }
 }
 
 TEST_F(StoredFacts, NumbersThatCannotBeAreRefused) {
@@ -135,9 +147,11 @@ TEST_F(StoredFacts, SavingWhereNothingCanBeWrittenIsAnError) {
 TEST_F(StoredFacts, AreMeasuredOnceAndThenLoaded) {
   const KnownFacts first = load_or_measure(file("facts.json"), kQuick);
   EXPECT_TRUE(first.measured);
+  EXPECT_TRUE(first.stored);
   EXPECT_EQ(first.remark, "");
   const KnownFacts second = load_or_measure(file("facts.json"), kQuick);
   EXPECT_FALSE(second.measured);
+  EXPECT_TRUE(second.stored);
   EXPECT_EQ(second.remark, "");
   EXPECT_EQ(second.facts, first.facts);
 }
@@ -157,6 +171,89 @@ TEST_F(StoredFacts, ACorruptFileIsReplacedAndRemarkedOn) {
   EXPECT_EQ(load_facts(file("facts.json")), known.facts);
 }
 
+TEST_F(StoredFacts, OfAnotherVersionAreMeasuredAgain) {
+  write(file("facts.json"), changed([](json& facts) { facts["format"] = 1; }));
+  const KnownFacts known = load_or_measure(file("facts.json"), kQuick);
+  EXPECT_TRUE(known.measured);
+  EXPECT_TRUE(known.stored);
+  EXPECT_NE(known.remark.find("version 1"), std::string::npos) << known.remark;
+  EXPECT_EQ(load_facts(file("facts.json")), known.facts);
+}
+
+TEST_F(StoredFacts, ExpireWithWhatTheyDependOn) {
+  const auto expect_expired = [&](const std::function<void(MachineFingerprint&)>& change,
+                                  const std::string& words) {
+    SCOPED_TRACE(words);
+    MachineFacts facts = imaginary_machine();
+    change(facts.fingerprint);
+    save_facts(facts, file("facts.json"));
+    const KnownFacts known = load_or_measure(file("facts.json"), kQuick);
+    EXPECT_TRUE(known.measured);
+    EXPECT_NE(known.remark.find(words), std::string::npos) << known.remark;
+    EXPECT_EQ(load_facts(file("facts.json")), known.facts);
+  };
+  expect_expired([](auto& stored) { stored.host = "elsewhere"; }, "host elsewhere, now ");
+  expect_expired([](auto& stored) { stored.kernel = "2.4.0"; }, "kernel 2.4.0, now ");
+  expect_expired([](auto& stored) { stored.memory_bytes = 640000; }, "bytes of memory 640000, now");
+  expect_expired([](auto& stored) { stored.processors = 4711; }, "processors 4711, now ");
+  expect_expired([](auto& stored) { stored.limits.processors = 0.25; }, "limit of processors 0.25");
+  expect_expired([](auto& stored) { stored.limits.memory_bytes = 12345; }, "memory in bytes 12345");
+}
+
+TEST_F(StoredFacts, OfAnUnreliableMeasurementAreUsedAndNotStored) {
+  MeasureOptions options = kQuick;
+  options.largest_spread = 0;  // every machine is too busy
+  const KnownFacts known = load_or_measure(file("facts.json"), options);
+  EXPECT_TRUE(known.measured);
+  EXPECT_FALSE(known.stored);
+  EXPECT_NE(known.remark.find("not stored: the machine was busy"), std::string::npos)
+      << known.remark;
+  EXPECT_GT(known.facts.memory_bandwidth(1), 0);
+  EXPECT_FALSE(fs::exists(file("facts.json")));
+  options = kQuick;
+  options.threads = usable_processors() + 1;
+  EXPECT_NE(measure_anew(file("facts.json"), options).remark.find("threads share"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(file("facts.json")));
+}
+
+TEST_F(StoredFacts, AreKeptOnlyWhereNobodyElseCanWrite) {
+  const auto expect_not_kept = [&](const fs::path& folder, const std::string& words) {
+    SCOPED_TRACE(words);
+    save_facts(imaginary_machine(), folder / "facts.json");
+    const KnownFacts known = load_or_measure(folder / "facts.json", kQuick);
+    EXPECT_TRUE(known.measured);
+    EXPECT_FALSE(known.stored);
+    EXPECT_EQ(known.remark, "not stored: " + folder.string() + ": " + words);
+    EXPECT_EQ(load_facts(folder / "facts.json"), imaginary_machine());
+  };
+  fs::create_directory(file("shared"));
+  for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(file("shared"), fs::perms::owner_all | others);
+    expect_not_kept(file("shared"), "can be written by others");
+  }
+  fs::create_directory(file("own"));
+  fs::create_directory_symlink(file("own"), file("link"));
+  expect_not_kept(file("link"), "is a link, which facts are not kept behind");
+}
+
+TEST_F(StoredFacts, AFolderOfAnotherUserIsNotTrusted) {
+  // The root folder is always there; unless it is ours, it is somebody else's.
+  const std::string why = detail::why_not_private("/");
+  EXPECT_EQ(why, geteuid() == 0 ? "" : "belongs to another user");
+  if (geteuid() != 0) return;
+  fs::create_directory(file("theirs"));
+  ASSERT_EQ(chown(file("theirs").c_str(), 65534, 65534), 0);
+  EXPECT_EQ(detail::why_not_private(file("theirs")), "belongs to another user");
+}
+
+TEST_F(StoredFacts, WithoutAFolderAreUsedAndNotStored) {
+  const KnownFacts known = load_or_measure("", kQuick);
+  EXPECT_TRUE(known.measured);
+  EXPECT_FALSE(known.stored);
+  EXPECT_NE(known.remark.find("not stored: neither"), std::string::npos) << known.remark;
+}
+
 TEST_F(StoredFacts, AFolderThatCannotBeWrittenIsRemarkedOn) {
   const KnownFacts known = load_or_measure(impossible_path(), kQuick);
   EXPECT_TRUE(known.measured);
@@ -173,6 +270,11 @@ TEST_F(StoredFacts, TheFolderIsTheOneThatTheEnvironmentNames) {
   EXPECT_EQ(cache_folder(), "/b/strata");
   setenv("XDG_CACHE_HOME", "", 1);
   EXPECT_EQ(cache_folder(), "/c/.cache/strata");
+  // The account's own folder, or none; never one that others can make first.
+  unsetenv("HOME");
+  const passwd* account = getpwuid(geteuid());
+  EXPECT_EQ(cache_folder(),
+            account == nullptr ? fs::path() : fs::path(account->pw_dir) / ".cache" / "strata");
 }
 
 TEST_F(StoredFacts, TheNameDependsOnTheThreads) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "strata/machine/facts.hpp"
+#include "strata/machine/system.hpp"
 
 namespace strata::test {
 
@@ -10,10 +11,12 @@ inline constexpr Offset kMega = 1000 * kKilo;
 inline constexpr double kGiga = 1e9;
 
 // One thread: 100 GB/s up to 1 MB, 40 up to 16 MB, 10 from memory; four threads: three times that
-// up to four times as much, 60 up to 16 MB, 20 from memory.
+// up to four times as much, 60 up to 16 MB, 20 from memory. By their fingerprint they are facts of
+// this machine.
 inline MachineFacts imaginary_machine() {
   MachineFacts facts;
   facts.processor = "Imaginary 4000";
+  facts.fingerprint = machine_fingerprint();
   facts.cores = 4;
   facts.caches = {{1, 32 * kKilo, 1}, {2, 1 * kMega, 1}, {3, 16 * kMega, 4}};
   facts.read = {{1, 100 * kKilo, 100 * kGiga}, {1, 1 * kMega, 100 * kGiga},
@@ -29,6 +32,7 @@ inline MachineFacts imaginary_machine() {
   facts.ramp_up = {2e-6, 1.0 / 3 * 60 * kGiga, 0.03};
   facts.measured_at = "2026-01-02T03:04:05Z";
   facts.measuring_seconds = 12.5;
+  facts.spread = 1.25;
   return facts;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "strata/base/processors.hpp"
+
 namespace strata {
 namespace {
 
@@ -18,12 +20,20 @@ TEST(System, WhatIsNotThereIsEmpty) {
 }
 
 TEST(System, ThereIsAProcessorAndMemory) {
-  EXPECT_GE(usable_processors(), 1);
   EXPECT_GT(available_memory(), 0);
   for (const ReportedCache& cache : reported_caches()) {
     EXPECT_GE(cache.level, 1);
     EXPECT_GT(cache.bytes, 0);
   }
+}
+
+TEST(System, TheFingerprintSaysWhatFactsDependOn) {
+  const MachineFingerprint fingerprint = machine_fingerprint();
+  EXPECT_NE(fingerprint.host, "");
+  EXPECT_NE(fingerprint.kernel, "");
+  EXPECT_GT(fingerprint.memory_bytes, 0);
+  EXPECT_EQ(fingerprint.processors, usable_processors());
+  EXPECT_EQ(fingerprint, machine_fingerprint());
 }
 
 }  // namespace

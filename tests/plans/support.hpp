@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "strata/base/parallel.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/gen/generate.hpp"
 #include "strata/kernels/reference/spmv.hpp"
@@ -18,12 +19,14 @@
 
 namespace strata::test {
 
-// Options that predict with an imaginary machine and do not time the candidates.
+// Options that predict with an imaginary machine, which has processors for all threads, and do not
+// time the candidates.
 inline PowerOptions quick_options() {
   static const MachineFacts facts = imaginary_machine();
   PowerOptions options;
   options.confirm = false;
   options.facts = &facts;
+  options.processors = {.usable = kMaxThreads, .quota = 0};
   return options;
 }
 

@@ -3,19 +3,27 @@
 #include <map>
 #include <mutex>
 
+#include "strata/base/error.hpp"
 #include "strata/machine/gpu/stored_facts.hpp"
 #include "strata/machine/internal/fact_file.hpp"
 
 namespace strata::gpu {
 
 KnownGpuFacts measure_anew(const std::filesystem::path& path, const GpuMeasureOptions& options) {
-  KnownGpuFacts known{.facts = measure_gpu(options), .remark = "", .measured = true};
-  strata::detail::store(known, [&](const GpuFacts& facts) { save_facts(facts, path); });
+  KnownGpuFacts known{.facts = measure_gpu(options), .measured = true};
+  strata::detail::store(known, path, [&](const GpuFacts& facts) { save_facts(facts, path); });
   return known;
 }
 
 KnownGpuFacts load_or_measure(const std::filesystem::path& path, const GpuMeasureOptions& options) {
-  return strata::detail::load_or_else<KnownGpuFacts>([&] { return load_facts(path); },
+  const auto load = [&] {
+    auto facts = load_facts(path);
+    if (facts && facts->device != device_properties(options.device)) {
+      throw FileError(path.string(), "is about another device or driver");
+    }
+    return facts;
+  };
+  return strata::detail::load_or_else<KnownGpuFacts>(path, load,
                                                      [&] { return measure_anew(path, options); });
 }
 

@@ -13,10 +13,12 @@ struct KnownGpuFacts {
   GpuFacts facts;
   std::string remark = {};  // what was wrong with the stored facts or with storing them
   bool measured = false;    // just now, rather than loaded
+  bool stored = false;      // so that the next process finds them
 };
 
-// The stored facts; if there are none, or useless ones, measures and stores. A cache folder that
-// cannot be read or written costs time, not results.
+// The stored facts; if there are none, or useless ones, measures and stores. Facts of another
+// device or driver are useless. A folder that cannot be read or written, or that is not the user's
+// own, costs time, not results.
 KnownGpuFacts load_or_measure(const std::filesystem::path& path, const GpuMeasureOptions& options);
 // Measures and stores, whatever is stored already.
 KnownGpuFacts measure_anew(const std::filesystem::path& path, const GpuMeasureOptions& options);

@@ -86,8 +86,10 @@ BabelStreamRates stream_from(const FactReader& reader) {
 }  // namespace
 
 fs::path facts_path(const DeviceProperties& device) {
-  return cache_folder() / strata::detail::fact_file_name(
-                              "gpu", fmt::format("{}|{}", kFormat, json_of(device).dump()));
+  const fs::path folder = cache_folder();
+  if (folder.empty()) return {};
+  return folder / strata::detail::fact_file_name(
+                      "gpu", fmt::format("{}|{}", kFormat, json_of(device).dump()));
 }
 
 std::string to_json(const GpuFacts& facts) {

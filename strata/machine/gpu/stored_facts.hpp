@@ -12,7 +12,7 @@
 namespace strata::gpu {
 
 // Where the facts of this device belong. The name depends on all that makes facts of another device
-// or driver useless here.
+// or driver useless here. Empty if there is no cache_folder().
 std::filesystem::path facts_path(const DeviceProperties& device);
 
 std::string to_json(const GpuFacts& facts);

@@ -26,8 +26,14 @@ std::string fact_file_name(std::string_view kind, std::string_view identity);
 
 // None if there is no such file. Throws FileError if it cannot be read.
 std::optional<std::string> read_fact_file(const std::filesystem::path& path);
-// Makes the folder and replaces the file whole. Throws FileError.
+// Makes the folder, for this user alone, and replaces the file whole. Throws FileError.
 void write_fact_file(const std::filesystem::path& path, const std::string& text);
+
+// Why facts cannot be kept in the folder, in words: it is a link, or somebody else could write what
+// is read there. Empty if it can, or if it is not there yet.
+std::string why_not_private(const std::filesystem::path& folder);
+// Makes the folder if it is not there yet. Throws FileError if it cannot, or why_not_private().
+void require_private_folder(const std::filesystem::path& folder);
 
 // The whole text as JSON. Throws FileError naming `source` if it is none, or of another version.
 FactJson parse_facts(std::string_view text, const std::string& source, int format);
@@ -67,7 +73,9 @@ class FactReader {
   // A whole number from 0 on.
   int index(const char* key) const { return static_cast<int>(whole_number(key, 0, 1 << 20)); }
   int small_count(const char* key) const { return static_cast<int>(count(key, 1 << 20)); }
-  Offset bytes(const char* key) const { return count(key, Offset{1} << 60); }
+  Offset bytes(const char* key) const { return count(key, kMostBytes); }
+  // 0: no limit.
+  Offset limit_bytes(const char* key) const { return whole_number(key, 0, kMostBytes); }
   // A finite number, not negative.
   double number(const char* key) const {
     const FactJson& number = value(key);
@@ -85,6 +93,8 @@ class FactReader {
   }
 
  private:
+  static constexpr Offset kMostBytes = Offset{1} << 60;
+
   Offset whole_number(const char* key, Offset smallest, Offset largest) const {
     const FactJson& number = value(key);
     if (!number.is_number_integer()) refuse(fmt::format("'{}' is no whole number", key));
@@ -152,24 +162,34 @@ inline RampUp ramp_up_from(const FactReader& reader) {
 
 // Stores what was measured just now: save() may throw FileError, which costs a remark.
 template <class Known, class Save>
-void store(Known& known, Save&& save) {
+void store(Known& known, const std::filesystem::path& path, Save&& save) {
+  if (path.empty()) {
+    known.remark = "not stored: neither STRATA_CACHE_DIR nor a home folder says where";
+    return;
+  }
   try {
+    require_private_folder(path.parent_path());
     save(known.facts);
+    known.stored = true;
   } catch (const FileError& failure) {
     known.remark = fmt::format("not stored: {}", failure.what());
   }
 }
 
-// What load() finds; if that is nothing, or useless, what measure_anew() gives.
+// What load() finds; if that is nothing, or useless, what measure_again() gives. load() throws
+// FileError for what cannot be used. A folder that others can write counts as empty; storing tells
+// about it.
 template <class Known, class Load, class Measure>
-Known load_or_else(Load&& load, Measure&& measure_anew) {
+Known load_or_else(const std::filesystem::path& path, Load&& load, Measure&& measure_again) {
   std::string remark;
   try {
-    if (auto facts = load()) return {.facts = *std::move(facts)};
+    if (!path.empty() && why_not_private(path.parent_path()).empty()) {
+      if (auto facts = load()) return {.facts = *std::move(facts), .stored = true};
+    }
   } catch (const FileError& failure) {
-    remark = fmt::format("measured anew: {}", failure.what());
+    remark = fmt::format("measured again: {}", failure.what());
   }
-  Known known = measure_anew();
+  Known known = measure_again();
   if (!remark.empty()) {
     known.remark = known.remark.empty() ? remark : fmt::format("{}; {}", remark, known.remark);
   }

@@ -16,6 +16,10 @@ class ReadMeter {
   // sample at the same time.
   double bandwidth(Offset bytes, double seconds);
 
+  // Of every call of bandwidth() so far: how many times as long as the undisturbed samples those in
+  // the middle took.
+  const std::vector<double>& spreads() const { return spreads_; }
+
   // Seconds of a parallel read of the next `bytes` of the memory, waking and joining the threads
   // included; the best over about `seconds`. From memory, if that is larger than the caches.
   double time_of_read(Offset bytes, double seconds);
@@ -35,6 +39,7 @@ class ReadMeter {
   static void read(Reader& reader, Offset working_set, Offset length);
 
   std::vector<Reader> readers_;  // of each thread
+  std::vector<double> spreads_;
 };
 
 }  // namespace strata::detail

@@ -23,11 +23,10 @@ void spin_until(Done&& done) {
 // What the threads did before wait() is seen by all of them after it.
 class SpinBarrier {
  public:
-  explicit SpinBarrier(int team) : team_(team) {}
-
-  void wait() {
+  // Until the whole team, of as many threads as there really are, waits here.
+  void wait(int team) {
     const int round = round_.load(std::memory_order_relaxed);
-    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == team_) {
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == team) {
       arrived_.store(0, std::memory_order_relaxed);
       round_.store(round + 1, std::memory_order_release);
     } else {
@@ -36,7 +35,6 @@ class SpinBarrier {
   }
 
  private:
-  int team_;
   alignas(kCacheLine) std::atomic<int> arrived_{0};
   alignas(kCacheLine) std::atomic<int> round_{0};
 };

@@ -101,9 +101,29 @@ class Planner {
   using SharedArrangement = std::shared_ptr<Arrangement<V, I>>;
 
   void choose_threads() {
-    const int wanted = options_.threads > 0 ? options_.threads : thread_count();
     const Offset shares = matrix_.nnz() * Offset{sizeof(V) + sizeof(I)} / kSmallestShareBytes;
-    prepared_.threads = static_cast<int>(std::clamp<Offset>(shares, 1, wanted));
+    prepared_.threads = static_cast<int>(std::clamp<Offset>(shares, 1, thread_count()));
+    const ProcessorBudget processors =
+        options_.processors.usable > 0 ? options_.processors : processor_budget();
+    prepared_.affords_waves = processors.affords(prepared_.threads);
+    const bool may_wave = options_.power > 1 && options_.strategy != PowerStrategy::spmv;
+    if (may_wave && !prepared_.affords_waves) {
+      remark(
+          fmt::format("{} threads share {}, which slows down waves, where they wait for each other",
+                      prepared_.threads, text_of(processors)));
+    }
+  }
+
+  static std::string text_of(const ProcessorBudget& processors) {
+    const bool by_quota = processors.quota > 0 && processors.quota < processors.usable;
+    return by_quota ? fmt::format("the time of {:.3g} processors", processors.quota)
+                    : fmt::format("{} processor{}", processors.usable,
+                                  processors.usable == 1 ? "" : "s");
+  }
+
+  void remark(const std::string& text) {
+    if (!prepared_.remark.empty() && !text.empty()) prepared_.remark += "; ";
+    prepared_.remark += text;
   }
 
   void find_facts() {
@@ -111,7 +131,7 @@ class Planner {
       prepared_.facts = *options_.facts;
     } else {
       prepared_.facts = known_machine().facts;
-      prepared_.remark = known_machine().remark;
+      remark(known_machine().remark);
     }
     places_ = places_of(prepared_.facts, prepared_.threads);
     if (options_.cache_bytes > 0) places_.private_bytes = options_.cache_bytes;
@@ -119,7 +139,8 @@ class Planner {
   }
 
   bool may_block() const {
-    if (options_.strategy == PowerStrategy::automatic && stays_in_cache_) return false;
+    const bool in_vain = stays_in_cache_ || !prepared_.affords_waves;
+    if (options_.strategy == PowerStrategy::automatic && in_vain) return false;
     return options_.power > 1 && options_.strategy != PowerStrategy::spmv && matrix_.nnz() > 0;
   }
   bool must_block() const { return may_block() && options_.strategy != PowerStrategy::automatic; }

@@ -24,7 +24,8 @@ struct PreparedPowers {
   // What explain() tells.
   std::vector<PowerCandidate> candidates;  // the choice first
   MachineFacts facts;
-  std::string remark;  // about the facts
+  std::string remark;         // about the facts and the threads
+  bool affords_waves = true;  // every thread has a processor of its own
   Offset levels = 0;
   Offset largest_level_rows = 0;
   double setup_seconds = 0;

@@ -83,6 +83,16 @@ TEST_F(GpuMeasure, FactsAreStoredAndACorruptFileIsReplaced) {
   EXPECT_TRUE(third.measured);
   EXPECT_NE(third.remark.find("is not JSON"), std::string::npos) << third.remark;
   EXPECT_EQ(gpu::load_facts(path), third.facts);
+  gpu::GpuFacts foreign = third.facts;
+  foreign.device.driver = "1.0";
+  gpu::save_facts(foreign, path);
+  const gpu::KnownGpuFacts fourth = gpu::load_or_measure(path, quick);
+  EXPECT_TRUE(fourth.measured);
+  EXPECT_NE(fourth.remark.find("another device or driver"), std::string::npos) << fourth.remark;
+  fs::permissions(path.parent_path(), fs::perms::all);
+  const gpu::KnownGpuFacts fifth = gpu::load_or_measure(path, quick);
+  EXPECT_FALSE(fifth.stored);
+  EXPECT_NE(fifth.remark.find("can be written by others"), std::string::npos) << fifth.remark;
   fs::remove_all(name);
 }
 

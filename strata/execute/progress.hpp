@@ -1,0 +1,58 @@
+// ProgressCounter: how far a thread has come, for others to wait for.
+//
+// Whoever waits polls for a while, because the answer mostly comes within microseconds; then it
+// offers its processor to others, because the thread that it waits for may be among them; then it
+// sleeps. Publishing costs no system call while nobody sleeps.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "strata/base/array.hpp"
+#include "strata/base/types.hpp"
+
+namespace strata {
+
+// How long a thread polls before it sleeps.
+struct Polling {
+  int pauses = 300;  // of the processor, which stays with the thread
+  int yields = 20;   // of the processor to other threads
+};
+
+// One per cache line, so that waiting for one thread does not slow down another.
+class alignas(kCacheLine) ProgressCounter {
+ public:
+  // Before the threads start.
+  void reset() { done_.store(0, std::memory_order_relaxed); }
+
+  // So many tasks are done. What was written before is seen by those who waited for it.
+  void publish(Offset done) {
+    done_.store(done, std::memory_order_seq_cst);
+    wake_sleepers();
+  }
+
+  // Returns how many tasks are done: `needed` at least, or fewer if `failed` is set.
+  Offset wait_for(Offset needed, const std::atomic<bool>& failed, const Polling& polling = {});
+
+  // After `failed` has been set, with sequential consistency, so that nobody sleeps on.
+  void wake_sleepers() {
+    if (sleepers_.load(std::memory_order_seq_cst) != 0) wake();
+  }
+
+ private:
+  void wake();
+
+  std::atomic<Offset> done_{0};
+  // Why nobody sleeps for ever. A sleeper counts itself (1), reads the number of wake-ups (2) and
+  // looks at the progress (3) before it sleeps until the number of wake-ups is another than at (2).
+  // A publisher stores the progress (a), looks for sleepers (b) and, if there are any, raises the
+  // number of wake-ups (c) and wakes whoever sleeps on it. (1), (3), (a) and (b) are sequentially
+  // consistent: if (b) does not see (1), it comes before it, so that (3) comes after (a) and sees
+  // the progress. If (b) does see it, (c) follows: either (2) reads the number before (c), and the
+  // sleeper does not fall asleep or is woken; or (2) reads what (c) released, and then (3) sees the
+  // progress. The same holds with `failed` in place of the progress.
+  std::atomic<std::uint32_t> sleepers_{0};
+  std::atomic<std::uint32_t> wake_ups_{0};  // of 32 bits, on which a system can wait
+};
+
+}  // namespace strata
