@@ -190,19 +190,21 @@ class StepCheck {
   }
 
   Expected expect(Offset row, int vector) const {
+    const auto& [alpha, shift, beta] = coefficients_;
+    // Entries that are multiplied by both parts of α first have both parts themselves.
+    const bool both_parts = nonzero_parts(alpha) == 2;
     Sums<V> products;
     Offset terms = 0;
     double largest_input = 0;
     const auto add = [&](V factor, V input) {
       add_product(products, factor, input);
-      terms += nonzero_parts(factor);
+      terms += both_parts ? 2 : nonzero_parts(factor);
       largest_input = std::max(largest_input, largest_part(input));
     };
     for (Offset k = matrix_.row_offsets()[row]; k < matrix_.row_offsets()[row + 1]; ++k) {
       add(matrix_.values()[k], x_[Offset{matrix_.columns()[k]} * vectors_ + vector]);
     }
     const Offset element = row * vectors_ + vector;
-    const auto& [alpha, shift, beta] = coefficients_;
     if (shift != V{}) add(-shift, x_[element]);
     // From the left, so that nothing large is multiplied by anything but the smallest number.
     const double of_terms = 2 * kSmallest * static_cast<double>(terms);

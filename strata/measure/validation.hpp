@@ -24,8 +24,9 @@
 //   each of the t products, 1 for those with α and β, and where entries are multiplied by α first,
 //   |y_{k−1}[j]|.
 //
-// Complex numbers are two real ones: a product is two products in each part, so t and c count real
-// and imaginary parts, and those that are zero do not count. Both parts have to be right.
+// Complex numbers are two real ones: a product is two products in each part, so t, n and c count
+// the parts of entries and coefficients. Parts that are zero do not count: their products are exact
+// and so is adding them. Both parts of a result have to be right.
 //
 // An element is not judged where nothing follows from the result: if an input of its row is not
 // finite; if M, or M before it is multiplied by α, is more than half the largest number, so that
