@@ -30,4 +30,10 @@ inline std::unique_ptr<detail::ByteSource> source_of(std::span<const char> bytes
   return detail::decompressed(detail::from_memory(bytes), "input");
 }
 
+// Whether one of two cuts met corrupt gzip. How much of the text before it is looked at depends on
+// the cut, and with it which error comes first.
+inline bool met_corrupt_gzip(const std::string& error, const std::string& other) {
+  return (error + "\n" + other).find("compressed data") != std::string::npos;
+}
+
 }  // namespace strata::fuzz
