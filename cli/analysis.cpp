@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "cli/exit_status.hpp"
+#include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/formats/bcsr.hpp"
 #include "strata/formats/coo.hpp"
@@ -27,10 +29,30 @@ TypeSizes sizes_of(const AnyMatrix& matrix) {
       matrix);
 }
 
+namespace {
+
+// A file may claim so many columns that the bytes of its vectors are beyond 64 bits.
+void require_countable_bytes(const MatrixSource& source, const AnyMatrix& matrix) {
+  try {
+    std::visit(
+        []<Value V, Index I>(const Csr<V, I>& csr) {
+          constexpr std::string_view what = "the size of the vectors and values in bytes";
+          const Offset elements = checked_add<Offset>(csr.rows(), csr.cols(), what);
+          checked_multiply<Offset>(checked_add(elements, csr.nnz(), what), sizeof(V), what);
+        },
+        matrix);
+  } catch (const OverflowError& error) {
+    throw Failure(ExitStatus::input, fmt::format("{}: {}", source.argument, error.what()));
+  }
+}
+
+}  // namespace
+
 CountedMatrix load_and_count(const MatrixSource& source, const CommonOptions& options,
                              ResultDocument& document, Progress& progress) {
   document.describe_matrix(describe(source));
   CountedMatrix counted{load_matrix(source, options, progress), {}};
+  require_countable_bytes(source, counted.matrix);
   progress.start("counting");
   counted.statistics = find_statistics(counted.matrix);
   document.describe_matrix(describe(source, counted.statistics));
@@ -171,7 +193,10 @@ void measure(const Csr<V, I>& csr, FormatFacts& format) {
 void measure_format(const AnyMatrix& matrix, FormatFacts& format) {
   try {
     std::visit([&](const auto& csr) { measure(csr, format); }, matrix);
+    // Beyond 64 bits the parts may be known where their sum is not.
+    static_cast<void>(format.footprint->bytes());
   } catch (const Error& error) {
+    format.footprint.reset();
     format.refusal = error.what();
   }
 }

@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/json.hpp"
 #include "cli/run_command.hpp"
+#include "cli/writing.hpp"
 #include "strata/io/picture.hpp"
 
 namespace strata::cli {
@@ -214,7 +215,10 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
 
   progress.start("drawing");
   facts.picture = draw(matrix);
-  if (!options.picture.empty()) draw_to_file(matrix, options.picture);
+  if (!options.picture.empty()) {
+    const CleanUpTemporary patience(options.picture);
+    draw_to_file(matrix, options.picture);
+  }
 
   progress.start("looking for levels");
   facts.levels = find_level_facts(matrix);

@@ -75,8 +75,9 @@ std::string command_name(const CLI::App& app) {
 
 int main(int argc, char** argv) {
   using namespace strata::cli;
-  // Writing to a closed pipe is an error like any other, not a reason to die.
+  // Writing to a closed pipe or beyond a limit is an error like any other, not a reason to die.
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 #ifndef __SANITIZE_ADDRESS__  // which reserves far more than the machine has
   limit_memory();
 #endif

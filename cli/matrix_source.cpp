@@ -47,9 +47,9 @@ MatrixSource find_file(const std::string& argument) {
     throw Failure(ExitStatus::input, fmt::format("{}: no such file, and no generator is called {}",
                                                  argument, argument.substr(0, colon)));
   }
-  return {.argument = argument,
-          .name = name_of_file(argument),
-          .header = blame_input(argument, [&] { return read_matrix_market_header(argument); })};
+  auto file = blame_input(argument, [&] { return std::make_shared<MatrixMarketFile>(argument); });
+  return {
+      .argument = argument, .name = name_of_file(argument), .header = file->header(), .file = file};
 }
 
 // Calls `use` with values whose types are those asked for.
@@ -71,7 +71,7 @@ AnyMatrix with_types(Precision precision, int index_bits, const Use& use) {
 
 MatrixSource find_matrix(const std::string& argument) {
   if (!is_generator_spec(argument)) return find_file(argument);
-  return {.argument = argument, .name = argument, .header = std::nullopt};
+  return {.argument = argument, .name = argument, .header = std::nullopt, .file = nullptr};
 }
 
 Precision precision_for(const MatrixSource& source, const CommonOptions& options) {
@@ -84,13 +84,13 @@ AnyMatrix load_matrix(const MatrixSource& source, const CommonOptions& options,
                       Progress& progress) {
   progress.start(fmt::format("{} {}", source.generated() ? "generating" : "reading", source.name));
   return blame_input(source.argument, [&] {
-    return with_types(
-        precision_for(source, options), options.index_bits, [&](auto value, auto index) {
-          using V = decltype(value);
-          using I = decltype(index);
-          if (source.generated()) return generate<V, I>(source.argument);
-          return read_matrix_market<V, I>(source.argument, {.progress = progress.callback()});
-        });
+    return with_types(precision_for(source, options), options.index_bits,
+                      [&](auto value, auto index) {
+                        using V = decltype(value);
+                        using I = decltype(index);
+                        if (source.generated()) return generate<V, I>(source.argument);
+                        return source.file->read<V, I>({.progress = progress.callback()});
+                      });
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -17,11 +18,12 @@ struct MatrixSource {
   std::string argument;                      // as given
   std::string name;                          // the specification, or the file without its ending
   std::optional<MatrixMarketHeader> header;  // of a file
+  std::shared_ptr<MatrixMarketFile> file;    // opened once, so that it may be a pipe
 
   bool generated() const { return !header; }
 };
 
-// Reads the header of a file. Throws a Failure when there is neither a file nor a generator.
+// Opens a file and reads its header. Throws a Failure when there is neither a file nor a generator.
 MatrixSource find_matrix(const std::string& argument);
 
 using AnyMatrix =
@@ -33,8 +35,8 @@ using AnyMatrix =
 // The precision asked for, or the one that the source needs.
 Precision precision_for(const MatrixSource& source, const CommonOptions& options);
 
-// Reads or generates. Throws a Failure with status 3 when the file is not a valid matrix or does
-// not fit, with status 2 when the specification makes no sense.
+// Reads or generates, a file once only. Throws a Failure with status 3 when the file is not a valid
+// matrix or does not fit, with status 2 when the specification makes no sense.
 AnyMatrix load_matrix(const MatrixSource& source, const CommonOptions& options, Progress& progress);
 
 }  // namespace strata::cli

@@ -28,7 +28,7 @@ std::string_view name_of(Precision precision) {
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--threads", options.threads, "Threads to use; all cores when not given")
       ->type_name("N")
-      ->check(CLI::Range(1, 65536));
+      ->check(CLI::PositiveNumber);
   command.add_option("--json", options.json, "Write the result as JSON; - is standard output")
       ->type_name("FILE");
   command.add_flag("--quiet", options.quiet, "Show no progress and no remarks");

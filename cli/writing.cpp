@@ -1,12 +1,13 @@
 #include "cli/writing.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 
 #include "cli/analysis.hpp"
-#include "cli/interruption.hpp"
 #include "cli/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/version.hpp"
@@ -63,7 +64,7 @@ WrittenFile write_file(const MatrixSource& source, const AnyMatrix& matrix,
   progress.start("writing " + writing.output);
   const auto begin = Clock::now();
   {
-    const CleanUpFirst patience;
+    const CleanUpTemporary patience(writing.output);
     std::visit([&](const auto& csr) { write_matrix_market(writing.output, csr, options); }, matrix);
   }
   const std::chrono::duration<double> seconds = Clock::now() - begin;
@@ -74,7 +75,23 @@ WrittenFile write_file(const MatrixSource& source, const AnyMatrix& matrix,
           .seconds = seconds.count()};
 }
 
+// Whether what is written to this name comes out on standard output, as with /dev/stdout.
+bool is_standard_output(const std::string& name) {
+  struct stat file{};
+  struct stat standard{};
+  return stat(name.c_str(), &file) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+         file.st_dev == standard.st_dev && file.st_ino == standard.st_ino;
+}
+
 }  // namespace
+
+CleanUpTemporary::CleanUpTemporary(const std::string& output) {
+  std::error_code error;
+  const auto status = std::filesystem::status(output, error);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) {
+    patience_.emplace();
+  }
+}
 
 void add_writing_options(CLI::App& command, WritingOptions& options) {
   command
@@ -89,6 +106,11 @@ void add_writing_options(CLI::App& command, WritingOptions& options) {
 
 void run_writing(const std::string& matrix, const WritingOptions& writing,
                  const CommonOptions& common, const std::vector<std::string>& words) {
+  // Seen before anything is written: a regular file that both mean is another one afterwards.
+  const bool on_stdout = is_standard_output(writing.output);
+  if (on_stdout && common.json_on_stdout()) {
+    throw InvalidArgument("the matrix and --json cannot both go to standard output");
+  }
   run_command(common, words, [&](ResultDocument& document, Progress& progress) {
     const MatrixSource source = find_matrix(matrix);
     document.describe_matrix(describe(source));
@@ -102,7 +124,7 @@ void run_writing(const std::string& matrix, const WritingOptions& writing,
                          {"symmetry", name_of(file.symmetry)},
                          {"file_bytes", file.bytes},
                          {"write_seconds", file.seconds}});
-    if (common.quiet) return std::string();
+    if (common.quiet || on_stdout) return std::string();
     return fmt::format("{}: {} x {}, {} entries, {} as {}, {:.2f} s\n", writing.output,
                        grouped(shape.rows), grouped(shape.cols), grouped(shape.entries),
                        bytes_text(file.bytes), name_of(file.symmetry), file.seconds);

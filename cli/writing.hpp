@@ -1,9 +1,11 @@
-// What gen and convert share: the options of a written file, and writing it.
+// What commands share that write files: the options of a written matrix, writing it, and leaving
+// nothing half-written behind.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "cli/interruption.hpp"
 #include "cli/json.hpp"
 #include "cli/matrix_source.hpp"
 
@@ -15,10 +17,20 @@ struct WritingOptions {
   bool pattern = false;  // leave the values out; always so when the input has none
 };
 
+// While one exists, an interruption waits until the temporary file beside `output` is gone. Where
+// there is none, as with a pipe that nobody reads, it need not wait.
+class CleanUpTemporary {
+ public:
+  explicit CleanUpTemporary(const std::string& output);
+
+ private:
+  std::optional<CleanUpFirst> patience_;
+};
+
 // --symmetry, --pattern
 void add_writing_options(CLI::App& command, WritingOptions& options);
 
-// Loads the matrix, writes the file, says so.
+// Loads the matrix, writes the file, says so on standard output unless that is the file.
 void run_writing(const std::string& matrix, const WritingOptions& writing,
                  const CommonOptions& common, const std::vector<std::string>& words);
 

@@ -1,54 +1,50 @@
 // Any bytes at all, as a Matrix Market file. They are either refused with an exception of Strata or
-// accepted; nothing may depend on where the text is cut into blocks; and whatever is accepted can
-// be written and read back to the same matrix.
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
+// accepted; nothing may depend on where the text is cut into blocks or on the width of the indices;
+// whatever is accepted can be written and read back to the same matrix; and what `strata info` says
+// about it can be computed.
 #include <cstring>
-#include <memory>
 #include <optional>
-#include <span>
-#include <string>
+#include <vector>
 
+#include "fuzz/support.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/formats/bcsr.hpp"
+#include "strata/formats/csc.hpp"
+#include "strata/formats/dia.hpp"
+#include "strata/formats/ell.hpp"
+#include "strata/formats/hyb.hpp"
+#include "strata/formats/packed_sell.hpp"
+#include "strata/formats/sell.hpp"
+#include "strata/formats/statistics.hpp"
+#include "strata/formats/symmetric_csr.hpp"
 #include "strata/io/internal/read.hpp"
 #include "strata/io/internal/write.hpp"
 #include "strata/io/matrix_market.hpp"
+#include "strata/io/picture.hpp"
 
 namespace {
 
-using strata::detail::ByteSource;
+using namespace strata::fuzz;
+using strata::MatrixMarketHeader;
 using Value = std::complex<double>;
-using Matrix = strata::Csr<Value, std::int64_t>;
+template <strata::Index I>
+using Matrix = strata::Csr<Value, I>;
 
-// Sizes beyond this are legal, but each try would take long.
-constexpr std::int64_t kLargestSize = 1 << 12;
-
-// Inputs are shorter than this; sanitizers make larger buffers slow.
-constexpr std::size_t kWholeInput = 1 << 12;
-constexpr std::size_t kTinyBlock = 5;
-
-void require(bool condition, const char* claim, const std::string& detail = {}) {
-  if (condition) return;
-  std::fprintf(stderr, "does not hold: %s\n%s\n", claim, detail.c_str());
-  std::abort();
-}
-
-std::unique_ptr<ByteSource> source_of(std::span<const char> bytes) {
-  return strata::detail::decompressed(strata::detail::from_memory(bytes), "input");
-}
+// More rows are legal, but each try would take long. From kRowsAlwaysRead on there must be entries
+// for them, which no input of this length has: those are refused fast.
+constexpr std::int64_t kMostRows = 1 << 12;
 
 // A matrix or the message of the error.
+template <strata::Index I>
 struct Outcome {
-  std::optional<Matrix> matrix;
+  std::optional<Matrix<I>> matrix;
   std::string error;
 };
 
-Outcome read(std::span<const char> bytes, std::size_t block_bytes) {
+template <strata::Index I>
+Outcome<I> read(std::span<const char> bytes, std::size_t block_bytes) {
   try {
-    return {strata::detail::read_matrix<Value, std::int64_t>(*source_of(bytes), "input", {},
-                                                             block_bytes),
-            {}};
+    return {strata::detail::read_matrix<Value, I>(*source_of(bytes), "input", {}, block_bytes), {}};
   } catch (const strata::Error& error) {
     return {std::nullopt, error.what()};
   }
@@ -63,7 +59,8 @@ bool same(double a, double b) {
   return a == b || (a != a && b != b);
 }
 
-bool same_matrix(const Matrix& a, const Matrix& b) {
+template <strata::Index I>
+bool same_matrix(const Matrix<I>& a, const Matrix<I>& b) {
   if (a.rows() != b.rows() || a.cols() != b.cols() || a.nnz() != b.nnz()) return false;
   for (strata::Offset k = 0; k < a.nnz(); ++k) {
     if (!same(a.values()[k].real(), b.values()[k].real())) return false;
@@ -73,22 +70,67 @@ bool same_matrix(const Matrix& a, const Matrix& b) {
          same_bytes(a.row_offsets().data(), b.row_offsets().data(), a.row_offsets().size_bytes());
 }
 
-void require_round_trip(const Matrix& matrix, strata::Symmetry symmetry, bool compress) {
+template <strata::Index I>
+void require_round_trip(const Matrix<I>& matrix, strata::Symmetry symmetry, bool compress) {
   std::string written;
-  strata::detail::write_matrix<Value, std::int64_t>(
+  strata::detail::write_matrix<Value, I>(
       [&](std::span<const char> bytes) { written.append(bytes.begin(), bytes.end()); }, matrix,
       {.symmetry = symmetry}, compress);
-  const Outcome again = read(written, kWholeInput);
+  const Outcome<I> again = read<I>(written, kWholeInput);
   require(again.matrix.has_value(), "what is written can be read", again.error);
   require(same_matrix(*again.matrix, matrix), "reading gives what was written", written);
 }
 
-// The symmetry of the file, or nothing when its header is wrong or its sizes are large.
-std::optional<strata::Symmetry> symmetry_of(std::span<const char> bytes) {
+template <strata::Index I>
+Outcome<I> read_in_any_cut(std::span<const char> bytes) {
+  Outcome<I> whole = read<I>(bytes, kWholeInput);
+  const Outcome<I> pieces = read<I>(bytes, kTinyBlock);
+  require(whole.matrix.has_value() == pieces.matrix.has_value(), "any cut is accepted or none",
+          whole.error + pieces.error);
+  require(met_corrupt_gzip(whole.error, pieces.error) || whole.error == pieces.error,
+          "all cuts find the same error", whole.error + "\n" + pieces.error);
+  if (whole.matrix) {
+    require(same_matrix(*whole.matrix, *pieces.matrix), "all cuts give the same matrix");
+  }
+  return whole;
+}
+
+// The sizes in a format that info shows: known, or too large for 64 bits, or refused.
+template <class Size>
+void try_footprint(const Size& size_of) {
+  try {
+    const strata::Footprint footprint = size_of();
+    require(footprint.bytes() >= 0 && footprint.stored_entries >= 0, "sizes are not negative");
+  } catch (const strata::Error&) {
+  }
+}
+
+template <strata::Index I>
+void compute_info(const Matrix<I>& matrix, const strata::MatrixStatistics& statistics) {
+  using namespace strata;
+  require(0 <= statistics.empty_cols && statistics.empty_cols <= statistics.cols &&
+              0 <= statistics.empty_rows && statistics.empty_rows <= statistics.rows,
+          "empty rows and columns are rows and columns");
+  require(statistics.cols - statistics.empty_cols <= statistics.entries,
+          "a used column has an entry");
+  require(statistics.mirrored_entries <= statistics.entries, "mirror images are entries");
+  text_picture(matrix.pattern());
+  try_footprint([&] { return Csc<Value, I>::footprint_of(matrix); });
+  try_footprint([&] { return SymmetricCsr<Value, I>::footprint_of(matrix); });
+  try_footprint([&] { return Ell<Value, I>::footprint_of(matrix); });
+  try_footprint([&] { return Hyb<Value, I>::footprint_of(matrix); });
+  try_footprint([&] { return Dia<Value, I>::footprint_of(matrix); });
+  try_footprint([&] { return Bcsr<Value, I>::footprint_of(matrix); });
+  try_footprint([&] { return Sell<Value, I>::footprint_of(matrix); });
+  try_footprint([&] { return PackedSell<Value, I>::forecast(matrix).footprint; });
+}
+
+// Nothing when it is wrong, or when reading on would take long.
+std::optional<MatrixMarketHeader> header_to_try(std::span<const char> bytes) {
   try {
     const auto header = strata::detail::read_header(*source_of(bytes), "input", kWholeInput);
-    if (header.rows > kLargestSize || header.cols > kLargestSize) return std::nullopt;
-    return header.symmetry;
+    if (header.rows > kMostRows && header.rows <= strata::kRowsAlwaysRead) return std::nullopt;
+    return header;
   } catch (const strata::Error&) {
     return std::nullopt;
   }
@@ -98,20 +140,26 @@ std::optional<strata::Symmetry> symmetry_of(std::span<const char> bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   strata::set_thread_count(1);
-  const std::span<const char> bytes(reinterpret_cast<const char*>(data), size);
-  const auto symmetry = symmetry_of(bytes);
-  if (!symmetry) return 0;
-  const Outcome whole = read(bytes, kWholeInput);
-  const Outcome pieces = read(bytes, kTinyBlock);
-  require(whole.matrix.has_value() == pieces.matrix.has_value(), "any cut is accepted or none",
-          whole.error + pieces.error);
-  // Text before corrupt gzip is looked at only in blocks that are complete.
-  const bool corrupt = whole.error.find("compressed data") != std::string::npos;
-  require(corrupt || whole.error == pieces.error, "all cuts find the same error",
-          whole.error + "\n" + pieces.error);
-  if (!whole.matrix) return 0;
-  require(same_matrix(*whole.matrix, *pieces.matrix), "all cuts give the same matrix");
-  require_round_trip(*whole.matrix, strata::Symmetry::general, size % 2 == 0);
-  require_round_trip(*whole.matrix, *symmetry, size % 2 == 1);
+  const std::span<const char> bytes = text_of(data, size);
+  const auto header = header_to_try(bytes);
+  if (!header) return 0;
+  const auto wide = read_in_any_cut<std::int64_t>(bytes);
+  const auto narrow = read_in_any_cut<std::int32_t>(bytes);
+  if (std::in_range<std::int32_t>(header->rows) && std::in_range<std::int32_t>(header->cols)) {
+    require(wide.error == narrow.error, "any width of indices finds the same error",
+            wide.error + "\n" + narrow.error);
+  } else {
+    require(!narrow.matrix, "sizes that do not fit are refused");
+  }
+  if (!wide.matrix) return 0;
+  const auto statistics = strata::statistics_of(*wide.matrix);
+  compute_info(*wide.matrix, statistics);
+  require_round_trip(*wide.matrix, strata::Symmetry::general, size % 2 == 0);
+  if (!narrow.matrix) return 0;
+  require(same_matrix(strata::converted<Value, std::int64_t>(*narrow.matrix), *wide.matrix),
+          "any width of indices gives the same matrix");
+  require(strata::statistics_of(*narrow.matrix) == statistics,
+          "any width of indices gives the same statistics");
+  require_round_trip(*narrow.matrix, header->symmetry, size % 2 == 1);
   return 0;
 }

@@ -31,8 +31,10 @@ Csr<V, I> Csc<V, I>::to_csr() const {
 
 template <Value V, Index I>
 Footprint Csc<V, I>::footprint_of(const Csr<V, I>& matrix) {
+  constexpr std::string_view what = "the size of a CSC matrix";
+  const Offset offsets = checked_add<Offset>(matrix.cols(), 1, what);
   return {.value_bytes = bytes_of<V>(matrix.nnz()),
-          .index_bytes = bytes_of<I>(matrix.nnz()) + bytes_of<Offset>(Offset{matrix.cols()} + 1),
+          .index_bytes = checked_add(bytes_of<I>(matrix.nnz()), bytes_of<Offset>(offsets), what),
           .stored_entries = matrix.nnz(),
           .entries = matrix.nnz()};
 }

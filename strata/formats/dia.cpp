@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <atomic>
-
 #include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/formats/internal/collect.hpp"
+#include "strata/formats/internal/distinct.hpp"
 #include "strata/formats/internal/validation.hpp"
 
 namespace strata {
@@ -24,23 +22,23 @@ Footprint footprint_from(I rows, Offset diagonals, Offset entries) {
           .entries = entries};
 }
 
-// The offsets of all diagonals with an entry. Costs a byte per possible diagonal, which is less
-// than the vectors of a product.
+// The offsets of all diagonals with an entry.
 template <Index I>
 Array<I> find_diagonals(const PatternView<I>& pattern) {
   if (pattern.entries() == 0) return {};
   const Offset lowest = 1 - Offset{pattern.rows};
-  Array<unsigned char> used(checked_add<Offset>(pattern.rows, pattern.cols, "rows and columns"), 0);
-  parallel_for(pattern.rows, [&](Offset row) {
-    for (const I column : pattern.columns_of(static_cast<I>(row))) {
-      std::atomic_ref(used[column - row - lowest]).store(1, std::memory_order_relaxed);
-    }
-  });
+  const Offset possible = checked_add<Offset>(pattern.rows, pattern.cols, "rows and columns");
   Array<I> offsets;
-  offsets.reserve(std::ranges::count(used, 1));
-  for (std::size_t k = 0; k < used.size(); ++k) {
-    if (used[k] != 0) offsets.push_back(static_cast<I>(static_cast<Offset>(k) + lowest));
-  }
+  for_each_distinct(
+      pattern.entries(), possible,
+      [&](const auto& take) {
+        parallel_for(pattern.rows, [&](Offset row) {
+          for (Offset k = pattern.row_offsets[row]; k < pattern.row_offsets[row + 1]; ++k) {
+            take(k, pattern.columns[k] - row - lowest);
+          }
+        });
+      },
+      [&](Offset diagonal) { offsets.push_back(static_cast<I>(diagonal + lowest)); });
   return offsets;
 }
 

@@ -18,7 +18,10 @@ struct Footprint {
   Offset stored_entries = 0;  // how many values are stored, padding included
   Offset entries = 0;         // how many of them are entries of the matrix
 
-  Offset bytes() const { return value_bytes + index_bytes; }
+  // Throws OverflowError where a hopeless format passes 2^63, as bytes_of does.
+  Offset bytes() const {
+    return checked_add(value_bytes, index_bytes, "the size of a matrix in bytes");
+  }
   // Stored values per entry of the matrix: 1 without padding, below 1 when half is stored.
   double fill() const {
     return entries == 0 ? 1.0 : static_cast<double>(stored_entries) / static_cast<double>(entries);

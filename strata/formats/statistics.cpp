@@ -4,12 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 
 #include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/formats/internal/distinct.hpp"
 
 namespace strata {
 
@@ -92,17 +92,14 @@ RowLengths summarise(const Array<Offset>& counts, Offset rows, Offset entries) {
 
 template <Index I>
 Offset count_empty_columns(const PatternView<I>& pattern) {
-  Array<std::uint8_t> used(pattern.cols, 0);
-  parallel_for(pattern.entries(), [&](Offset k) {
-    std::atomic_ref(used[pattern.columns[k]]).store(1, std::memory_order_relaxed);
-  });
-  return pattern.cols -
-         parallel_reduce(
-             pattern.cols, Offset{0},
-             [&](Offset begin, Offset end) {
-               return static_cast<Offset>(std::count(used.begin() + begin, used.begin() + end, 1));
-             },
-             std::plus<>{});
+  Offset empty = pattern.cols;
+  for_each_distinct(
+      pattern.entries(), pattern.cols,
+      [&](const auto& take) {
+        parallel_for(pattern.entries(), [&](Offset k) { take(k, pattern.columns[k]); });
+      },
+      [&](Offset) { --empty; });
+  return empty;
 }
 
 template <Value V>

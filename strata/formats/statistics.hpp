@@ -67,7 +67,8 @@ struct MatrixStatistics {
   bool operator==(const MatrixStatistics&) const = default;
 };
 
-// Needs one byte per column of memory, and per entry below the diagonal a search in another row.
+// Needs at most 8 bytes per entry of memory, whatever the number of columns, and per entry below
+// the diagonal a search in another row.
 template <Value V, Index I>
 MatrixStatistics statistics_of(const Csr<V, I>& matrix);
 

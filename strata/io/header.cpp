@@ -161,15 +161,12 @@ class HeaderParser {
   }
 
   std::int64_t parse_size(std::string_view word, std::string_view what) const {
-    std::int64_t size = 0;
-    const char* const begin = word.data() + (word.size() > 1 && word[0] == '+' ? 1 : 0);
-    const char* const end = word.data() + word.size();
-    const auto [stop, problem] = std::from_chars(begin, end, size);
-    if (problem == std::errc::invalid_argument || stop != end) {
-      throw LineError(fmt::format("the number of {} is {}", what, quoted(word)));
+    const auto [kind, size] = parse_natural(word);
+    if (kind == Natural::Kind::malformed) {
+      throw LineError(fmt::format("the number of {} is {}, which is not a whole number from 0 on",
+                                  what, quoted(word)));
     }
-    if (word[0] == '-') throw LineError(fmt::format("the number of {} is {}", what, quoted(word)));
-    if (problem == std::errc::result_out_of_range) {
+    if (kind == Natural::Kind::too_large) {
       throw OverflowError(fmt::format(
           "the number of {} is {}, which does not fit in a 64-bit integer", what, quoted(word)));
     }

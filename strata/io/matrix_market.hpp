@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string_view>
 
 #include "strata/base/types.hpp"
@@ -59,9 +60,33 @@ MatrixMarketHeader read_matrix_market_header(const std::filesystem::path& path);
 template <Value V, Index I>
 Csr<V, I> read_matrix_market(const std::filesystem::path& path, const ReadOptions& options = {});
 
+// The same in two steps, for those who choose the types by the header: the file is opened once, so
+// it may be a pipe, which cannot be read from its beginning again.
+class MatrixMarketFile {
+ public:
+  // Reads the beginning of the file. Throws like read_matrix_market.
+  explicit MatrixMarketFile(const std::filesystem::path& path);
+  MatrixMarketFile(MatrixMarketFile&&) noexcept;
+  MatrixMarketFile& operator=(MatrixMarketFile&&) noexcept;
+  ~MatrixMarketFile();
+
+  const MatrixMarketHeader& header() const { return header_; }
+
+  // Reads the rest and closes the file. Throws like read_matrix_market, and InvalidArgument when it
+  // has been called before.
+  template <Value V, Index I>
+  Csr<V, I> read(const ReadOptions& options = {});
+
+ private:
+  struct Rest;
+  MatrixMarketHeader header_;
+  std::unique_ptr<Rest> rest_;  // what is behind the header; null once it is read
+};
+
 // Writes FILE, compressed when its name ends in .gz, under a temporary name that is moved into
-// place at the end: an old file is either kept or replaced whole. Reading it back gives the same
-// matrix.
+// place at the end: an old file is either kept or replaced whole, with its permissions, and a
+// symbolic link stays one. What is no regular file (a pipe, a device, /dev/stdout) is written to as
+// it is. Reading the file back gives the same matrix.
 template <Value V, Index I>
 void write_matrix_market(const std::filesystem::path& path, const Csr<V, I>& matrix,
                          const WriteOptions& options = {});

@@ -93,6 +93,23 @@ Csr<V, I> assemble_array(const MatrixMarketHeader& header, const EntryBlocks<V, 
                    std::move(columns), std::move(values));
 }
 
+// All that is behind the header.
+template <Value V, Index I>
+Csr<V, I> read_rest(LineBlocks& lines, const LocatedHeader& located, const ReadOptions& options) {
+  const MatrixMarketHeader& header = located.header;
+  if (header.field == MatrixMarketHeader::Field::complex && !is_complex<V>) {
+    throw InvalidMatrix(
+        fmt::format("{}: a complex matrix cannot be read as a real one", located.name));
+  }
+  require_sizes_fit<I>(located);
+  EntryBlocks<V, I> blocks = parse_body<V, I>(lines, located, options.progress);
+  auto matrix = header.layout == MatrixMarketHeader::Layout::array
+                    ? assemble_array<V, I>(header, blocks)
+                    : assemble_coordinates<V, I>(header, std::move(blocks));
+  if (options.progress) options.progress(1.0);
+  return matrix;
+}
+
 }  // namespace
 
 MatrixMarketHeader read_header(ByteSource& source, const std::string& name,
@@ -105,18 +122,7 @@ template <Value V, Index I>
 Csr<V, I> read_matrix(ByteSource& source, const std::string& name, const ReadOptions& options,
                       std::size_t block_bytes) {
   LineBlocks lines(source, block_bytes);
-  const LocatedHeader located = parse_header(lines, name);
-  const MatrixMarketHeader& header = located.header;
-  if (header.field == MatrixMarketHeader::Field::complex && !is_complex<V>) {
-    throw InvalidMatrix(fmt::format("{}: a complex matrix cannot be read as a real one", name));
-  }
-  require_sizes_fit<I>(located);
-  EntryBlocks<V, I> blocks = parse_body<V, I>(lines, located, options.progress);
-  auto matrix = header.layout == MatrixMarketHeader::Layout::array
-                    ? assemble_array<V, I>(header, blocks)
-                    : assemble_coordinates<V, I>(header, std::move(blocks));
-  if (options.progress) options.progress(1.0);
-  return matrix;
+  return read_rest<V, I>(lines, parse_header(lines, name), options);
 }
 
 }  // namespace detail
@@ -126,16 +132,42 @@ MatrixMarketHeader read_matrix_market_header(const std::filesystem::path& path) 
   return detail::read_header(*detail::decompressed(detail::open_file(path), name), name);
 }
 
+struct MatrixMarketFile::Rest {
+  explicit Rest(const std::filesystem::path& path)
+      : source(detail::decompressed(detail::open_file(path), path.string())),
+        lines(*source, detail::kBlockBytes),
+        located(detail::parse_header(lines, path.string())) {}
+
+  std::unique_ptr<detail::ByteSource> source;
+  detail::LineBlocks lines;
+  detail::LocatedHeader located;
+};
+
+MatrixMarketFile::MatrixMarketFile(const std::filesystem::path& path)
+    : rest_(std::make_unique<Rest>(path)) {
+  header_ = rest_->located.header;
+}
+
+MatrixMarketFile::MatrixMarketFile(MatrixMarketFile&&) noexcept = default;
+MatrixMarketFile& MatrixMarketFile::operator=(MatrixMarketFile&&) noexcept = default;
+MatrixMarketFile::~MatrixMarketFile() = default;
+
+template <Value V, Index I>
+Csr<V, I> MatrixMarketFile::read(const ReadOptions& options) {
+  if (!rest_) throw InvalidArgument("a Matrix Market file is read only once");
+  const auto rest = std::move(rest_);
+  return detail::read_rest<V, I>(rest->lines, rest->located, options);
+}
+
 template <Value V, Index I>
 Csr<V, I> read_matrix_market(const std::filesystem::path& path, const ReadOptions& options) {
-  const std::string name = path.string();
-  return detail::read_matrix<V, I>(*detail::decompressed(detail::open_file(path), name), name,
-                                   options);
+  return MatrixMarketFile(path).read<V, I>(options);
 }
 
 #define STRATA_INSTANTIATE(V, I)                                                  \
   template Csr<V, I> detail::read_matrix(detail::ByteSource&, const std::string&, \
                                          const ReadOptions&, std::size_t);        \
+  template Csr<V, I> MatrixMarketFile::read(const ReadOptions&);                  \
   template Csr<V, I> read_matrix_market(const std::filesystem::path&, const ReadOptions&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

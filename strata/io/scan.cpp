@@ -67,8 +67,8 @@ std::string_view word_at(const char* cursor) {
   return {cursor, static_cast<std::size_t>(end - cursor)};
 }
 
-std::string quoted(std::string_view text) {
-  std::string result = "'";
+std::string printable(std::string_view text) {
+  std::string result;
   for (const char c : text.substr(0, kLongestQuote)) {
     if (c >= ' ' && c <= '~') {
       result += c;
@@ -76,7 +76,11 @@ std::string quoted(std::string_view text) {
       result += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     }
   }
-  return result + (text.size() > kLongestQuote ? "…'" : "'");
+  return result + (text.size() > kLongestQuote ? "…" : "");
+}
+
+std::string quoted(std::string_view text) {
+  return fmt::format("'{}'", printable(text));
 }
 
 void require_no_nul(std::string_view comment) {
@@ -85,16 +89,26 @@ void require_no_nul(std::string_view comment) {
   }
 }
 
+Natural parse_natural(std::string_view word) {
+  const std::string_view digits = word.substr(word.starts_with('+') ? 1 : 0);
+  if (digits.empty() || !std::ranges::all_of(digits, is_digit)) return {};
+  const auto number = number_from<std::int64_t>(digits);
+  if (number.out_of_range) return {.kind = Natural::Kind::too_large};
+  return {.kind = Natural::Kind::number, .value = number.value};
+}
+
 std::int64_t scan_unusual_index(const char*& cursor, std::int64_t bound, std::string_view what) {
   const std::string_view word = word_at(cursor);
   if (word.empty()) throw LineError(fmt::format("the {} index is missing", what));
-  const auto number = number_from<std::int64_t>(without_plus(word));
-  if (!number.whole_word) throw LineError(fmt::format("{} is not a {} index", quoted(word), what));
-  if (number.out_of_range || number.value < 1 || number.value > bound) {
-    throw LineError(fmt::format("the {} index {} is outside 1 … {}", what, word, bound));
+  const auto [kind, value] = parse_natural(word);
+  if (kind == Natural::Kind::malformed) {
+    throw LineError(fmt::format("{} is not a {} index", quoted(word), what));
+  }
+  if (kind == Natural::Kind::too_large || value < 1 || value > bound) {
+    throw LineError(fmt::format("the {} index {} is outside 1 … {}", what, printable(word), bound));
   }
   cursor += word.size();
-  return number.value - 1;
+  return value - 1;
 }
 
 template <class Real>

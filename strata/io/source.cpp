@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "strata/base/error.hpp"
+#include "strata/io/internal/descriptor.hpp"
 
 namespace strata::detail {
 
@@ -19,7 +20,7 @@ namespace {
 class FileSource final : public ByteSource {
  public:
   explicit FileSource(const std::filesystem::path& path)
-      : name_(path.string()), descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+      : name_(path.string()), descriptor_(open_or_duplicate(path)) {
     if (descriptor_ < 0) fail(errno);
     struct stat status{};
     if (::fstat(descriptor_, &status) != 0) close_and_fail(errno);
@@ -46,6 +47,11 @@ class FileSource final : public ByteSource {
   double fraction() const override { return size_ > 0 ? std::min(done_ / size_, 1.0) : 0.0; }
 
  private:
+  static int open_or_duplicate(const std::filesystem::path& path) {
+    const auto own = own_descriptor(path);
+    return own ? duplicate(*own) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  }
+
   [[noreturn]] void fail(int error) const {
     throw FileError(name_, "cannot be read: " + std::generic_category().message(error));
   }

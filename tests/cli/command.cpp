@@ -42,10 +42,10 @@ const char* command() {
 
 }  // namespace
 
-pid_t CommandTest::start(const Words& words, const std::string& out) {
+pid_t CommandTest::start_program(const Words& words, const std::string& out) {
   const std::string out_path = out.empty() ? (folder_ / "out").string() : out;
   const std::string err_path = (folder_ / "err").string();
-  std::vector<char*> arguments{const_cast<char*>(command())};
+  std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   const pid_t process = fork();
@@ -58,10 +58,16 @@ pid_t CommandTest::start(const Words& words, const std::string& out) {
     setenv("OMP_WAIT_POLICY", "passive", 0);
     redirect(STDOUT_FILENO, out_path);
     redirect(STDERR_FILENO, err_path);
-    execv(command(), arguments.data());
+    execv(arguments[0], arguments.data());
     _exit(127);
   }
   return process;
+}
+
+pid_t CommandTest::start(const Words& words, const std::string& out) {
+  Words program{command()};
+  program.insert(program.end(), words.begin(), words.end());
+  return start_program(program, out);
 }
 
 Outcome CommandTest::wait_for(pid_t process) {
@@ -74,6 +80,12 @@ Outcome CommandTest::wait_for(pid_t process) {
 
 Outcome CommandTest::run(const Words& words, const std::string& out) {
   return wait_for(start(words, out));
+}
+
+Outcome CommandTest::run_script(const std::string& script) {
+  const Words program{"/bin/bash", "-c", "cd \"$0\" && strata=$1 && " + script,
+                      (folder_ / "files").string(), fs::absolute(command()).string()};
+  return wait_for(start_program(program, ""));
 }
 
 nlohmann::json CommandTest::json_of(Words words) {

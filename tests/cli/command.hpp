@@ -34,6 +34,10 @@ class CommandTest : public testing::Test {
   pid_t start(const Words& words, const std::string& out = "");
   Outcome wait_for(pid_t process);
 
+  // Runs a script of bash in the folder of the test's files, for pipes and limits; in it $strata is
+  // the command.
+  Outcome run_script(const std::string& script);
+
   // Runs with `--json -`, expects success and nothing but JSON.
   nlohmann::json json_of(Words words);
 
@@ -45,6 +49,9 @@ class CommandTest : public testing::Test {
   int files() const;
 
  private:
+  // The program and its arguments.
+  pid_t start_program(const Words& words, const std::string& out);
+
   std::filesystem::path folder_;
 };
 

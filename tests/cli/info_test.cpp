@@ -153,6 +153,40 @@ TEST_F(Info, ResultsDoNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(facts("1"), facts("4"));
 }
 
+#ifndef __SANITIZE_ADDRESS__  // which reserves far more than any limit
+TEST_F(Info, MemoryFollowsTheEntriesAndNotTheColumns) {
+  const std::string wide = matrix("coordinate real general", "1 2000000000 1\n1 2 3\n");
+  const Outcome outcome =
+      run_script("ulimit -v 500000 && exec \"$strata\" info " + wide + " --threads 2 --json -");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json document = json::parse(outcome.out, nullptr, false);
+  EXPECT_EQ(document["matrix"]["empty_cols"], 1999999999);
+  for (const json& result : document["results"]) {
+    EXPECT_FALSE(result.contains("refused")) << result;
+    if (result["format"] == "csc") {
+      EXPECT_EQ(result["bytes"]["format"], 12 + 8 * 2000000001LL);
+    }
+    if (result["format"] == "dia") {
+      EXPECT_EQ(result["bytes"]["format"], 12);
+    }
+  }
+}
+#endif
+
+TEST_F(Info, MoreColumnsThanVectorsCanHaveAreStatus3) {
+  const std::string widest =
+      matrix("coordinate real general", "1 9223372036854775807 1\n1 9223372036854775807 3\n");
+  expect_failure({"info", widest, "--index", "64"}, 3, "does not fit in a 64-bit integer");
+  // Vectors of 2^63 − 16 bytes exist; CSC with its column offsets does not.
+  const std::string wide = matrix("coordinate real general", "1 1152921504606846973 1\n1 5 3\n");
+  const json document = json_of({"info", wide, "--index", "64"});
+  EXPECT_EQ(document["matrix"]["upper_bandwidth"], 4);
+  for (const json& result : document["results"]) {
+    const bool narrow = result["format"] == "csc" || result["format"] == "packed-sell";
+    EXPECT_EQ(result.contains("refused"), narrow) << result;
+  }
+}
+
 TEST_F(Info, PicturesAreWrittenByTheirEnding) {
   EXPECT_EQ(run({"info", "stencil5:30x20", "--picture", file("p.png")}).status, 0);
   EXPECT_EQ(run({"info", "stencil5:30x20", "--picture", file("p.svg")}).status, 0);

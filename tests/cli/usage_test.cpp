@@ -64,6 +64,23 @@ TEST_F(Usage, BadSpecificationsAndNamesAreStatus2) {
   EXPECT_EQ(files(), 0);
 }
 
+TEST_F(Usage, TooManyThreadsAreStatus2AndTheLargestNumberIsNamed) {
+  for (const std::string threads : {"1025", "30000", "2147483647"}) {
+    expect_failure({"info", "stencil5:4x4", "--threads", threads}, 2, "1024");
+  }
+  expect_failure({"info", "stencil5:4x4", "--threads", "99999999999"}, 2, "--help");
+  EXPECT_EQ(run({"info", "stencil5:4x4", "--threads", "1024"}).status, 0);
+}
+
+TEST_F(Usage, SizesWithTwoSignsAreStatus3) {
+  write_file(file("a.mtx"), "%%MatrixMarket matrix coordinate real general\n+-1 5 1\n3 1 1.0\n");
+  write_file(file("b.mtx"), "%%MatrixMarket matrix coordinate real general\n+-7 3 0\n");
+  for (const std::string index : {"32", "64"}) {
+    expect_failure({"info", file("a.mtx"), "--index", index}, 3, file("a.mtx") + ":2: the number");
+    expect_failure({"info", file("b.mtx"), "--index", index}, 3, file("b.mtx") + ":2: the number");
+  }
+}
+
 TEST_F(Usage, InputThatCannotBeReadIsStatus3AndNamesFileAndLine) {
   expect_failure({"info", file("missing.mtx")}, 3, file("missing.mtx"));
   expect_failure({"info", file("")}, 3, file(""));

@@ -1,5 +1,14 @@
 // strata gen and strata convert.
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
 #include "tests/cli/command.hpp"
 
 namespace strata::test {
@@ -93,6 +102,65 @@ TEST_F(Writing, ComplexFilesStayComplex) {
   EXPECT_EQ(facts["field"], "complex");
   EXPECT_EQ(facts["symmetry"], "hermitian");
   EXPECT_EQ(facts["nnz"], 3);
+}
+
+TEST_F(Writing, StandardOutputTakesTheMatrixAndNothingElse) {
+  ASSERT_EQ(run({"gen", "stencil5:9x7", "-o", file("a.mtx")}).status, 0);
+  const std::string expected = contents_of(file("a.mtx"));
+  for (const std::string name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}) {
+    SCOPED_TRACE(name);
+    const Outcome outcome = run({"gen", "stencil5:9x7", "-o", name});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.out, expected);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(run_script("\"$strata\" gen stencil5:9x7 -o " + name + " | cat").out, expected);
+    EXPECT_EQ(
+        run_script("echo before > b; \"$strata\" gen stencil5:9x7 -o " + name + " >> b; cat b").out,
+        "before\n" + expected);
+  }
+  expect_failure({"gen", "stencil5:9x7", "-o", "/dev/stdout", "--json", "-"}, 2, "both");
+}
+
+TEST_F(Writing, PipesAreWrittenInto) {
+  const Outcome outcome = run_script(
+      "\"$strata\" gen stencil5:9x7 -o a.mtx --quiet &&"
+      "\"$strata\" gen stencil5:9x7 -o >(cat > b.mtx; touch done) --quiet &&"
+      "while ! [ -e done ]; do sleep 0.01; done; cmp a.mtx b.mtx &&"
+      "mkfifo pipe && { cat pipe > c.mtx & } &&"
+      "\"$strata\" convert a.mtx pipe --quiet && wait && [ -p pipe ] &&"
+      "\"$strata\" info c.mtx --json - > /dev/null");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_EQ(files(), 5);
+}
+
+TEST_F(Writing, DevicesStayDevices) {
+  EXPECT_EQ(run({"gen", "stencil5:4x4", "-o", "/dev/null"}).status, 0);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  expect_failure({"gen", "stencil5:4x4", "-o", "/dev/full"}, 5,
+                 "/dev/full: cannot be written: No space left on device");
+}
+
+TEST_F(Writing, AFullDiskIsStatus5AndKeepsTheOldFile) {
+  write_file(file("a.mtx"), "precious");
+  const Outcome outcome =
+      run_script("ulimit -f 1 && exec \"$strata\" gen stencil27:20x20x20 -o a.mtx");
+  expect_one_line_error(outcome, 5, "a.mtx: cannot be written: File too large");
+  EXPECT_EQ(contents_of(file("a.mtx")), "precious");
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(Writing, AnInterruptionDoesNotWaitForAReader) {
+  ASSERT_EQ(mkfifo(file("pipe").c_str(), 0600), 0);
+  // A reader that never reads: the command stops where the pipe is full.
+  const int reader = open(file("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  const pid_t process = start({"gen", "stencil27:20x20x20", "-o", file("pipe")});
+  for (int waiting = 0; waiting == 0;) {
+    ASSERT_EQ(ioctl(reader, FIONREAD, &waiting), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  kill(process, SIGINT);
+  expect_one_line_error(wait_for(process), 5, "interrupted: ");
+  close(reader);
 }
 
 }  // namespace

@@ -43,6 +43,16 @@ TEST(Dia, KnowsTheBytesOfAHopelessMatrixWithoutAllocatingThem) {
   EXPECT_THROW(Matrix::from_csr(csr), InvalidArgument);
 }
 
+TEST(Dia, FindsFewDiagonalsAmongMoreThanMemoryHolds) {
+  constexpr std::int64_t kCols = std::int64_t{1} << 62;
+  const Csr<double, std::int64_t> csr(2, kCols, {0, 3, 5}, {0, 1, kCols - 1, 0, 2},
+                                      {1, 2, 3, 4, 5});
+  const auto dia = Dia<double, std::int64_t>::from_csr(csr);
+  EXPECT_EQ(std::vector(dia.offsets().begin(), dia.offsets().end()),
+            (std::vector<std::int64_t>{-1, 0, 1, kCols - 1}));
+  EXPECT_EQ(dia.to_csr(), csr);
+}
+
 TEST(Dia, TakesDiagonalsWhoseNonzerosBecomeTheEntries) {
   const Matrix dia(2, 3, {-1, 0, 2}, {0, 3, 1, 0, 2, 0});
   EXPECT_EQ(dia.to_csr(), (Csr<double, std::int32_t>(2, 3, {0, 2, 3}, {0, 2, 0}, {1, 2, 3})));

@@ -107,6 +107,28 @@ TEST(Statistics, DoNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(serial.value_symmetry, Symmetry::symmetric);
 }
 
+TEST(Statistics, ColumnsWithoutEntriesCostNothing) {
+  // As many columns as nobody has memory for, and entries of one column in several rows.
+  using Wide = Csr<double, std::int64_t>;
+  constexpr std::int64_t kCols = std::numeric_limits<std::int64_t>::max();
+  const Wide wide(3, kCols, {0, 2, 3, 5}, {7, kCols - 1, 7, 0, 7}, {1, 2, 3, 4, 5});
+  const MatrixStatistics statistics = statistics_of(wide);
+  EXPECT_EQ(statistics.empty_cols, kCols - 3);
+  EXPECT_EQ(statistics.upper_bandwidth, kCols - 1);
+  EXPECT_EQ(statistics.lower_bandwidth, 2);
+  EXPECT_EQ(statistics.mirrored_entries, 0);
+  EXPECT_EQ(statistics_of(Wide(2, kCols, {0, 0, 0}, {}, {})).empty_cols, kCols);
+}
+
+TEST(Statistics, UsedColumnsAreCountedInWideAndInNarrowMatrices) {
+  // Around the number of columns per entry where the way of counting changes.
+  for (const std::int32_t cols : {5000, 39999, 40000, 40007, 40008, 50000}) {
+    test::Entries<double, std::int32_t> entries(2, cols, 1);
+    for (int k = 0; k < 5000; ++k) entries.add(k % 2, k / 2 * 2);
+    EXPECT_EQ(statistics_of(entries.coo().to_csr()).empty_cols, cols - 2500) << cols;
+  }
+}
+
 TEST(Statistics, TellTheSymmetriesApart) {
   const auto symmetry = [](Complex above, Complex below, Complex diagonal) {
     const ComplexMatrix matrix(2, 2, {0, 2, 3}, {0, 1, 0}, {diagonal, above, below});

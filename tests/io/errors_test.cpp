@@ -56,6 +56,30 @@ std::vector<BadText> bad_texts() {
       {"NegativeEntries", kGeneral + "2 2 -1\n", "text:2: the number of entries is '-1'"},
       {"FractionalSize", kGeneral + "2 2.5 1\n", "text:2: the number of columns is '2.5'"},
       {"SizeIsAWord", kGeneral + "2 two 1\n", "text:2: the number of columns is 'two'"},
+      {"HexadecimalSize", kGeneral + "0x1 2 1\n", "text:2: the number of rows is '0x1'"},
+      {"SizeIsMinusZero", kGeneral + "2 -0 0\n", "text:2: the number of columns is '-0'"},
+      {"SizeIsAPlus", kGeneral + "+ 2 1\n", "text:2: the number of rows is '+', which is not a"},
+      {"SizeIsAMinus", kGeneral + "2 2 -\n", "text:2: the number of entries is '-'"},
+      {"SizeHasTwoPluses", kGeneral + "++1 2 1\n", "text:2: the number of rows is '++1'"},
+      {"SizeHasTwoSigns", kGeneral + "+-1 5 1\n3 1 1.0\n", "text:2: the number of rows is '+-1'"},
+      {"SizeHasTwoSignsWithoutEntries", kGeneral + "+-7 3 0\n",
+       "text:2: the number of rows is '+-7', which is not a whole number from 0 on"},
+      {"ColumnsHaveTwoSigns", kGeneral + "3 +-5 1\n3 1 1.0\n", "text:2: the number of columns is"},
+      {"EntriesHaveTwoSigns", kGeneral + "3 5 +-1\n", "text:2: the number of entries is '+-1'"},
+      {"SizeHasSignBehind", kGeneral + "3+ 5 1\n", "text:2: the number of rows is '3+'"},
+      {"SizeHasExponent", kGeneral + "1e3 5 1\n", "text:2: the number of rows is '1e3'"},
+      {"SizeIsInfinite", kGeneral + "inf 5 1\n", "text:2: the number of rows is 'inf'"},
+      {"SizeOverflow", kGeneral + "+9223372036854775808 1 1\n",
+       "text:2: the number of rows is '+9223372036854775808', which does not fit in a 64-bit"},
+      {"LongSize", kGeneral + std::string(100000, '9') + " 1 1\n", "999…', which does not fit"},
+      {"ArrayRowsHaveTwoSigns", banner("matrix array real general") + "+-1 -1\n1\n",
+       "text:2: the number of rows is '+-1'"},
+      {"ArrayColumnsHaveTwoSigns", banner("matrix array real general") + "1 +-1\n1\n",
+       "text:2: the number of columns is '+-1'"},
+      {"SymmetricArrayHasTwoSigns", banner("matrix array real symmetric") + "+-2 +-2\n1\n",
+       "text:2: the number of rows is '+-2'"},
+      {"VectorHasTwoSigns", banner("vector coordinate real") + "+-3 1\n3 1\n",
+       "text:2: the number of rows is '+-3'"},
       {"NotSquare", symmetric + "2 3 0\n", "text:2: a 2 x 3 matrix cannot be symmetric"},
       {"TooFew", kGeneral + "2 2 3\n1 1 1\n2 2 2\n",
        "text:4: the file ends after 2 of the 3 entries that line 2 promises"},
@@ -69,7 +93,18 @@ std::vector<BadText> bad_texts() {
       {"PromisesAHugeArray", banner("matrix array real general") + "1000000 1000000\n1\n",
        "text:3: the file ends after 1 of the 1000000000000"},
       {"IndexZero", kGeneral + "2 2 1\n0 1 1\n", "text:3: the row index 0 is outside 1 … 2"},
-      {"NegativeIndex", kGeneral + "2 2 1\n1 -1 1\n", "text:3: the column index -1 is outside"},
+      {"NegativeIndex", kGeneral + "2 2 1\n1 -1 1\n", "text:3: '-1' is not a column index"},
+      {"IndexIsMinusZero", kGeneral + "2 2 1\n-0 1 1\n", "text:3: '-0' is not a row index"},
+      {"IndexIsPlusZero", kGeneral + "2 2 1\n+0 1 1\n", "text:3: the row index +0 is outside"},
+      {"IndexIsAPlus", kGeneral + "2 2 1\n1 + 1\n", "text:3: '+' is not a column index"},
+      {"IndexIsAMinus", kGeneral + "2 2 1\n- 1 1\n", "text:3: '-' is not a row index"},
+      {"IndexHasTwoPluses", kGeneral + "2 2 1\n++1 1 1\n", "text:3: '++1' is not a row index"},
+      {"IndexHasTwoSigns", kGeneral + "2 2 1\n1 +-1 1\n", "text:3: '+-1' is not a column index"},
+      {"HexadecimalIndex", kGeneral + "2 2 1\n0x1 1 1\n", "text:3: '0x1' is not a row index"},
+      {"LongIndex", kGeneral + "2 2 1\n" + std::string(100000, '1') + " 1 1\n",
+       "111… is outside 1 … 2"},
+      {"VectorIndexHasTwoSigns", banner("vector coordinate real") + "3 1\n+-3 1\n",
+       "text:3: '+-3' is not a row index"},
       {"RowBeyond", kGeneral + "2 3 1\n3 1 1\n", "text:3: the row index 3 is outside 1 … 2"},
       {"ColumnBeyond", kGeneral + "2 3 1\n1 4 1\n", "text:3: the column index 4 is outside 1 … 3"},
       {"HugeIndex", kGeneral + "2 2 1\n18446744073709551617 1 1\n", "text:3: the row index 18446"},
@@ -128,8 +163,10 @@ TEST_P(BadTexts, AreRefusedWithFileAndLine) {
   for (const int threads : {1, 2, 7}) {
     const test::ThreadCount count(threads);
     for (const std::size_t block_bytes : {std::size_t{1} << 18, std::size_t{16}}) {
-      const std::string error = error_of<double, std::int64_t>(text, block_bytes);
-      EXPECT_NE(error.find(message), std::string::npos) << error;
+      for (const std::string& error : {error_of<double, std::int64_t>(text, block_bytes),
+                                       error_of<double, std::int32_t>(text, block_bytes)}) {
+        EXPECT_NE(error.find(message), std::string::npos) << error;
+      }
     }
   }
 }

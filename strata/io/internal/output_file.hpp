@@ -1,6 +1,8 @@
 // OutputFile: a file that appears under its name only once it is complete.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <span>
 #include <string>
@@ -9,8 +11,9 @@ namespace strata::detail {
 
 class OutputFile {
  public:
-  // Opens a temporary file beside `path`. What exists already and is not a plain file (a device, a
-  // pipe) is written to directly. Throws FileError, like all that follows.
+  // Opens a temporary file beside `path`, or beside what it links to; the link stays. A file that
+  // exists keeps its permissions, and its owner where that is allowed. What is no regular file (a
+  // device, a pipe, /dev/stdout) is written to directly. Throws FileError, like all that follows.
   explicit OutputFile(const std::filesystem::path& path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -22,6 +25,8 @@ class OutputFile {
   void commit();
 
  private:
+  void open_temporary(mode_t mode);
+  void keep_permissions(const struct stat& old) const;
   [[noreturn]] void fail(int error) const;
 
   std::string name_;                 // as the caller says it, for errors

@@ -38,17 +38,28 @@ inline const char* skip_blanks(const char* cursor) {
 
 std::string_view word_at(const char* cursor);
 
-// The text in quotes for a message: shortened, unprintable bytes as \xNN.
+// The text for a message: shortened, unprintable bytes as \xNN; in quotes or without.
 std::string quoted(std::string_view text);
+std::string printable(std::string_view text);
 
 // A comment may hold anything but NUL bytes, which text files do not have.
 void require_no_nul(std::string_view comment);
+
+// A size or an index: digits after at most one plus sign, and nothing else. Every one of a file
+// goes through here, or through the part of the same grammar that scan_index reads by itself.
+struct Natural {
+  enum class Kind { number, malformed, too_large };
+  Kind kind = Kind::malformed;
+  std::int64_t value = 0;  // of a number; too large are those beyond 64 bits with sign
+};
+Natural parse_natural(std::string_view word);
 
 std::int64_t scan_unusual_index(const char*& cursor, std::int64_t bound, std::string_view what);
 template <class Real>
 Real scan_unusual_real(const char*& cursor);
 
-// An index in 1 … bound, returned as one in 0 … bound−1. The cursor moves behind it.
+// An index in 1 … bound, returned as one in 0 … bound−1. The cursor moves behind it. The bound is
+// not negative: as an unsigned number it would let every index pass.
 template <Index I>
 I scan_index(const char*& cursor, I bound, std::string_view what) {
   cursor = skip_blanks(cursor);
