@@ -1,6 +1,7 @@
 #include "cli/options.hpp"
 
 #include <CLI/Validators.hpp>
+#include <limits>
 #include <map>
 
 namespace strata::cli {
@@ -28,7 +29,7 @@ std::string_view name_of(Precision precision) {
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--threads", options.threads, "Threads to use; all cores when not given")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()));  // the library knows the largest
   command.add_option("--json", options.json, "Write the result as JSON; - is standard output")
       ->type_name("FILE");
   command.add_flag("--quiet", options.quiet, "Show no progress and no remarks");
