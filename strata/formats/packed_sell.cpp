@@ -18,13 +18,6 @@ namespace strata {
 namespace {
 
 template <class T>
-T load(const std::byte* codes, Offset element) {
-  T value;
-  std::memcpy(&value, codes + element * Offset{sizeof(T)}, sizeof(T));
-  return value;
-}
-
-template <class T>
 void store(std::byte* codes, Offset element, Offset value) {
   const auto narrowed = static_cast<T>(value);
   std::memcpy(codes + element * Offset{sizeof(T)}, &narrowed, sizeof(T));
@@ -363,21 +356,25 @@ PackedSell<V, I> PackedSell<V, I>::from_csr(const Csr<V, I>& matrix,
 }
 
 template <Value V, Index I>
-void PackedSell<V, I>::assign_values(const Csr<V, I>& matrix) {
-  require_same_shape(*this, matrix);
+template <class Visit>
+void PackedSell<V, I>::for_each_lane(const Visit& visit) const {
   parallel_dynamic(slices(), 64, [&](Offset begin, Offset end) {
-    for (Offset slot = begin * slice_height_; slot < std::min<Offset>(end * slice_height_, rows_);
-         ++slot) {
-      const I row = row_at(static_cast<I>(slot));
-      Offset source = matrix.row_offsets()[row];
-      const Offset last = matrix.row_offsets()[row + 1];
-      for (Offset entry = 0; entry < width(static_cast<I>(slot / slice_height_)); ++entry) {
-        const Offset place = position(slot, entry);
-        if (!presence_.has(place)) continue;
-        if (source == last) throw_other_pattern(row);
-        values_[place] = matrix.values()[source++];
-      }
-      if (source != last) throw_other_pattern(row);
+    for (Offset slice = begin; slice < end; ++slice) {
+      const Offset first = slice * slice_height_;
+      const Offset width = this->width(static_cast<I>(slice));
+      const auto visit_lanes = [&](const auto& column_of) {
+        for (Offset lane = 0; lane < std::min<Offset>(slice_height_, rows_ - first); ++lane) {
+          visit(row_at(static_cast<I>(first + lane)), [&](const auto& take) {
+            const Offset place = value_offsets_[slice] + lane;
+            for (Offset entry = 0; entry < width; ++entry) {
+              const Offset at = place + entry * slice_height_;
+              if (presence_.has(at)) take(at, column_of(entry, lane));
+            }
+          });
+        }
+      };
+      with_slice_columns(encodings_[slice], codes_.data() + code_offsets_[slice], first,
+                         slice_height_, width, visit_lanes);
     }
   });
 }
@@ -397,18 +394,31 @@ Csr<V, I> PackedSell<V, I>::to_csr() const {
 template <Value V, Index I>
 I PackedSell<V, I>::column(Offset slot, Offset entry) const {
   const auto slice = static_cast<I>(slot / slice_height_);
-  const std::byte* codes = codes_.data() + code_offsets_[slice];
-  const std::byte* deltas = codes + delta_begin(slice_height_, width(slice));
-  const Offset code = entry * slice_height_ + slot % slice_height_;
-  switch (encoding(slice)) {
-    case SliceEncoding::dia: return static_cast<I>(slot + load<std::int32_t>(codes, entry));
-    case SliceEncoding::delta8:
-      return load<std::int32_t>(codes, entry) + load<std::uint8_t>(deltas, code);
-    case SliceEncoding::delta16:
-      return load<std::int32_t>(codes, entry) + load<std::uint16_t>(deltas, code);
-    case SliceEncoding::index32: break;
-  }
-  return load<std::int32_t>(codes, code);
+  const Offset first = slice * Offset{slice_height_};
+  Offset column = 0;
+  with_slice_columns(encoding(slice), codes_.data() + code_offsets_[slice], first, slice_height_,
+                     width(slice),
+                     [&](const auto& column_of) { column = column_of(entry, slot - first); });
+  return static_cast<I>(column);
+}
+
+template <Value V, Index I>
+void PackedSell<V, I>::assign_values(const Csr<V, I>& matrix) {
+  require_same_shape(*this, matrix);
+  // Nothing is written before all rows are known to be the same.
+  for_each_lane([&](I row, const auto& for_each_entry) {
+    const auto columns = matrix.pattern().columns_of(row);
+    std::size_t next = 0;
+    for_each_entry([&](Offset, Offset column) {
+      if (next == columns.size()) throw_other_length(row);
+      if (columns[next++] != column) throw_other_columns(row);
+    });
+    if (next != columns.size()) throw_other_length(row);
+  });
+  for_each_lane([&](I row, const auto& for_each_entry) {
+    const V* value = matrix.values().data() + matrix.row_offsets()[row];
+    for_each_entry([&](Offset place, Offset) { values_[place] = *value++; });
+  });
 }
 
 template <Value V, Index I>

@@ -154,16 +154,29 @@ Sell<V, I> Sell<V, I>::from_csr(const Csr<V, I>& matrix, const SellOptions& opti
 }
 
 template <Value V, Index I>
-void Sell<V, I>::assign_values(const Csr<V, I>& matrix) {
+void Sell<V, I>::require_pattern(const Csr<V, I>& matrix) const {
   require_same_shape(*this, matrix);
   parallel_for(rows_, [&](Offset slot) {
     const I row = row_at(static_cast<I>(slot));
-    const Offset source = matrix.row_offsets()[row];
-    const Offset length = matrix.row_offsets()[row + 1] - source;
-    if (length != row_lengths()[slot]) throw_other_pattern(row);
-    for (Offset entry = 0; entry < length; ++entry) {
-      arrays_.values[position(static_cast<I>(slot), static_cast<I>(entry))] =
-          matrix.values()[source + entry];
+    const auto others = matrix.pattern().columns_of(row);
+    const I length = row_lengths()[slot];
+    if (others.size() != static_cast<std::size_t>(length)) throw_other_length(row);
+    for (I entry = 0; entry < length; ++entry) {
+      if (columns()[position(static_cast<I>(slot), entry)] != others[entry]) {
+        throw_other_columns(row);
+      }
+    }
+  });
+}
+
+template <Value V, Index I>
+void Sell<V, I>::assign_values(const Csr<V, I>& matrix) {
+  require_pattern(matrix);
+  // Nothing is written before all rows are known to be the same.
+  parallel_for(rows_, [&](Offset slot) {
+    const Offset source = matrix.row_offsets()[row_at(static_cast<I>(slot))];
+    for (I entry = 0; entry < row_lengths()[slot]; ++entry) {
+      arrays_.values[position(static_cast<I>(slot), entry)] = matrix.values()[source + entry];
     }
   });
 }

@@ -51,8 +51,8 @@ class Sell {
   static Footprint footprint_of(const Csr<V, I>& matrix, const SellOptions& options = {});
   Csr<V, I> to_csr() const;
 
-  // Takes over the values of a matrix with the pattern that this one was made from; throws
-  // InvalidArgument, naming the row, if rows have other lengths.
+  // Takes over the values of a matrix with the pattern that this one was made from. Throws
+  // InvalidArgument, naming the row, and leaves all values as they are if it has another pattern.
   void assign_values(const Csr<V, I>& matrix);
 
   I rows() const { return rows_; }
@@ -83,6 +83,7 @@ class Sell {
  private:
   void validate() const;
   void validate_slice(Offset slice) const;
+  void require_pattern(const Csr<V, I>& matrix) const;
 
   I rows_ = 0;
   I cols_ = 0;
