@@ -39,6 +39,13 @@ Array<Offset> slice_offsets_of(const SlottedPattern<I>& slots, I slice_height) {
   return offsets;
 }
 
+// Of the first row that has any, of the slots from `slot` on.
+template <Index I>
+I first_column(const SlottedPattern<I>& slots, Offset slot) {
+  while (slots.columns(slot).empty()) ++slot;
+  return slots.columns(slot).front();
+}
+
 template <Value V, Index I>
 void fill_slice(const Csr<V, I>& matrix, const SlottedPattern<I>& slots, Offset slice,
                 SellArrays<V, I>& arrays) {
@@ -46,7 +53,7 @@ void fill_slice(const Csr<V, I>& matrix, const SlottedPattern<I>& slots, Offset 
   const Offset begin = arrays.slice_offsets[slice];
   PaddedRow place{.stride = height, .width = (arrays.slice_offsets[slice + 1] - begin) / height};
   if (place.width == 0) return;
-  I padding_column = 0;
+  I padding_column = first_column(slots, slice * height);
   for (Offset lane = 0; lane < height; ++lane) {
     const Offset slot = slice * height + lane;
     const auto columns = slots.columns(slot);
