@@ -130,6 +130,10 @@ struct PackedSellOptions {
   Offset sort_window = 1;             // σ: rows are sorted by length inside windows of this many
   double max_fill = kDefaultMaxFill;  // refuse to store more values than this per nonzero
   AllowedEncodings allowed{};         // to compare encodings; all of them by default
+  // Where groups of columns begin, the number of columns included. Slices whose holes lead to a
+  // group that none of their entries leads to are then not `dia`: what is computed group by group
+  // waits for no more groups than the pattern says. Without, holes may lead anywhere.
+  std::span<const Offset> groups{};
 };
 
 template <Value V, Index I>
