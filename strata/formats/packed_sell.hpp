@@ -19,8 +19,10 @@
 //
 // Holes and padding, the slots after the last row included, have value 0 and decode to columns
 // inside the matrix: a kernel may load and multiply them without a branch. A slice whose offsets
-// lead outside the matrix for any of its C slots is therefore never `dia`. Presence bits tell holes
-// from explicit zeros.
+// lead outside the matrix for any of its C slots is therefore never `dia`. Padding repeats a column
+// of its slice, but a hole of a `dia` slice may lead to one that no row of the slice has: whoever
+// writes x meanwhile has to know (loaded_columns.hpp). Presence bits tell holes from explicit
+// zeros.
 #pragma once
 
 #include <algorithm>
