@@ -85,6 +85,7 @@ class Planner {
 
   PreparedPowers<V, I> plan() {
     prepared_.options = options_;
+    prepared_.pattern = fingerprint_of(matrix_.pattern());
     for (int k = 1; k <= options_.power; ++k) {
       prepared_.coefficients.push_back(options_.basis.template step<V>(k));
     }
