@@ -111,7 +111,7 @@ Sweep<I>::Sweep(const Tiling<I>& tiling, Schedule schedule, std::span<const Offs
 }
 
 template <Index I>
-void Sweep<I>::find_neighbours(const PatternView<I>& pattern) {
+void Sweep<I>::find_neighbours(const LoadedColumns<I>& loaded) {
   if (parts_ > kMostNeighbours || parts_ == 1) return;
   const Owners<I> owners(schedule_, part_rows_, parts_);
   neighbours_.assign(schedule_.tasks.size() * static_cast<std::size_t>(parts_), 0);
@@ -137,7 +137,7 @@ void Sweep<I>::find_neighbours(const PatternView<I>& pattern) {
       RowRange<I> met{};  // rows of the same two owners as the last one
       const auto meet = [&](I row) {
         if (met.contains(row)) return;
-        met = {0, pattern.rows};
+        met = {0, loaded.rows()};
         const auto narrow_to = [&](RowRange<I> rows) {
           met = {std::max(met.begin, rows.begin), std::min(met.end, rows.end)};
         };
@@ -153,10 +153,11 @@ void Sweep<I>::find_neighbours(const PatternView<I>& pattern) {
         }
       };
       const RowRange<I> rows = rows_of(task, part);
-      for (I row = rows.begin; row < rows.end; ++row) {
-        meet(row);
-        for (const I column : pattern.columns_of(row)) meet(column);
-      }
+      const auto meet_all = [&](RowRange<I> met_rows) {
+        for (I row = met_rows.begin; row < met_rows.end; row = met.end) meet(row);
+      };
+      meet_all(rows);
+      loaded.for_each(rows, meet_all);
       add(task, part, inputs);
     }
   });

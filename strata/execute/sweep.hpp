@@ -32,10 +32,10 @@ class Sweep {
   Sweep(const Tiling<I>& tiling, Schedule schedule, std::span<const Offset> bytes_before, int parts,
         I alignment);
 
-  // Finds out for every part which parts it shares entries with, so that threads wait for these
-  // only instead of for all. Pays with many threads; the pattern is that of the tiling, in the
-  // order of its rows. Does nothing for more than kMostNeighbours parts.
-  void find_neighbours(const PatternView<I>& pattern);
+  // Finds out for every part which parts it loads from and which load from it, so that threads wait
+  // for these only instead of for all. Pays with many threads; `loaded` is that of the tiling. Does
+  // nothing for more than kMostNeighbours parts.
+  void find_neighbours(const LoadedColumns<I>& loaded);
   static constexpr int kMostNeighbours = 64;
 
   // What a thread does at a time: its rows of a task.
@@ -51,12 +51,19 @@ class Sweep {
 
   const Schedule& schedule() const { return schedule_; }
   int parts() const { return parts_; }
-
- private:
+  // The rows of one part of a task.
   RowRange<I> rows_of(std::size_t task, int part) const {
     const I* bounds = part_rows_.data() + task * (static_cast<std::size_t>(parts_) + 1) + part;
     return {bounds[0], bounds[1]};
   }
+  // Whether the part of the task waits until the other part has done the first ready_after tasks.
+  bool waits_for(std::size_t task, int part, int other) const {
+    if (neighbours_.empty()) return true;
+    const std::uint64_t set = neighbours_[task * static_cast<std::size_t>(parts_) + part];
+    return (set >> other & 1) != 0;
+  }
+
+ private:
   // What one thread knows of the others' progress, and its waiting for more.
   class Waiting;
   void walk(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,

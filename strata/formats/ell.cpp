@@ -83,8 +83,9 @@ Ell<V, I> Ell<V, I>::from_leading_entries(const Csr<V, I>& matrix, I width) {
     const auto columns = pattern.columns_of(static_cast<I>(row)).first(length);
     ell.row_lengths_[row] = length;
     const PaddedRow place{.begin = row, .stride = matrix.rows(), .length = length, .width = width};
+    const I own_column = std::min(static_cast<I>(row), static_cast<I>(matrix.cols() - 1));
     store_padded_row<V, I>(place, columns, matrix.values().subspan(pattern.row_offsets[row]),
-                           length > 0 ? columns.back() : 0, ell.columns_, ell.values_);
+                           length > 0 ? columns.back() : own_column, ell.columns_, ell.values_);
   });
   ell.nnz_ = sum_of_lengths<I>(ell.row_lengths_);
   return ell;

@@ -2,7 +2,8 @@
 // stored column by column, so that neighbouring rows are neighbours in memory.
 //
 // Entry j of row i is at j·rows + i. Entries after the end of a row are padding: value 0, and the
-// row's last column (0 in an empty row).
+// row's last column; in an empty row its own number, or the last column if that is smaller. So
+// padding loads nothing that a power of the row does not depend on anyway.
 #pragma once
 
 #include <span>

@@ -18,13 +18,6 @@ namespace strata {
 namespace {
 
 template <class T>
-T load(const std::byte* codes, Offset element) {
-  T value;
-  std::memcpy(&value, codes + element * Offset{sizeof(T)}, sizeof(T));
-  return value;
-}
-
-template <class T>
 void store(std::byte* codes, Offset element, Offset value) {
   const auto narrowed = static_cast<T>(value);
   std::memcpy(codes + element * Offset{sizeof(T)}, &narrowed, sizeof(T));
@@ -41,6 +34,11 @@ SliceShape<I> packed_shape(const PackedSellOptions& options, I rows, I cols) {
     throw OverflowError(fmt::format(
         "packed SELL needs column indices below 2^31, the matrix has {} columns", cols));
   }
+  const std::span<const Offset> groups = options.groups;
+  if (!groups.empty() &&
+      (groups.front() != 0 || groups.back() != cols || !std::ranges::is_sorted(groups))) {
+    throw InvalidArgument(fmt::format("groups do not cut the {} columns of the matrix", cols));
+  }
   return SliceShape<I>(height, options.sort_window, rows);
 }
 
@@ -49,11 +47,12 @@ template <Index I>
 class SliceAnalysis {
  public:
   SliceAnalysis(const SlottedPattern<I>& slots, I slice_height, std::size_t value_size,
-                const AllowedEncodings& allowed)
+                const PackedSellOptions& options)
       : slots_(slots),
         slice_height_(slice_height),
         value_size_(static_cast<Offset>(value_size)),
-        allowed_(allowed) {}
+        allowed_(options.allowed),
+        groups_(options.groups) {}
 
   struct Choice {
     SliceEncoding encoding = SliceEncoding::index32;
@@ -69,7 +68,7 @@ class SliceAnalysis {
       const Offset bytes = slice_bytes(encoding, encoded_width);
       if (allowed_.contain(encoding) && bytes < best.bytes) best = {encoding, encoded_width, bytes};
     };
-    if (allowed_.dia && find_offsets(first, width)) {
+    if (allowed_.dia && find_offsets(first, width) && holes_stay_in_groups(first)) {
       consider(SliceEncoding::dia, static_cast<Offset>(offsets_.size()));
     }
     const I spread = widest_spread(first, width);
@@ -115,6 +114,30 @@ class SliceAnalysis {
     return true;
   }
 
+  // Every offset has an entry, so that only those whose columns are in several groups may have
+  // holes that lead elsewhere.
+  bool holes_stay_in_groups(Offset first) const {
+    if (groups_.empty()) return true;
+    for (const std::int32_t offset : offsets_) {
+      auto group = std::prev(std::ranges::upper_bound(groups_, first + offset));
+      if (first + offset + slice_height_ <= *std::next(group)) continue;
+      for (; *group < first + offset + slice_height_; ++group) {
+        if (*group < *std::next(group) && !lead_to(first, *group, *std::next(group))) return false;
+      }
+    }
+    return true;
+  }
+
+  // Whether an entry of the slice is in the columns [begin, end).
+  bool lead_to(Offset first, Offset begin, Offset end) const {
+    for (Offset slot = first; slot < first + slice_height_; ++slot) {
+      const auto columns = slots_.columns(slot);
+      const auto column = std::ranges::lower_bound(columns, static_cast<I>(begin));
+      if (column != columns.end() && *column < end) return true;
+    }
+    return false;
+  }
+
   // Neighbouring rows mostly have the same offsets, so that there is nothing to merge.
   void add_offsets(std::span<const I> columns, Offset slot) {
     row_.clear();
@@ -147,6 +170,7 @@ class SliceAnalysis {
   I slice_height_;
   Offset value_size_;
   AllowedEncodings allowed_;
+  std::span<const Offset> groups_;
   std::vector<std::int32_t> offsets_;
   std::vector<std::int32_t> row_;
   std::vector<std::int32_t> merged_;
@@ -163,13 +187,13 @@ struct Layout {
 
 template <Index I>
 Layout layout_of(const SlottedPattern<I>& slots, I slice_height, std::size_t value_size,
-                 const AllowedEncodings& allowed) {
+                 const PackedSellOptions& options) {
   const Offset slices = divide_up(slots.pattern.rows, slice_height);
   Layout layout{Array<Offset>(slices + 1), Array<Offset>(slices + 1), Array<SliceEncoding>(slices)};
   layout.value_offsets[slices] = 0;
   layout.code_offsets[slices] = 0;
   parallel_dynamic(slices, 256, [&](Offset begin, Offset end) {
-    SliceAnalysis<I> analysis(slots, slice_height, value_size, allowed);
+    SliceAnalysis<I> analysis(slots, slice_height, value_size, options);
     for (Offset slice = begin; slice < end; ++slice) {
       const auto choice = analysis.choose(slice);
       layout.encodings[slice] = choice.encoding;
@@ -309,7 +333,7 @@ typename PackedSell<V, I>::Forecast PackedSell<V, I>::forecast(const Csr<V, I>& 
   const SliceShape<I> shape = packed_shape(options, matrix.rows(), matrix.cols());
   const Array<I> row_of_slot = sort_rows_by_length(matrix.pattern(), shape.sort_window);
   const Layout layout =
-      layout_of<I>({matrix.pattern(), row_of_slot}, shape.slice_height, sizeof(V), options.allowed);
+      layout_of<I>({matrix.pattern(), row_of_slot}, shape.slice_height, sizeof(V), options);
   return {footprint_from<V>(matrix.rows(), !row_of_slot.empty(), std::ssize(layout.encodings),
                             layout.value_offsets.back(), layout.code_offsets.back(), matrix.nnz()),
           count_encodings<I>(layout.encodings)};
@@ -327,7 +351,7 @@ PackedSell<V, I> PackedSell<V, I>::from_csr(const Csr<V, I>& matrix,
   packed.sort_window_ = shape.sort_window;
   packed.row_of_slot_ = sort_rows_by_length(matrix.pattern(), shape.sort_window);
   const SlottedPattern<I> slots{matrix.pattern(), packed.row_of_slot_};
-  Layout layout = layout_of(slots, shape.slice_height, sizeof(V), options.allowed);
+  Layout layout = layout_of(slots, shape.slice_height, sizeof(V), options);
   packed.value_offsets_ = std::move(layout.value_offsets);
   packed.code_offsets_ = std::move(layout.code_offsets);
   packed.encodings_ = std::move(layout.encodings);
@@ -338,7 +362,7 @@ PackedSell<V, I> PackedSell<V, I>::from_csr(const Csr<V, I>& matrix,
   packed.values_.resize(stored);
   packed.presence_ = PresenceBits(stored, matrix.nnz());
   parallel_dynamic(packed.slices(), 256, [&](Offset begin, Offset end) {
-    SliceAnalysis<I> analysis(slots, shape.slice_height, sizeof(V), options.allowed);
+    SliceAnalysis<I> analysis(slots, shape.slice_height, sizeof(V), options);
     SlicePresence presence;
     std::vector<I> lowest;
     for (Offset slice = begin; slice < end; ++slice) {
@@ -363,22 +387,45 @@ PackedSell<V, I> PackedSell<V, I>::from_csr(const Csr<V, I>& matrix,
 }
 
 template <Value V, Index I>
+template <class Visit>
+void PackedSell<V, I>::for_each_lane(const Visit& visit) const {
+  parallel_dynamic(slices(), 64, [&](Offset begin, Offset end) {
+    for (Offset slice = begin; slice < end; ++slice) {
+      const Offset first = slice * slice_height_;
+      const Offset width = this->width(static_cast<I>(slice));
+      const auto visit_lanes = [&](const auto& column_of) {
+        for (Offset lane = 0; lane < std::min<Offset>(slice_height_, rows_ - first); ++lane) {
+          visit(row_at(static_cast<I>(first + lane)), [&](const auto& take) {
+            const Offset place = value_offsets_[slice] + lane;
+            for (Offset entry = 0; entry < width; ++entry) {
+              const Offset at = place + entry * slice_height_;
+              if (presence_.has(at)) take(at, column_of(entry, lane));
+            }
+          });
+        }
+      };
+      with_slice_columns(encodings_[slice], codes_.data() + code_offsets_[slice], first,
+                         slice_height_, width, visit_lanes);
+    }
+  });
+}
+
+template <Value V, Index I>
 void PackedSell<V, I>::assign_values(const Csr<V, I>& matrix) {
   require_same_shape(*this, matrix);
-  parallel_dynamic(slices(), 64, [&](Offset begin, Offset end) {
-    for (Offset slot = begin * slice_height_; slot < std::min<Offset>(end * slice_height_, rows_);
-         ++slot) {
-      const I row = row_at(static_cast<I>(slot));
-      Offset source = matrix.row_offsets()[row];
-      const Offset last = matrix.row_offsets()[row + 1];
-      for (Offset entry = 0; entry < width(static_cast<I>(slot / slice_height_)); ++entry) {
-        const Offset place = position(slot, entry);
-        if (!presence_.has(place)) continue;
-        if (source == last) throw_other_pattern(row);
-        values_[place] = matrix.values()[source++];
-      }
-      if (source != last) throw_other_pattern(row);
-    }
+  // Nothing is written before all rows are known to be the same.
+  for_each_lane([&](I row, const auto& for_each_entry) {
+    const auto columns = matrix.pattern().columns_of(row);
+    std::size_t next = 0;
+    for_each_entry([&](Offset, Offset column) {
+      if (next == columns.size()) throw_other_length(row);
+      if (columns[next++] != column) throw_other_columns(row);
+    });
+    if (next != columns.size()) throw_other_length(row);
+  });
+  for_each_lane([&](I row, const auto& for_each_entry) {
+    const V* value = matrix.values().data() + matrix.row_offsets()[row];
+    for_each_entry([&](Offset place, Offset) { values_[place] = *value++; });
   });
 }
 
@@ -397,18 +444,12 @@ Csr<V, I> PackedSell<V, I>::to_csr() const {
 template <Value V, Index I>
 I PackedSell<V, I>::column(Offset slot, Offset entry) const {
   const auto slice = static_cast<I>(slot / slice_height_);
-  const std::byte* codes = codes_.data() + code_offsets_[slice];
-  const std::byte* deltas = codes + delta_begin(slice_height_, width(slice));
-  const Offset code = entry * slice_height_ + slot % slice_height_;
-  switch (encoding(slice)) {
-    case SliceEncoding::dia: return static_cast<I>(slot + load<std::int32_t>(codes, entry));
-    case SliceEncoding::delta8:
-      return load<std::int32_t>(codes, entry) + load<std::uint8_t>(deltas, code);
-    case SliceEncoding::delta16:
-      return load<std::int32_t>(codes, entry) + load<std::uint16_t>(deltas, code);
-    case SliceEncoding::index32: break;
-  }
-  return load<std::int32_t>(codes, code);
+  const Offset first = slice * Offset{slice_height_};
+  Offset column = 0;
+  with_slice_columns(encoding(slice), codes_.data() + code_offsets_[slice], first, slice_height_,
+                     width(slice),
+                     [&](const auto& column_of) { column = column_of(entry, slot - first); });
+  return static_cast<I>(column);
 }
 
 template <Value V, Index I>

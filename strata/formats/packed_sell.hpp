@@ -19,14 +19,17 @@
 //
 // Holes and padding, the slots after the last row included, have value 0 and decode to columns
 // inside the matrix: a kernel may load and multiply them without a branch. A slice whose offsets
-// lead outside the matrix for any of its C slots is therefore never `dia`. Presence bits tell holes
-// from explicit zeros.
+// lead outside the matrix for any of its C slots is therefore never `dia`. Padding repeats a column
+// of its slice, but a hole of a `dia` slice may lead to one that no row of the slice has: whoever
+// writes x meanwhile has to know (loaded_columns.hpp). Presence bits tell holes from explicit
+// zeros.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -76,6 +79,42 @@ constexpr Offset code_bytes(SliceEncoding encoding, Offset slice_height, Offset 
   return divide_up<Offset>(bytes, alignment) * alignment;
 }
 
+// One number of a code block.
+template <class T>
+T code_at(const std::byte* codes, Offset element) {
+  T value;
+  std::memcpy(&value, codes + element * Offset{sizeof(T)}, sizeof(T));
+  return value;
+}
+
+// Calls body(column_of), where column_of(entry, lane) are the columns of a slice, holes and padding
+// included, read from its code block.
+template <class Body>
+void with_slice_columns(SliceEncoding encoding, const std::byte* codes, Offset first_slot,
+                        Offset slice_height, Offset width, Body&& body) {
+  const std::byte* deltas = codes + delta_begin(slice_height, width);
+  const auto by_delta = [&]<class Delta>(Delta) {
+    body([=](Offset entry, Offset lane) {
+      return Offset{code_at<std::int32_t>(codes, entry)} +
+             code_at<Delta>(deltas, entry * slice_height + lane);
+    });
+  };
+  switch (encoding) {
+    case SliceEncoding::dia:
+      body([=](Offset entry, Offset lane) {
+        return first_slot + lane + code_at<std::int32_t>(codes, entry);
+      });
+      break;
+    case SliceEncoding::delta8: by_delta(std::uint8_t{}); break;
+    case SliceEncoding::delta16: by_delta(std::uint16_t{}); break;
+    case SliceEncoding::index32:
+      body([=](Offset entry, Offset lane) {
+        return Offset{code_at<std::int32_t>(codes, entry * slice_height + lane)};
+      });
+      break;
+  }
+}
+
 // Which encodings a conversion may use.
 struct AllowedEncodings {
   bool dia = true;
@@ -93,6 +132,10 @@ struct PackedSellOptions {
   Offset sort_window = 1;             // σ: rows are sorted by length inside windows of this many
   double max_fill = kDefaultMaxFill;  // refuse to store more values than this per nonzero
   AllowedEncodings allowed{};         // to compare encodings; all of them by default
+  // Where groups of columns begin, the number of columns included. Slices whose holes lead to a
+  // group that none of their entries leads to are then not `dia`: what is computed group by group
+  // waits for no more groups than the pattern says. Without, holes may lead anywhere.
+  std::span<const Offset> groups{};
 };
 
 template <Value V, Index I>
@@ -117,8 +160,8 @@ class PackedSell {
   static Forecast forecast(const Csr<V, I>& matrix, const PackedSellOptions& options = {});
   Csr<V, I> to_csr() const;
 
-  // Takes over the values of a matrix with the pattern that this one was made from; throws
-  // InvalidArgument, naming the row, if rows have other lengths.
+  // Takes over the values of a matrix with the pattern that this one was made from. Throws
+  // InvalidArgument, naming the row, and leaves all values as they are if it has another pattern.
   void assign_values(const Csr<V, I>& matrix);
 
   I rows() const { return rows_; }
@@ -155,6 +198,11 @@ class PackedSell {
   Footprint footprint() const;
 
  private:
+  // visit(row, for_each_entry) for every row, from several threads, where for_each_entry(take)
+  // calls take(position, column) for the row's entries in turn.
+  template <class Visit>
+  void for_each_lane(const Visit& visit) const;
+
   I rows_ = 0;
   I cols_ = 0;
   Offset nnz_ = 0;

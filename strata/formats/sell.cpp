@@ -39,6 +39,13 @@ Array<Offset> slice_offsets_of(const SlottedPattern<I>& slots, I slice_height) {
   return offsets;
 }
 
+// Of the first row that has any, of the slots from `slot` on.
+template <Index I>
+I first_column(const SlottedPattern<I>& slots, Offset slot) {
+  while (slots.columns(slot).empty()) ++slot;
+  return slots.columns(slot).front();
+}
+
 template <Value V, Index I>
 void fill_slice(const Csr<V, I>& matrix, const SlottedPattern<I>& slots, Offset slice,
                 SellArrays<V, I>& arrays) {
@@ -46,7 +53,7 @@ void fill_slice(const Csr<V, I>& matrix, const SlottedPattern<I>& slots, Offset 
   const Offset begin = arrays.slice_offsets[slice];
   PaddedRow place{.stride = height, .width = (arrays.slice_offsets[slice + 1] - begin) / height};
   if (place.width == 0) return;
-  I padding_column = 0;
+  I padding_column = first_column(slots, slice * height);
   for (Offset lane = 0; lane < height; ++lane) {
     const Offset slot = slice * height + lane;
     const auto columns = slots.columns(slot);
@@ -154,16 +161,29 @@ Sell<V, I> Sell<V, I>::from_csr(const Csr<V, I>& matrix, const SellOptions& opti
 }
 
 template <Value V, Index I>
-void Sell<V, I>::assign_values(const Csr<V, I>& matrix) {
+void Sell<V, I>::require_pattern(const Csr<V, I>& matrix) const {
   require_same_shape(*this, matrix);
   parallel_for(rows_, [&](Offset slot) {
     const I row = row_at(static_cast<I>(slot));
-    const Offset source = matrix.row_offsets()[row];
-    const Offset length = matrix.row_offsets()[row + 1] - source;
-    if (length != row_lengths()[slot]) throw_other_pattern(row);
-    for (Offset entry = 0; entry < length; ++entry) {
-      arrays_.values[position(static_cast<I>(slot), static_cast<I>(entry))] =
-          matrix.values()[source + entry];
+    const auto others = matrix.pattern().columns_of(row);
+    const I length = row_lengths()[slot];
+    if (others.size() != static_cast<std::size_t>(length)) throw_other_length(row);
+    for (I entry = 0; entry < length; ++entry) {
+      if (columns()[position(static_cast<I>(slot), entry)] != others[entry]) {
+        throw_other_columns(row);
+      }
+    }
+  });
+}
+
+template <Value V, Index I>
+void Sell<V, I>::assign_values(const Csr<V, I>& matrix) {
+  require_pattern(matrix);
+  // Nothing is written before all rows are known to be the same.
+  parallel_for(rows_, [&](Offset slot) {
+    const Offset source = matrix.row_offsets()[row_at(static_cast<I>(slot))];
+    for (I entry = 0; entry < row_lengths()[slot]; ++entry) {
+      arrays_.values[position(static_cast<I>(slot), entry)] = matrix.values()[source + entry];
     }
   });
 }

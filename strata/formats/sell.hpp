@@ -4,8 +4,9 @@
 //
 // Slot s holds row row_of_slot[s] (or row s when nothing is sorted); slice k holds slots kC …
 // kC+C−1. Entry j of slot s in slice k is at slice_offsets[k] + j·C + (s − kC). Slots after the
-// last row and entries after the end of a row are padding: value 0, and the last column of the row
-// or of the nearest row above it in the slice that has one (0 if there is none).
+// last row and entries after the end of a row are padding: value 0, and a column of the slice, so
+// that padding never loads what no row of the slice needs: the last column of the row or of the
+// nearest row above it that has one, or the first column of the slice's first row that has any.
 #pragma once
 
 #include <span>
@@ -51,8 +52,8 @@ class Sell {
   static Footprint footprint_of(const Csr<V, I>& matrix, const SellOptions& options = {});
   Csr<V, I> to_csr() const;
 
-  // Takes over the values of a matrix with the pattern that this one was made from; throws
-  // InvalidArgument, naming the row, if rows have other lengths.
+  // Takes over the values of a matrix with the pattern that this one was made from. Throws
+  // InvalidArgument, naming the row, and leaves all values as they are if it has another pattern.
   void assign_values(const Csr<V, I>& matrix);
 
   I rows() const { return rows_; }
@@ -83,6 +84,7 @@ class Sell {
  private:
   void validate() const;
   void validate_slice(Offset slice) const;
+  void require_pattern(const Csr<V, I>& matrix) const;
 
   I rows_ = 0;
   I cols_ = 0;

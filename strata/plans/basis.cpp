@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "strata/base/error.hpp"
+#include "strata/kernels/cpu/arithmetic.hpp"
 
 namespace strata {
 
@@ -16,6 +20,11 @@ void require_scale(double sigma) {
   if (!std::isfinite(sigma) || !std::isfinite(1 / sigma)) {
     throw InvalidArgument(fmt::format("a basis cannot be scaled by {}", sigma));
   }
+}
+
+// 2/w, the factor of most steps, is not finite for the narrowest intervals.
+bool is_interval(double low, double high) {
+  return low < high && std::isfinite(high - low) && std::isfinite(2 / ((high - low) / 2));
 }
 
 }  // namespace
@@ -47,7 +56,7 @@ Basis Basis::newton(std::vector<std::complex<double>> shifts, double sigma) {
 }
 
 Basis Basis::chebyshev(double low, double high) {
-  if (!(low < high) || !std::isfinite(high - low)) {
+  if (!is_interval(low, high)) {
     throw InvalidArgument(
         fmt::format("[{}, {}] is no interval for Chebyshev polynomials", low, high));
   }
@@ -59,8 +68,7 @@ Basis Basis::chebyshev(double low, double high) {
 }
 
 template <Value V>
-void Basis::require_steps(int power) const {
-  if (kind_ != Kind::newton) return;
+void Basis::require_shifts(int power) const {
   if (static_cast<std::size_t>(power) > shifts_.size()) {
     throw InvalidArgument(fmt::format("{} powers need as many shifts, the Newton basis has {}",
                                       power, shifts_.size()));
@@ -81,7 +89,15 @@ void Basis::require_steps(int power) const {
 }
 
 template <Value V>
-cpu::StepCoefficients<V> Basis::step(int k) const {
+void Basis::require_steps(int power) const {
+  if (kind_ == Kind::newton) require_shifts<V>(power);
+  // Without shifts all steps from the second on are alike.
+  const int different = kind_ == Kind::newton ? power : std::min(power, 2);
+  for (int k = 1; k <= different; ++k) step<V>(k);
+}
+
+template <Value V>
+cpu::StepCoefficients<V> Basis::coefficients(int k) const {
   using Real = decltype(std::abs(V{}));
   const auto real = [](double number) { return V(static_cast<Real>(number)); };
   switch (kind_) {
@@ -106,11 +122,31 @@ cpu::StepCoefficients<V> Basis::step(int k) const {
     case Kind::chebyshev: {
       const double half_width = (high_ - low_) / 2;
       return {.alpha = real((k == 1 ? 1 : 2) / half_width),
-              .shift = real((high_ + low_) / 2),
+              .shift = real(std::midpoint(low_, high_)),
               .beta = k == 1 ? V{} : real(-1)};
     }
   }
   return {};
+}
+
+template <Value V>
+cpu::StepCoefficients<V> Basis::step(int k) const {
+  using Real = decltype(std::abs(V{}));
+  const auto refuse = [](std::string_view what) {
+    throw InvalidArgument(fmt::format("{} in {} precision", what,
+                                      sizeof(Real) == sizeof(float) ? "single" : "double"));
+  };
+  if (kind_ == Kind::chebyshev && static_cast<Real>(low_) == static_cast<Real>(high_)) {
+    refuse(fmt::format("the interval [{}, {}] is a single number", low_, high_));
+  }
+  const cpu::StepCoefficients<V> step = coefficients<V>(k);
+  if (!std::isnormal(std::real(step.alpha))) {
+    refuse(fmt::format("step {} of the basis {} has a factor that is no normal number", k, name()));
+  }
+  if (!cpu::is_finite(step.shift) || !cpu::is_finite(step.beta)) {
+    refuse(fmt::format("step {} of the basis {} has a coefficient that overflows", k, name()));
+  }
+  return step;
 }
 
 std::string Basis::name() const {

@@ -29,10 +29,13 @@ class Basis {
   // Chebyshev polynomials of the first kind on [low, high], which should hold the spectrum.
   static Basis chebyshev(double low, double high);
 
-  // Throws InvalidArgument unless the basis has `power` vectors in arithmetic of type V.
+  // Throws InvalidArgument unless the basis has `power` vectors in arithmetic of type V: enough
+  // shifts, and coefficients that numbers of this type can hold.
   template <Value V>
   void require_steps(int power) const;
-  // The coefficients of y_k, k = 1 … power.
+  // The coefficients of y_k, k = 1 … power. Throws InvalidArgument, as require_steps does, where
+  // one is too large for the type, where a factor is so small that it loses digits or becomes 0,
+  // and where the two ends of a Chebyshev interval become the same number.
   template <Value V>
   cpu::StepCoefficients<V> step(int k) const;
 
@@ -41,6 +44,11 @@ class Basis {
 
  private:
   enum class Kind { monomial, scaled, newton, chebyshev };
+
+  template <Value V>
+  void require_shifts(int power) const;
+  template <Value V>
+  cpu::StepCoefficients<V> coefficients(int k) const;
 
   Kind kind_ = Kind::monomial;
   double sigma_ = 1;

@@ -19,7 +19,7 @@ using detail::time_text;
 
 template <Value V, Index I>
 std::string PowerPlan<V, I>::explain() const {
-  const detail::PreparedPowers<V, I>& p = *prepared_;
+  const detail::PreparedPowers<V, I>& p = prepared();
   const detail::Places places = detail::places_of(p.facts, p.threads);
   const Rates& rates = places.rates;
   std::string text = fmt::format(
@@ -54,7 +54,7 @@ std::string PowerPlan<V, I>::explain() const {
 
 template <Value V, Index I>
 std::string PowerPlan<V, I>::reason() const {
-  const detail::PreparedPowers<V, I>& p = *prepared_;
+  const detail::PreparedPowers<V, I>& p = prepared();
   const PowerCandidate& best = choice();
   const auto plain = std::ranges::find_if(candidates(), [](const PowerCandidate& candidate) {
     return candidate.strategy == PowerStrategy::spmv;

@@ -16,6 +16,7 @@ namespace strata {
 
 template <Value V, Index I>
 struct PowerPlan<V, I>::Workspace::State {
+  Identity plan;
   std::vector<Array<V>> vectors;
   std::unique_ptr<ProgressCounter[]> counters;
   int threads = 0;
@@ -108,32 +109,39 @@ void require_options(const Csr<V, I>& matrix, const PowerOptions& options) {
 }  // namespace
 
 template <Value V, Index I>
+const detail::PreparedPowers<V, I>& PowerPlan<V, I>::prepared() const {
+  if (!prepared_) throw InvalidArgument("the plan is empty: it was moved from or never made");
+  return *prepared_;
+}
+
+template <Value V, Index I>
 I PowerPlan<V, I>::rows() const {
-  return prepared_->arrangement->order.rows();
+  return prepared().arrangement->order.rows();
 }
 template <Value V, Index I>
 I PowerPlan<V, I>::positions() const {
-  return prepared_->arrangement->order.positions();
+  return prepared().arrangement->order.positions();
 }
 template <Value V, Index I>
 int PowerPlan<V, I>::power() const {
-  return prepared_->options.power;
+  return prepared().options.power;
 }
 template <Value V, Index I>
 int PowerPlan<V, I>::vectors() const {
-  return prepared_->options.vectors;
+  return prepared().options.vectors;
 }
 template <Value V, Index I>
 I PowerPlan<V, I>::vector_rows() const {
-  return prepared_->options.vector_order == VectorOrder::plan ? positions() : rows();
+  return prepared().options.vector_order == VectorOrder::plan ? positions() : rows();
 }
 
 template <Value V, Index I>
 typename PowerPlan<V, I>::Workspace PowerPlan<V, I>::workspace_with(int vectors) const {
   Workspace workspace;
   workspace.state_ = std::make_unique<typename Workspace::State>();
-  workspace.state_->threads = prepared_->threads;
-  workspace.state_->counters = std::make_unique<ProgressCounter[]>(prepared_->threads);
+  workspace.state_->plan = prepared().identity;
+  workspace.state_->threads = prepared().threads;
+  workspace.state_->counters = std::make_unique<ProgressCounter[]>(prepared().threads);
   const auto elements = static_cast<std::size_t>(positions()) * this->vectors();
   for (int k = 0; k < vectors; ++k) workspace.state_->vectors.emplace_back(elements);
   return workspace;
@@ -141,24 +149,26 @@ typename PowerPlan<V, I>::Workspace PowerPlan<V, I>::workspace_with(int vectors)
 
 template <Value V, Index I>
 typename PowerPlan<V, I>::Workspace PowerPlan<V, I>::make_workspace() const {
-  return workspace_with(prepared_->direct() ? 0 : power() + 1);
+  return workspace_with(prepared().direct() ? 0 : power() + 1);
 }
 
 template <Value V, Index I>
 typename PowerPlan<V, I>::Workspace PowerPlan<V, I>::make_workspace_for_last() const {
-  return workspace_with(prepared_->direct() ? 1 : 3);
+  return workspace_with(prepared().direct() ? 1 : 3);
 }
 
 template <Value V, Index I>
 typename PowerPlan<V, I>::Workspace::State& PowerPlan<V, I>::state_of(Workspace& workspace,
                                                                       int vectors) const {
-  const auto elements = static_cast<std::size_t>(positions()) * this->vectors();
-  const bool fits = workspace.state_ && workspace.state_->threads == prepared_->threads &&
-                    workspace.state_->vectors.size() >= static_cast<std::size_t>(vectors) &&
-                    std::ranges::all_of(workspace.state_->vectors, [&](const Array<V>& vector) {
-                      return vector.size() == elements;
-                    });
-  if (!fits) throw InvalidArgument("the workspace was made for another plan or another function");
+  if (!workspace.state_) {
+    throw InvalidArgument("the workspace is empty: it was moved from or no plan made it");
+  }
+  if (workspace.state_->plan != prepared().identity) {
+    throw InvalidArgument("the workspace was made for another plan");
+  }
+  if (workspace.state_->vectors.size() < static_cast<std::size_t>(vectors)) {
+    throw InvalidArgument("the workspace was made for another function of the plan");
+  }
   return *workspace.state_;
 }
 
@@ -168,20 +178,20 @@ void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace
   require_elements("the block of powers", powers.size(), Offset{vector_rows()} * power(),
                    vectors());
   require_apart(x, powers);
-  const ThreadCountScope team(prepared_->threads);
+  const ThreadCountScope team(prepared().threads);
   const auto each = x.size();
-  if (prepared_->direct()) {
+  if (prepared().direct()) {
     auto& state = state_of(workspace, 0);
-    prepared_->run(state.team(), [&](int k) {
+    prepared().run(state.team(), [&](int k) {
       return k == 0 ? const_cast<V*>(x.data()) : powers.data() + (k - 1) * each;
     });
     return;
   }
   auto& state = state_of(workspace, power() + 1);
-  prepared_->arrangement->order.template gather<V>(x, state.vectors[0], vectors());
-  prepared_->run(state.team(), [&](int k) { return state.vectors[k].data(); });
+  prepared().arrangement->order.template gather<V>(x, state.vectors[0], vectors());
+  prepared().run(state.team(), [&](int k) { return state.vectors[k].data(); });
   for (int k = 1; k <= power(); ++k) {
-    prepared_->arrangement->order.template scatter<V>(
+    prepared().arrangement->order.template scatter<V>(
         state.vectors[k], powers.subspan((k - 1) * each, each), vectors());
   }
 }
@@ -192,71 +202,72 @@ void PowerPlan<V, I>::apply_last(std::span<const V> x, std::span<V> last,
   require_elements("x", x.size(), vector_rows(), vectors());
   require_elements("the last power", last.size(), vector_rows(), vectors());
   require_apart(x, last);
-  const ThreadCountScope team(prepared_->threads);
-  const bool direct = prepared_->direct();
+  const ThreadCountScope team(prepared().threads);
+  const bool direct = prepared().direct();
   auto& state = state_of(workspace, direct ? 1 : 3);
   // Powers alternate between two vectors so that the last one is where it belongs.
   V* start = direct ? const_cast<V*>(x.data()) : state.vectors[1].data();
   V* result = direct ? last.data() : state.vectors[2].data();
   V* other = state.vectors[0].data();
-  if (!direct) prepared_->arrangement->order.template gather<V>(x, state.vectors[1], vectors());
-  prepared_->run(state.team(), [&](int k) {
+  if (!direct) prepared().arrangement->order.template gather<V>(x, state.vectors[1], vectors());
+  prepared().run(state.team(), [&](int k) {
     if (k == 0) return start;
     return (power() - k) % 2 == 0 ? result : other;
   });
-  if (!direct) prepared_->arrangement->order.template scatter<V>(state.vectors[2], last, vectors());
+  if (!direct) prepared().arrangement->order.template scatter<V>(state.vectors[2], last, vectors());
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::to_plan_order(std::span<const V> of_rows, std::span<V> of_positions) const {
-  const ThreadCountScope team(prepared_->threads);
-  prepared_->arrangement->order.gather(of_rows, of_positions, vectors());
+  const ThreadCountScope team(prepared().threads);
+  prepared().arrangement->order.gather(of_rows, of_positions, vectors());
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::to_caller_order(std::span<const V> of_positions, std::span<V> of_rows) const {
-  const ThreadCountScope team(prepared_->threads);
-  prepared_->arrangement->order.scatter(of_positions, of_rows, vectors());
+  const ThreadCountScope team(prepared().threads);
+  prepared().arrangement->order.scatter(of_positions, of_rows, vectors());
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::update_values(const Csr<V, I>& matrix) {
-  const ThreadCountScope team(prepared_->threads);
-  if (matrix.rows() != rows() || matrix.cols() != rows() ||
-      matrix.nnz() != prepared_->arrangement->matrix.nnz()) {
-    throw InvalidArgument("new values come with a matrix of another shape");
+  const ThreadCountScope team(prepared().threads);
+  detail::Arrangement<V, I>& arrangement = *prepared().arrangement;
+  if (fingerprint_of(matrix.pattern()) != prepared().pattern) {
+    throw InvalidArgument("new values come with a matrix of another pattern");
   }
-  prepared_->arrangement->matrix.assign_values(
-      prepared_->arrangement->order.is_identity()
-          ? matrix
-          : reordered(matrix, prepared_->arrangement->order));
+  if (arrangement.order.is_identity()) {
+    arrangement.matrix.assign_values(matrix);
+  } else {
+    arrangement.matrix.assign_values(reordered(matrix, arrangement.order));
+  }
 }
 
 template <Value V, Index I>
 const PowerCandidate& PowerPlan<V, I>::choice() const {
-  return prepared_->candidates.front();
+  return prepared().candidates.front();
 }
 template <Value V, Index I>
 const std::vector<PowerCandidate>& PowerPlan<V, I>::candidates() const {
-  return prepared_->candidates;
+  return prepared().candidates;
 }
 template <Value V, Index I>
 Offset PowerPlan<V, I>::levels() const {
-  return prepared_->levels;
+  return prepared().levels;
 }
 template <Value V, Index I>
 double PowerPlan<V, I>::setup_seconds() const {
-  return prepared_->setup_seconds;
+  return prepared().setup_seconds;
 }
 template <Value V, Index I>
 int PowerPlan<V, I>::threads() const {
-  return prepared_->threads;
+  return prepared().threads;
 }
 
 template <Value V, Index I>
 double PowerPlan<V, I>::break_even() const {
-  const double saved = prepared_->plain_seconds - choice().seconds();
-  return saved > 0 ? prepared_->setup_seconds / saved : 0;
+  const double saved = prepared().plain_seconds - choice().seconds();
+  return saved > 0 ? prepared().setup_seconds / saved : 0;
 }
 
 template <Value V, Index I>

@@ -6,8 +6,10 @@
 //   plan.apply(x, powers, workspace);   // powers holds y_1, …, y_6, one after another
 //   std::puts(plan.explain().c_str());
 //
-// A plan is a value: it can be moved and kept. apply is const and may run from several threads at
-// once, each with a workspace of its own; it allocates nothing. Results of one plan are the same
+// A plan is a value: it can be moved and kept, and its workspaces stay good. What was moved from or
+// made without plan_powers is empty: all of its functions throw InvalidArgument until a plan is
+// assigned to it. apply is const and may run from several threads at once, each with a workspace of
+// its own; it allocates nothing. Results of one plan are the same
 // from run to run, bit by bit; those of two plans are if both chose the same format and order of
 // the rows, whatever their strategy and number of threads.
 #pragma once
@@ -53,7 +55,8 @@ struct PreparedPowers;
 template <Value V, Index I>
 class PowerPlan {
  public:
-  // Memory for one application at a time.
+  // Memory for one application at a time, for the plan that made it and no other. One that was
+  // moved from, or that no plan made, is empty: it has no bytes and fits no plan.
   class Workspace {
    public:
     Workspace();
@@ -80,7 +83,8 @@ class PowerPlan {
   // How many rows the vectors of apply have: rows(), or positions() in the plan's order.
   I vector_rows() const;
 
-  // For apply, and for apply_last, which needs less.
+  // For apply, and for apply_last, which needs less. Both throw InvalidArgument when they are given
+  // a workspace of another plan, of equal size or not, or one that is too small for them.
   Workspace make_workspace() const;
   Workspace make_workspace_for_last() const;
 
@@ -94,7 +98,10 @@ class PowerPlan {
   void to_plan_order(std::span<const V> of_rows, std::span<V> of_positions) const;
   void to_caller_order(std::span<const V> of_positions, std::span<V> of_rows) const;
 
-  // New values on the same pattern: nothing is analysed again.
+  // New values on the pattern that the plan was made for: order, format, schedule and predictions
+  // stay, only values are replaced. Throws InvalidArgument if the pattern is another; whatever is
+  // thrown, the plan is then as it was. The pattern is read once to tell, and a plan that reorders
+  // rows needs memory for the matrix in its order meanwhile. Not while apply runs.
   void update_values(const Csr<V, I>& matrix);
 
   const PowerCandidate& choice() const;
@@ -110,6 +117,7 @@ class PowerPlan {
   std::string explain() const;
 
  private:
+  const detail::PreparedPowers<V, I>& prepared() const;
   Workspace workspace_with(int vectors) const;
   typename Workspace::State& state_of(Workspace& workspace, int vectors) const;
   std::string reason() const;

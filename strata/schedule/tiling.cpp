@@ -43,27 +43,27 @@ using detail::add_readers;
 using detail::sort_unique;
 using detail::TileLists;
 
-// Finds the tiles that rows touch. Keeps its memory from tile to tile.
+// Finds the tiles that rows load from. Keeps its memory from tile to tile.
 template <Index I>
 class TilesRead {
  public:
-  TilesRead(const PatternView<I>& pattern, std::span<const I> row_offsets)
-      : pattern_(pattern), row_offsets_(row_offsets), seen_by_(row_offsets.size(), -1) {}
+  TilesRead(const LoadedColumns<I>& loaded, std::span<const I> row_offsets)
+      : loaded_(loaded), row_offsets_(row_offsets), seen_by_(row_offsets.size(), -1) {}
 
   // Increasing.
   std::vector<std::int32_t> of(std::int32_t tile) {
     std::vector<std::int32_t> found;
-    for (I row = row_offsets_[tile]; row < row_offsets_[tile + 1]; ++row) {
-      std::int32_t last = tile;
-      I end_of_last = 0;
-      for (const I column : pattern_.columns_of(row)) {
-        // Columns increase: a tile is looked up once per run of columns inside it.
-        if (column < end_of_last) continue;
+    std::int32_t last = tile;
+    RowRange<I> rows_of_last{};
+    loaded_.for_each({row_offsets_[tile], row_offsets_[tile + 1]}, [&](RowRange<I> columns) {
+      // A tile is looked up once per run of columns inside it.
+      for (I column = columns.begin; column < columns.end; column = rows_of_last.end) {
+        if (rows_of_last.contains(column)) continue;
         last = tile_of(column, last);
-        end_of_last = row_offsets_[last + 1];
+        rows_of_last = {row_offsets_[last], row_offsets_[last + 1]};
         if (std::exchange(seen_by_[last], tile) != tile) found.push_back(last);
       }
-    }
+    });
     std::ranges::sort(found);
     return found;
   }
@@ -87,21 +87,21 @@ class TilesRead {
            1;
   }
 
-  PatternView<I> pattern_;
+  LoadedColumns<I> loaded_;
   std::span<const I> row_offsets_;
   std::vector<std::int32_t> seen_by_;  // the last tile that touched this one
 };
 
 template <Index I>
-void require_groups(const PatternView<I>& pattern, std::span<const Offset> bytes_before,
+void require_groups(const LoadedColumns<I>& loaded, std::span<const Offset> bytes_before,
                     std::span<const I> group_rows) {
-  if (pattern.rows != pattern.cols) {
+  if (loaded.rows() != loaded.cols()) {
     throw InvalidArgument(
-        fmt::format("a {} x {} matrix has no powers", pattern.rows, pattern.cols));
+        fmt::format("a {} x {} matrix has no powers", loaded.rows(), loaded.cols()));
   }
-  if (group_rows.empty() || group_rows.front() != 0 || group_rows.back() != pattern.rows ||
+  if (group_rows.empty() || group_rows.front() != 0 || group_rows.back() != loaded.rows() ||
       std::ranges::adjacent_find(group_rows, std::ranges::greater{}) != group_rows.end() ||
-      bytes_before.size() != static_cast<std::size_t>(pattern.rows) + 1) {
+      bytes_before.size() != static_cast<std::size_t>(loaded.rows()) + 1) {
     throw InvalidArgument("groups do not cut the rows of the matrix");
   }
 }
@@ -124,16 +124,16 @@ void cut_groups(Tiling<I>& tiling, std::span<const Offset> bytes_before,
 }  // namespace
 
 template <Index I>
-Tiling<I> make_tiling(const PatternView<I>& pattern, std::span<const Offset> bytes_before,
+Tiling<I> make_tiling(const LoadedColumns<I>& loaded, std::span<const Offset> bytes_before,
                       const TilingShape<I>& shape) {
-  require_groups(pattern, bytes_before, shape.group_rows);
+  require_groups(loaded, bytes_before, shape.group_rows);
   Tiling<I> tiling;
   cut_groups(tiling, bytes_before, shape);
   TileLists inputs(tiling.tiles());
   // Large pieces: each has its own record of what it has seen.
   const Offset piece = std::max<Offset>(tiling.tiles() / (8 * Offset{thread_count()}), 1);
   parallel_dynamic(tiling.tiles(), piece, [&](Offset begin, Offset end) {
-    TilesRead<I> tiles_read(pattern, tiling.row_offsets);
+    TilesRead<I> tiles_read(loaded, tiling.row_offsets);
     for (auto tile = static_cast<std::int32_t>(begin); tile < end; ++tile) {
       inputs[tile] = tiles_read.of(tile);
     }
@@ -147,9 +147,9 @@ Tiling<I> make_tiling(const PatternView<I>& pattern, std::span<const Offset> byt
   return tiling;
 }
 
-#define STRATA_INSTANTIATE(I)                                                    \
-  template Array<I> cut_rows(std::span<const Offset>, RowRange<I>, Offset, I);   \
-  template Tiling<I> make_tiling(const PatternView<I>&, std::span<const Offset>, \
+#define STRATA_INSTANTIATE(I)                                                      \
+  template Array<I> cut_rows(std::span<const Offset>, RowRange<I>, Offset, I);     \
+  template Tiling<I> make_tiling(const LoadedColumns<I>&, std::span<const Offset>, \
                                  const TilingShape<I>&)
 STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 

@@ -3,6 +3,9 @@
 //
 //   inputs of tile t   the tiles whose rows t reads, those that read t, and t itself
 //
+// A tile reads all that a kernel loads for it, also where holes and padding make a kernel load what
+// is then multiplied by zero: somebody may be writing there.
+//
 // Task (t, k), power k of tile t, may run as soon as all inputs of t have power k − 1. Readers are
 // among the inputs so that power k may overwrite power k − 2 in place: whoever reads the old
 // numbers has then done so.
@@ -13,7 +16,7 @@
 
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
-#include "strata/formats/pattern.hpp"
+#include "strata/formats/loaded_columns.hpp"
 
 namespace strata {
 
@@ -51,9 +54,10 @@ struct TilingShape {
   I alignment = 1;
 };
 
-// Finds the tiles of a square pattern and their inputs.
+// Finds the tiles of a square matrix and their inputs. `loaded` tells of the format that will run;
+// a PatternView will do where that has no padding.
 template <Index I>
-Tiling<I> make_tiling(const PatternView<I>& pattern, std::span<const Offset> bytes_before,
+Tiling<I> make_tiling(const LoadedColumns<I>& loaded, std::span<const Offset> bytes_before,
                       const TilingShape<I>& shape);
 
 }  // namespace strata

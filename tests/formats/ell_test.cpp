@@ -33,10 +33,16 @@ TEST(Ell, StoresColumnsOfEntriesAndPadsWithColumnsThatExist) {
   EXPECT_EQ(std::vector(ell.values().begin(), ell.values().end()),
             (std::vector<double>{1, 0, 2, 0, 0, 3}));
   EXPECT_EQ(std::vector(ell.columns().begin(), ell.columns().end()),
-            (std::vector{2, 0, 0, 2, 0, 3}));
+            (std::vector{2, 1, 0, 2, 1, 3}));
   EXPECT_EQ(ell.footprint().value_bytes, 6 * 8);
   EXPECT_EQ(ell.footprint().index_bytes, 6 * 4);
   EXPECT_DOUBLE_EQ(ell.footprint().fill(), 2.0);
+}
+
+// An empty row pads with its own number while there is such a column.
+TEST(Ell, EmptyRowsPadWithTheirOwnColumnOrTheLast) {
+  const Matrix ell = Matrix::from_csr({4, 2, {0, 1, 1, 1, 1}, {0}, {1}}, {.max_fill = 4});
+  EXPECT_EQ(std::vector(ell.columns().begin(), ell.columns().end()), (std::vector{0, 1, 1, 1}));
 }
 
 TEST(Ell, RefusesHopelessFillBeforeItAllocates) {

@@ -200,6 +200,44 @@ TEST(PackedSell, OffsetsThatLeaveTheMatrixAreNotDia) {
   EXPECT_EQ(below.encoding(1), SliceEncoding::dia);
 }
 
+// Two planes of 64 columns: the last entry of a row in the first plane has holes beside it that
+// lead to the second, where the slice has no entry.
+TEST(PackedSell, HolesLeadToNoGroupThatEntriesDoNotLeadTo) {
+  test::Entries<double, std::int32_t> entries(128, 128, 1);
+  for (int row = 0; row < 128; ++row) entries.add(row, row);
+  for (int row = 0; row < 8; ++row) {
+    if (row + 60 < 64) entries.add(row, row + 60);
+  }
+  const Matrix matrix = entries.coo().to_csr();
+  const auto encoded = [&](std::span<const Offset> groups) {
+    const Packed packed = test::build<Packed>(
+        matrix, PackedSellOptions{.slice_height = 8, .max_fill = 2.0, .groups = groups});
+    EXPECT_EQ(packed.to_csr(), matrix);
+    test::expect_matches_csr(packed, matrix);
+    return packed;
+  };
+  EXPECT_EQ(encoded({}).encoding(0), SliceEncoding::dia);
+  // Holes are in columns 64 … 67.
+  for (const std::vector<Offset>& groups :
+       {std::vector<Offset>{0, 64, 128}, {0, 66, 128}, {0, 64, 64, 66, 128}}) {
+    const Packed packed = encoded(groups);
+    EXPECT_NE(packed.encoding(0), SliceEncoding::dia);
+    for (int slice = 1; slice < 16; ++slice) EXPECT_EQ(packed.encoding(slice), SliceEncoding::dia);
+  }
+  for (const std::vector<Offset>& groups :
+       {std::vector<Offset>{0, 128}, {0, 60, 68, 128}, {0, 60, 128}, {0, 62, 128}}) {
+    EXPECT_EQ(encoded(groups).encoding(0), SliceEncoding::dia);
+  }
+}
+
+TEST(PackedSell, RefusesGroupsThatDoNotCutTheColumns) {
+  const Matrix matrix = band(16, 16, {0});
+  for (const std::vector<Offset>& groups :
+       {std::vector<Offset>{0, 15}, {1, 16}, {0, 9, 8, 16}, {16}}) {
+    EXPECT_THROW(Packed::from_csr(matrix, {.slice_height = 8, .groups = groups}), InvalidArgument);
+  }
+}
+
 TEST(PackedSell, HolesStayHolesAndExplicitZerosEntries) {
   test::Entries<double, std::int32_t> entries(4, 8, 1);
   for (int row = 0; row < 4; ++row) {

@@ -78,6 +78,15 @@ TEST(Sell, SortingPutsTheLongestRowFirst) {
   EXPECT_EQ(sell.footprint().index_bytes, 12 * 4 + 3 * 8 + 4 * 4);
 }
 
+// Rows 0 and 1 of the first slice are empty, and so is the whole of the second.
+TEST(Sell, PaddingRepeatsColumnsOfItsSlice) {
+  const Matrix matrix(9, 9, {0, 0, 0, 2, 3, 3, 3, 3, 3, 4}, {5, 7, 6, 2}, {1.0, 2.0, 3.0, 4.0});
+  const auto sell =
+      Sell<double, std::int32_t>::from_csr(matrix, {.slice_height = 4, .max_fill = 9});
+  EXPECT_EQ(std::vector(sell.columns().begin(), sell.columns().end()),
+            (std::vector<std::int32_t>{5, 5, 5, 6, 5, 5, 7, 6, 2, 2, 2, 2}));
+}
+
 TEST(Sell, PaddingUsesColumnsThatExist) {
   const auto sell = Sell<double, std::int32_t>::from_csr(staircase(), {.slice_height = 4});
   for (const auto column : sell.columns()) {

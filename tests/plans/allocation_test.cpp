@@ -1,4 +1,5 @@
-// Applying a plan allocates nothing. An executable of its own, for it counts every operator new.
+// Applying a plan allocates nothing, and new values that find no memory leave a plan as it was. An
+// executable of its own, for it counts every operator new and makes some fail.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -7,16 +8,23 @@
 
 #include "strata/plans/power_plan.hpp"
 #include "tests/plans/support.hpp"
+#include "tests/support/format_check.hpp"
 
 namespace {
 
 std::atomic<long> allocations{0};
+std::atomic<long> failing_allocation{-1};  // fails when so many have been made; −1: none does
 
-void* counted(std::size_t bytes, std::size_t alignment) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
+void* counted_or_null(std::size_t bytes, std::size_t alignment) {
+  if (allocations.fetch_add(1, std::memory_order_relaxed) == failing_allocation.load()) {
+    return nullptr;
+  }
   // aligned_alloc wants a multiple of the alignment.
   const std::size_t rounded = (bytes + alignment) / alignment * alignment;
-  void* memory = std::aligned_alloc(alignment, rounded);
+  return std::aligned_alloc(alignment, rounded);
+}
+void* counted(std::size_t bytes, std::size_t alignment) {
+  void* memory = counted_or_null(bytes, alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -35,7 +43,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<std::size_t>(alignment));
 }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return counted(bytes, alignof(std::max_align_t));  // std::bad_alloc ends the test, and may
+  return counted_or_null(bytes, alignof(std::max_align_t));
 }
 void operator delete(void* memory) noexcept {
   release(memory);
@@ -83,6 +91,45 @@ TEST(PowerPlanMemory, NothingIsAllocatedInApply) {
     }
   }
   EXPECT_GT(allocations.load(), 0);
+}
+
+// Whether update_values ran out of memory when it asked for the count-th time.
+template <class Plan, class Matrix>
+bool runs_out_of_memory(Plan& plan, const Matrix& matrix, long count) {
+  failing_allocation = allocations.load() + count;
+  bool failed = false;
+  try {
+    plan.update_values(matrix);
+  } catch (const std::bad_alloc&) {
+    failed = true;
+  }
+  failing_allocation = -1;
+  return failed;
+}
+
+// Each allocation fails once, until the values are taken.
+TEST(PowerPlanMemory, NewValuesThatFindNoMemoryLeaveThePlanAsItWas) {
+  using I = std::int32_t;
+  const auto matrix = generate<double, I>("stencil27:10x10x40,shuffle=1");
+  const auto changed = test::with_other_values(matrix, 5);
+  const auto x = test::random_vector<double>(matrix.rows(), 1);
+  for (const PowerStrategy strategy : test::kStrategies) {
+    for (const PowerFormat format : test::kFormats) {
+      SCOPED_TRACE(testing::Message() << name_of(strategy) << ", " << name_of(format));
+      auto plan = test::plan_of(matrix, strategy, format);
+      const auto old_powers = test::powers_of(plan, VectorOrder::caller, x);
+      const auto new_powers =
+          test::powers_of(test::plan_of(changed, strategy, format), VectorOrder::caller, x);
+      long failures = 0;
+      while (runs_out_of_memory(plan, changed, failures)) {
+        ++failures;
+        ASSERT_EQ(test::powers_of(plan, VectorOrder::caller, x), old_powers) << failures;
+      }
+      EXPECT_EQ(test::powers_of(plan, VectorOrder::caller, x), new_powers);
+      // Levels are in an order of their own, which the new values have to be brought into.
+      EXPECT_GE(failures, strategy == PowerStrategy::levels ? 3 : 0);
+    }
+  }
 }
 
 }  // namespace

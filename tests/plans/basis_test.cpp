@@ -130,8 +130,99 @@ TEST(Basis, RefusesScalesIntervalsAndShiftsWithoutMeaning) {
   EXPECT_THROW(Basis::chebyshev(kNaN, 1), InvalidArgument);
   EXPECT_THROW(Basis::chebyshev(0, kInfinity), InvalidArgument);
   EXPECT_THROW(Basis::chebyshev(-1.5e308, 1.5e308), InvalidArgument);
+  // Half of the smallest number is 0, and twice the reciprocal of a few of them is infinite.
+  EXPECT_THROW(Basis::chebyshev(0, 5e-324), InvalidArgument);
+  EXPECT_THROW(Basis::chebyshev(0, 1e-308), InvalidArgument);
   EXPECT_THROW(Basis::newton({{kNaN, 0}}), InvalidArgument);
   EXPECT_THROW(Basis::newton({{0, kInfinity}}), InvalidArgument);
+}
+
+template <class V>
+class BasisTyped : public testing::Test {};
+using Values = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(BasisTyped, Values);
+
+// What the type refuses and what it still takes, a little beyond and within its range.
+TYPED_TEST(BasisTyped, RefusesCoefficientsThatItsNumbersCannotHold) {
+  using V = TypeParam;
+  using Real = decltype(std::abs(V{}));
+  using Limits = std::numeric_limits<Real>;
+  const auto largest = static_cast<double>(Limits::max());
+  const auto smallest = static_cast<double>(Limits::min());
+  const auto refused = [](const Basis& basis, int k) {
+    EXPECT_THROW(basis.require_steps<V>(k), InvalidArgument) << basis.name();
+    EXPECT_THROW(basis.step<V>(k), InvalidArgument) << basis.name();
+  };
+  const auto taken = [](const Basis& basis, int k) {
+    EXPECT_NO_THROW(basis.require_steps<V>(k)) << basis.name();
+    EXPECT_TRUE(std::isfinite(std::abs(basis.step<V>(k).alpha))) << basis.name();
+  };
+  // 1/σ is 0 or loses digits.
+  for (const double sigma : {largest, -largest}) {
+    refused(Basis::scaled(sigma), 1);
+    refused(Basis::newton({1.0}, sigma), 1);
+  }
+  for (const double sigma : {0.5 / smallest, 2 * smallest, -2 * smallest}) {
+    taken(Basis::scaled(sigma), 1);
+    taken(Basis::newton({1.0}, sigma), 1);
+  }
+  // The narrowest interval that has a factor, and a narrower one.
+  taken(Basis::chebyshev(0, 8 * smallest), 2);
+  taken(Basis::chebyshev(-largest / 4, largest / 4), 2);
+  if constexpr (!is_complex<V>) {
+    // (Im θ)²
+    const auto pair = [](double imaginary) {
+      return Basis::newton({{0, imaginary}, {0, -imaginary}});
+    };
+    taken(pair(0.5 * std::sqrt(largest)), 2);
+    refused(pair(2 * std::sqrt(largest)), 2);
+    refused(Basis::newton({{0, 1}, {0, -1}}, 0.5 / std::sqrt(largest)), 2);
+  }
+}
+
+// Doubles that single precision does not tell apart, overflows to infinity or flushes to zero.
+TEST(Basis, ThatDoublesCanHoldIsRefusedInSinglePrecision) {
+  const auto refused_in_single = [](const Basis& basis) {
+    SCOPED_TRACE(basis.name());
+    EXPECT_THROW(basis.require_steps<float>(2), InvalidArgument);
+    EXPECT_THROW(basis.require_steps<std::complex<float>>(2), InvalidArgument);
+    EXPECT_NO_THROW(basis.require_steps<double>(2));
+    EXPECT_NO_THROW(basis.require_steps<std::complex<double>>(2));
+  };
+  for (const double sigma : {1e-39, -1e-39, 1e-300, 1e39, 1e300}) {
+    refused_in_single(Basis::scaled(sigma));
+    refused_in_single(Basis::newton({1.0, 2.0}, sigma));
+  }
+  for (const double shift : {1e39, -1e300}) refused_in_single(Basis::newton({0.5, shift}));
+  refused_in_single(Basis::chebyshev(1, 1 + 1e-12));
+  refused_in_single(Basis::chebyshev(0, 1e-39));
+  refused_in_single(Basis::chebyshev(0, 1e-300));
+  refused_in_single(Basis::chebyshev(-1e39, 1e39));
+  refused_in_single(Basis::chebyshev(1e300, 1.5e300));
+  // Only the second step has the factor 2/w.
+  const Basis narrow =
+      Basis::chebyshev(0, 3 / static_cast<double>(std::numeric_limits<float>::max()));
+  EXPECT_NO_THROW(narrow.require_steps<float>(1));
+  EXPECT_THROW(narrow.require_steps<float>(2), InvalidArgument);
+  // A complex shift that is too large in one of its parts.
+  EXPECT_THROW(Basis::newton({{0, 1e39}}).require_steps<std::complex<float>>(1), InvalidArgument);
+}
+
+TEST(Basis, SaysWhichStepItsNumbersCannotHold) {
+  try {
+    Basis::newton({1.0, 1e39}).require_steps<float>(2);
+    FAIL() << "nothing thrown";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(),
+                 "step 2 of the basis Newton with 2 shifts has a coefficient that overflows in "
+                 "single precision");
+  }
+}
+
+// The middle of an interval is finite even where the sum of its ends is not.
+TEST(Basis, TakesIntervalsNearTheEndOfTheRange) {
+  const auto step = Basis::chebyshev(1.2e308, 1.6e308).step<double>(1);
+  EXPECT_DOUBLE_EQ(step.shift, 1.4e308);
 }
 
 TEST(Basis, RefusesMorePowersThanShifts) {

@@ -1,9 +1,8 @@
-// How plans are used: bad input, numbers that are not finite, moves, threads, new values, words.
+// How plans are used: bad input, numbers that are not finite, threads, words.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <thread>
 
 #include "strata/base/error.hpp"
@@ -22,20 +21,12 @@ using I = std::int32_t;
 using Matrix = Csr<double, I>;
 using Plan = PowerPlan<double, I>;
 
-constexpr PowerStrategy kStrategies[] = {PowerStrategy::spmv, PowerStrategy::levels,
-                                         PowerStrategy::wavefront};
-constexpr PowerFormat kFormats[] = {PowerFormat::csr, PowerFormat::sell, PowerFormat::packed_sell};
+using test::kFormats;
+using test::kStrategies;
+using test::plan_of;
 
 Matrix stencil() {
   return generate<double, I>("stencil7:10x10x30,shuffle=1");
-}
-
-Plan plan_of(const Matrix& matrix, PowerStrategy strategy, PowerFormat format) {
-  PowerOptions options = quick_options();
-  options.strategy = strategy;
-  options.format = format;
-  options.threads = 2;
-  return plan_powers(matrix, options);
 }
 
 TEST(PowerPlan, RefusesWhatHasNoPowers) {
@@ -104,22 +95,6 @@ TEST(PowerPlan, RefusesToOverwriteX) {
     EXPECT_TRUE(std::ranges::equal(all.first(n), all.last(n)));
     EXPECT_TRUE(std::ranges::equal(x, start));
   }
-}
-
-TEST(PowerPlan, RefusesWorkspacesOfOtherPlansAndFunctions) {
-  const Plan plan = plan_of(stencil(), PowerStrategy::levels, PowerFormat::csr);
-  const Plan smaller = plan_of(generate<double, I>("stencil7:10x10x20,shuffle=1"),
-                               PowerStrategy::levels, PowerFormat::csr);
-  std::vector<double> x(plan.rows(), 1), powers(4 * x.size()), last(x.size());
-  auto none = Plan::Workspace();
-  EXPECT_EQ(none.bytes(), 0);
-  EXPECT_THROW(plan.apply(x, powers, none), InvalidArgument);
-  auto of_smaller = smaller.make_workspace();
-  EXPECT_THROW(plan.apply(x, powers, of_smaller), InvalidArgument);
-  auto for_last = plan.make_workspace_for_last();
-  EXPECT_THROW(plan.apply(x, powers, for_last), InvalidArgument);
-  EXPECT_NO_THROW(plan.apply_last(x, last, for_last));
-  EXPECT_LT(for_last.bytes(), plan.make_workspace().bytes());
 }
 
 // Where the numbers are not finite, as the reference has it in the same arithmetic.
@@ -192,28 +167,6 @@ TEST(FindOverflow, FindsTheFirstOfManyInParallel) {
   EXPECT_EQ(overflow->element, 1234);
 }
 
-TEST(PowerPlan, AndItsWorkspacesCanBeMoved) {
-  const auto x = random_vector<double>(stencil().rows(), 1);
-  Plan first = plan_of(stencil(), PowerStrategy::levels, PowerFormat::packed_sell);
-  const auto expected = test::powers_of(first, VectorOrder::caller, x);
-  auto workspace = first.make_workspace();
-  const Plan second = std::move(first);
-  auto moved = std::move(workspace);
-  std::vector<double> powers(4 * x.size());
-  second.apply(x, powers, moved);
-  EXPECT_EQ(powers, expected);
-  EXPECT_THROW(second.apply(x, powers, workspace), InvalidArgument);
-  workspace = std::move(moved);
-  first = plan_of(stencil(), PowerStrategy::spmv, PowerFormat::csr);
-  second.apply(x, powers, workspace);
-  EXPECT_EQ(powers, expected);
-  std::vector<Plan> plans;
-  for (int i = 0; i < 5; ++i) {
-    plans.push_back(plan_of(stencil(), PowerStrategy::wavefront, PowerFormat::csr));
-  }
-  EXPECT_EQ(plans[0].rows(), 3000);
-}
-
 TEST(PowerPlan, ServesSeveralThreadsAtOnceWithAWorkspaceEach) {
   for (const PowerStrategy strategy : kStrategies) {
     const Plan plan = plan_of(stencil(), strategy, PowerFormat::packed_sell);
@@ -233,64 +186,6 @@ TEST(PowerPlan, ServesSeveralThreadsAtOnceWithAWorkspaceEach) {
     }
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(found, expected) << name_of(strategy);
-  }
-}
-
-TEST(PowerPlan, WithNewValuesIsLikeANewPlan) {
-  const Matrix matrix = stencil();
-  const Matrix changed = test::with_other_values(matrix, 5);
-  const auto x = random_vector<double>(matrix.rows(), 1);
-  for (const PowerStrategy strategy : kStrategies) {
-    for (const PowerFormat format : kFormats) {
-      SCOPED_TRACE(testing::Message() << name_of(strategy) << ", " << name_of(format));
-      Plan plan = plan_of(matrix, strategy, format);
-      plan.update_values(changed);
-      const Plan fresh = plan_of(changed, strategy, format);
-      if (plan.choice().order == fresh.choice().order &&
-          plan.choice().format == fresh.choice().format) {
-        EXPECT_EQ(test::powers_of(plan, VectorOrder::caller, x),
-                  test::powers_of(fresh, VectorOrder::caller, x));
-      }
-      test::expect_close(test::powers_of(plan, VectorOrder::caller, x),
-                         test::expected_powers(changed, Basis::monomial(), 4, x, 1), 4,
-                         test::longest_row(matrix));
-    }
-  }
-}
-
-// As many entries as the stencil, one of them in another row, or only in another column.
-TEST(PowerPlan, RefusesNewValuesOnAnotherPattern) {
-  const Matrix matrix = stencil();
-  const auto with_columns = [&](auto&& change) {
-    const auto offsets = matrix.row_offsets();
-    const auto columns = matrix.columns();
-    const auto values = matrix.values();
-    Array<Offset> new_offsets(offsets.begin(), offsets.end());
-    Array<I> new_columns(columns.begin(), columns.end());
-    change(new_offsets, new_columns);
-    return Matrix(matrix.rows(), matrix.cols(), std::move(new_offsets), std::move(new_columns),
-                  {values.begin(), values.end()});
-  };
-  const Matrix other_row = with_columns([](auto& offsets, auto& columns) {
-    --offsets[1];
-    std::iota(columns.begin(), columns.begin() + offsets[2], 0);
-  });
-  const Matrix other_column = with_columns([&](auto& offsets, auto& columns) {
-    const Offset last = offsets[1] - 1;
-    columns[last] = columns[last] == 2999 ? 2998 : 2999;
-  });
-  for (const PowerStrategy strategy : kStrategies) {
-    for (const PowerFormat format : kFormats) {
-      SCOPED_TRACE(testing::Message() << name_of(strategy) << ", " << name_of(format));
-      Plan plan = plan_of(matrix, strategy, format);
-      EXPECT_THROW(plan.update_values(generate<double, I>("stencil7:10x10x20")), InvalidArgument);
-      EXPECT_THROW(plan.update_values({}), InvalidArgument);
-      EXPECT_THROW(plan.update_values(other_row), InvalidArgument);
-      // Sliced formats compare the lengths of rows alone, and keep the columns that they have.
-      if (format == PowerFormat::csr) {
-        EXPECT_THROW(plan.update_values(other_column), InvalidArgument);
-      }
-    }
   }
 }
 

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/gen/generate.hpp"
@@ -28,6 +30,35 @@ inline PowerOptions quick_options() {
   options.facts = &facts;
   options.processors = {.usable = kMaxThreads, .quota = 0};
   return options;
+}
+
+// What can be asked for.
+inline constexpr PowerStrategy kStrategies[] = {PowerStrategy::spmv, PowerStrategy::levels,
+                                                PowerStrategy::wavefront};
+inline constexpr PowerFormat kFormats[] = {PowerFormat::csr, PowerFormat::sell,
+                                           PowerFormat::packed_sell};
+
+// A plan for two threads.
+template <Value V, Index I>
+PowerPlan<V, I> plan_of(const Csr<V, I>& matrix, PowerStrategy strategy, PowerFormat format,
+                        VectorOrder order = VectorOrder::caller) {
+  PowerOptions options = quick_options();
+  options.strategy = strategy;
+  options.format = format;
+  options.vector_order = order;
+  options.threads = 2;
+  return plan_powers(matrix, options);
+}
+
+// action() throws InvalidArgument with this message.
+template <class Action>
+void expect_refused(Action&& action, std::string_view message) {
+  try {
+    action();
+    ADD_FAILURE() << "nothing thrown, expected: " << message;
+  } catch (const InvalidArgument& error) {
+    EXPECT_EQ(error.what(), message);
+  }
 }
 
 // One of several vectors that lie side by side.

@@ -87,6 +87,31 @@ TEST(Tiling, InputsAreTheTilesThatTheRowsTouchAndThoseThatTouchThem) {
   }
 }
 
+// A diagonal, and one entry of the first slice far to the right. The holes beside it lead to the
+// tile after the one that the entry is in.
+TEST(Tiling, InputsIncludeTheTilesThatHolesLeadTo) {
+  test::Edges entries{{0, 31}};
+  for (Offset row = 0; row < 64; ++row) entries.emplace_back(row, row);
+  const auto pattern = test::pattern_of<I>(64, entries);
+  const Csr<double, I> csr(64, 64, pattern.row_offsets, pattern.columns,
+                           Array<double>(pattern.columns.size(), 1.0));
+  const auto packed = PackedSell<double, I>::from_csr(csr, {.slice_height = 8});
+  ASSERT_EQ(packed.encoding(0), SliceEncoding::dia);
+  const auto before = equal_rows(64, 1);
+  const std::vector<I> groups{0, 16, 32, 48, 64};
+  const auto inputs = [&](const LoadedColumns<I>& loaded, std::int32_t tile) {
+    const auto tiling = make_tiling<I>(loaded, before, {groups, 1000, 8});
+    const auto list = tiling.inputs_of(tile);
+    return std::vector<std::int32_t>(list.begin(), list.end());
+  };
+  using Tiles = std::vector<std::int32_t>;
+  EXPECT_EQ(inputs(csr.pattern(), 0), (Tiles{0, 1}));
+  EXPECT_EQ(inputs(LoadedColumns<I>(packed), 0), (Tiles{0, 1, 2}));
+  // Whoever holes are read from waits for the reader.
+  EXPECT_EQ(inputs(csr.pattern(), 2), (Tiles{2}));
+  EXPECT_EQ(inputs(LoadedColumns<I>(packed), 2), (Tiles{0, 2}));
+}
+
 TEST(Tiling, RefusesGroupsThatDoNotCutTheRows) {
   const auto pattern = test::box<I>(4, 1, 1, test::Touching::faces);
   const auto before = equal_rows(4, 1);

@@ -84,9 +84,13 @@ struct SlottedPattern {
 };
 
 // What new values on an old pattern have to fulfil.
-[[noreturn]] inline void throw_other_pattern(Offset row) {
+[[noreturn]] inline void throw_other_length(Offset row) {
   throw InvalidArgument("row " + std::to_string(row) +
                         " of the new values has another number of entries");
+}
+[[noreturn]] inline void throw_other_columns(Offset row) {
+  throw InvalidArgument("row " + std::to_string(row) +
+                        " of the new values has entries in other columns");
 }
 template <class Sliced, Value V, Index I>
 void require_same_shape(const Sliced& sliced, const Csr<V, I>& matrix) {

@@ -53,10 +53,29 @@ Array<Offset> bytes_before_rows(const PackedSell<V, I>& matrix) {
   });
 }
 
+// The values alone: the indices that are here are the same.
+template <Value V, Index I>
+void assign(Csr<V, I>& held, const Csr<V, I>& matrix) {
+  if (held.rows() != matrix.rows() || held.cols() != matrix.cols() ||
+      !std::ranges::equal(held.row_offsets(), matrix.row_offsets()) ||
+      !std::ranges::equal(held.columns(), matrix.columns())) {
+    throw InvalidArgument("new values come with a matrix of another pattern");
+  }
+  parallel_chunks(matrix.nnz(), [&](Offset begin, Offset end) {
+    std::copy(matrix.values().begin() + begin, matrix.values().begin() + end,
+              held.mutable_values().begin() + begin);
+  });
+}
+template <class Sliced, Value V, Index I>
+void assign(Sliced& held, const Csr<V, I>& matrix) {
+  held.assign_values(matrix);
+}
+
 }  // namespace
 
 template <Value V, Index I>
-PowerMatrix<V, I>::PowerMatrix(const Csr<V, I>& matrix, const StorageChoice& storage) {
+PowerMatrix<V, I>::PowerMatrix(const Csr<V, I>& matrix, const StorageChoice& storage,
+                               std::span<const I> groups) {
   // Fill is part of the bytes by which a format is chosen; nothing needs refusing here.
   constexpr double kAnyFill = std::numeric_limits<double>::infinity();
   switch (storage.format) {
@@ -64,10 +83,13 @@ PowerMatrix<V, I>::PowerMatrix(const Csr<V, I>& matrix, const StorageChoice& sto
       matrix_ = Sell<V, I>::from_csr(matrix,
                                      {.slice_height = storage.slice_height, .max_fill = kAnyFill});
       break;
-    case PowerFormat::packed_sell:
+    case PowerFormat::packed_sell: {
+      const Array<Offset> wide_groups(groups.begin(), groups.end());
       matrix_ = PackedSell<V, I>::from_csr(
-          matrix, {.slice_height = storage.slice_height, .max_fill = kAnyFill});
+          matrix,
+          {.slice_height = storage.slice_height, .max_fill = kAnyFill, .groups = wide_groups});
       break;
+    }
     default: matrix_ = matrix;
   }
   bytes_before_ = std::visit([](const auto& held) { return bytes_before_rows(held); }, matrix_);
@@ -95,21 +117,13 @@ void PowerMatrix<V, I>::step(const cpu::StepCoefficients<V>& coefficients,
 }
 
 template <Value V, Index I>
-void PowerMatrix<V, I>::assign_values(Csr<V, I> matrix) {
-  if (auto* csr = std::get_if<Csr<V, I>>(&matrix_)) {
-    // The tasks were ordered for the columns that are here.
-    if (!std::ranges::equal(csr->row_offsets(), matrix.row_offsets()) ||
-        !std::ranges::equal(csr->columns(), matrix.columns())) {
-      throw InvalidArgument("new values come with a matrix of another pattern");
-    }
-    *csr = std::move(matrix);
-    return;
-  }
-  std::visit(
-      [&](auto& held) {
-        if constexpr (requires { held.assign_values(matrix); }) held.assign_values(matrix);
-      },
-      matrix_);
+LoadedColumns<I> PowerMatrix<V, I>::loaded_columns() const {
+  return std::visit([](const auto& matrix) { return LoadedColumns<I>(matrix); }, matrix_);
+}
+
+template <Value V, Index I>
+void PowerMatrix<V, I>::assign_values(const Csr<V, I>& matrix) {
+  std::visit([&](auto& held) { assign(held, matrix); }, matrix_);
 }
 
 #define STRATA_INSTANTIATE(V, I) template class PowerMatrix<V, I>

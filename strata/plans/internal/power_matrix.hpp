@@ -8,6 +8,7 @@
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/csr.hpp"
+#include "strata/formats/loaded_columns.hpp"
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/kernels/cpu/step.hpp"
@@ -19,7 +20,10 @@ template <Value V, Index I>
 class PowerMatrix {
  public:
   PowerMatrix() = default;
-  PowerMatrix(const Csr<V, I>& matrix, const StorageChoice& storage);
+  // `groups` (groups + 1 rows, or none) is how a sweep will cut the rows: no row loads from a group
+  // that its slice has no entries in.
+  PowerMatrix(const Csr<V, I>& matrix, const StorageChoice& storage,
+              std::span<const I> groups = {});
 
   I rows() const;
   Offset nnz() const;
@@ -28,13 +32,16 @@ class PowerMatrix {
   Offset bytes() const { return bytes_before_.back(); }
   // The same before each row; rows + 1 elements. The bytes of a slice are shared out to its rows.
   std::span<const Offset> bytes_before() const { return bytes_before_; }
+  // What the kernel loads, padding included. Valid as long as this matrix is where it is.
+  LoadedColumns<I> loaded_columns() const;
 
   // The kernel of the format, on rows of one thread.
   void step(const cpu::StepCoefficients<V>& coefficients, const cpu::StepVectors<V>& vectors,
             RowRange<I> rows) const;
 
-  // Takes over the values of a matrix with the same pattern.
-  void assign_values(Csr<V, I> matrix);
+  // Takes over the values of a matrix with the pattern that this one was made from. Throws
+  // InvalidArgument and leaves all values as they are if it has another.
+  void assign_values(const Csr<V, I>& matrix);
 
  private:
   std::variant<Csr<V, I>, Sell<V, I>, PackedSell<V, I>> matrix_;

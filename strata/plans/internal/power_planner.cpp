@@ -85,6 +85,7 @@ class Planner {
 
   PreparedPowers<V, I> plan() {
     prepared_.options = options_;
+    prepared_.pattern = fingerprint_of(matrix_.pattern());
     for (int k = 1; k <= options_.power; ++k) {
       prepared_.coefficients.push_back(options_.basis.template step<V>(k));
     }
@@ -156,12 +157,13 @@ class Planner {
     return std::max(smallest, places_.private_bytes / (kGroupsPerPower * options_.power));
   }
 
+  // `groups`: of rows that sweeps will take together, if that is known.
   SharedArrangement arrange(PaddedOrder<I> order, const StorageChoice& storage,
-                            const Csr<V, I>& in_order) {
+                            const Csr<V, I>& in_order, std::span<const I> groups) {
     auto arrangement = std::make_shared<Arrangement<V, I>>();
     arrangement->order = std::move(order);
     arrangement->storage = storage;
-    arrangement->matrix = PowerMatrix<V, I>(in_order, storage);
+    arrangement->matrix = PowerMatrix<V, I>(in_order, storage, groups);
     if (options_.confirm) {
       arrangement->kernel_rate = trials_.kernel_rate(arrangement->matrix) * prepared_.threads;
     }
@@ -171,7 +173,9 @@ class Planner {
   void consider_given_order() {
     auto identity = PaddedOrder<I>::identity(matrix_.rows());
     const StorageChoice storage = choose_storage(matrix_, identity, options_);
-    given_ = arrange(std::move(identity), storage, matrix_);
+    const bool by_planes = may_block() && options_.strategy != PowerStrategy::levels;
+    const Array<I> planes = by_planes ? find_planes(storage.alignment()) : Array<I>();
+    given_ = arrange(std::move(identity), storage, matrix_, planes);
     if (!must_block()) propose_plain("given", given_);
     const PowerMatrix<V, I>& stored = given_->matrix;
     stays_in_cache_ = stored.bytes() + stored.rows() * row_bytes() * (options_.power + 1) <=
@@ -181,26 +185,26 @@ class Planner {
     if (reach_bytes(stored) * (options_.power - 1) > places_.shared_bytes && !must_block()) return;
     const Array<I> groups = cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, group_bytes(),
                                         stored.row_alignment());
-    const auto tiling = make_tiling<I>(matrix_.pattern(), stored.bytes_before(),
+    const auto tiling = make_tiling<I>(stored.loaded_columns(), stored.bytes_before(),
                                        {groups, kNoLimit, stored.row_alignment()});
     propose_waves("given", given_, tiling, false);
-    consider_periods();
+    if (!planes.empty() && best_window() > places_.private_bytes) {
+      propose_banded("given, planes", given_, planes);
+    }
   }
 
   // Bands without a level search: a grid in its natural order has planes of equal size, which are
-  // levels. The distance between planes is the middle of the farther half of the neighbours.
-  void consider_periods() {
-    if (best_window() <= places_.private_bytes) return;
+  // levels. The distance between planes is the middle of the farther half of the neighbours. None
+  // where that is too small or too large for planes.
+  Array<I> find_planes(Offset alignment) const {
     const Offset period = plane_size();
-    const PowerMatrix<V, I>& stored = given_->matrix;
-    const Offset alignment = stored.row_alignment();
-    if (period < kTilesPerGroup * alignment / 4 || period > stored.rows() / kFewestLevels) return;
+    const Offset rows = matrix_.rows();
+    if (period < kTilesPerGroup * alignment / 4 || period > rows / kFewestLevels) return {};
     Array<I> groups(1, 0);
-    for (Offset end = period; groups.back() < stored.rows(); end += period) {
-      groups.push_back(
-          static_cast<I>(std::min<Offset>(end / alignment * alignment, stored.rows())));
+    for (Offset end = period; groups.back() < rows; end += period) {
+      groups.push_back(static_cast<I>(std::min<Offset>(end / alignment * alignment, rows)));
     }
-    propose_banded("given, planes", given_, matrix_.pattern(), groups);
+    return groups;
   }
 
   // The fewest bytes that a wave so far has to keep in the cache.
@@ -236,8 +240,9 @@ class Planner {
 
   // Waves over groups of rows that may be too large for the cache.
   void propose_banded(const std::string& name, const SharedArrangement& arrangement,
-                      const PatternView<I>& pattern, std::span<const I> groups) {
-    const auto before = arrangement->matrix.bytes_before();
+                      std::span<const I> groups) {
+    const PowerMatrix<V, I>& stored = arrangement->matrix;
+    const auto before = stored.bytes_before();
     Offset largest = 0;
     for (std::size_t group = 1; group < groups.size(); ++group) {
       largest = std::max(largest, before[groups[group]] - before[groups[group - 1]]);
@@ -245,8 +250,8 @@ class Planner {
     const bool banded = options_.strategy != PowerStrategy::levels &&
                         largest * options_.power > places_.private_bytes;
     const Offset tile_bytes = banded ? std::max<Offset>(largest / kTilesPerGroup, 1) : kNoLimit;
-    const auto tiling =
-        make_tiling<I>(pattern, before, {groups, tile_bytes, arrangement->matrix.row_alignment()});
+    const auto tiling = make_tiling<I>(stored.loaded_columns(), before,
+                                       {groups, tile_bytes, stored.row_alignment()});
     propose_waves(name, arrangement, tiling, banded);
   }
 
@@ -299,12 +304,18 @@ class Planner {
     if (hopeless && !must_block()) return;
 
     const auto [name, groups, storage] = choose_layout(matrix_, structure, options_, group_bytes());
-    const bool as_given = groups.order.is_identity() && storage.name() == given_->storage.name();
-    if (!as_given) in_levels_ = reordered(matrix_, groups.order);
-    const Csr<V, I>& used = as_given ? matrix_ : in_levels_;
-    const auto arrangement = as_given ? given_ : arrange(groups.order, storage, used);
+    const bool same_rows = groups.order.is_identity();
+    const bool as_given = same_rows && storage.name() == given_->storage.name();
+    const auto arranged = [&](const Csr<V, I>& in_order) {
+      return arrange(groups.order, storage, in_order, groups.group_offsets);
+    };
+    // Packed SELL depends on the groups; the other formats are the same for any.
+    const bool as_stored = as_given && storage.format != PowerFormat::packed_sell;
+    const auto arrangement = as_stored   ? given_
+                             : same_rows ? arranged(matrix_)
+                                         : arranged(reordered(matrix_, groups.order));
     if (!must_block() && !as_given) propose_plain(name, arrangement);
-    propose_banded(name, arrangement, used.pattern(), groups.group_offsets);
+    propose_banded(name, arrangement, groups.group_offsets);
   }
 
   void propose_plain(const std::string& name, const SharedArrangement& arrangement) {
@@ -413,8 +424,8 @@ class Planner {
     if (prepared_.threads < kManyThreads || proposal.candidate.strategy == PowerStrategy::spmv) {
       return;
     }
-    const Csr<V, I>& used = proposal.arrangement == given_ ? matrix_ : in_levels_;
-    for (Sweep<I>& sweep : proposal.sweeps) sweep.find_neighbours(used.pattern());
+    const LoadedColumns<I> loaded = proposal.arrangement->matrix.loaded_columns();
+    for (Sweep<I>& sweep : proposal.sweeps) sweep.find_neighbours(loaded);
   }
 
   auto best_proposal() const {
@@ -481,7 +492,7 @@ class Planner {
     std::ranges::stable_sort(proposals_, {}, [&](const Proposal<V, I>& proposal) {
       const PowerCandidate& candidate = proposal.candidate;
       const double handicap = (candidate.strategy == PowerStrategy::spmv ? 1 : kSimplerWins) *
-                              (proposal.arrangement == given_ ? 1 : kSimplerWins);
+                              (proposal.arrangement->order.is_identity() ? 1 : kSimplerWins);
       return std::pair(timed && candidate.measured_seconds == 0, candidate.seconds() * handicap);
     });
     for (const Proposal<V, I>& proposal : proposals_) {
@@ -505,7 +516,6 @@ class Planner {
   std::vector<Proposal<V, I>> proposals_;
   SharedArrangement given_;
   bool stays_in_cache_ = false;  // in the private one: nothing to gain
-  Csr<V, I> in_levels_;          // the matrix in the order of the levels, if that is another
   Trials<V, I> trials_;
 };
 

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "strata/base/identity.hpp"
 #include "strata/execute/sweep.hpp"
+#include "strata/formats/fingerprint.hpp"
 #include "strata/machine/facts.hpp"
 #include "strata/plans/internal/arrangement.hpp"
 #include "strata/plans/power_plan.hpp"
@@ -15,6 +17,8 @@ namespace strata::detail {
 // Everything that apply needs.
 template <Value V, Index I>
 struct PreparedPowers {
+  Identity identity = Identity::fresh();  // workspaces carry it
+  Fingerprint pattern;                    // of the caller's matrix: new values come with the same
   PowerOptions options;
   int threads = 1;
   std::shared_ptr<Arrangement<V, I>> arrangement;
