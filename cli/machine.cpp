@@ -192,9 +192,10 @@ void add_machine(CLI::App& app, Command& chosen) {
       ->check(CLI::Range(0.01, 3600.0))
       ->capture_default_str();
   command
-      ->add_option("--largest-spread", options->largest_spread,
-                   "Store the facts of the processor only if half of the samples take at most this "
-                   "many times as long as undisturbed ones")
+      ->add_option(
+          "--largest-spread", options->largest_spread,
+          "Store the facts of the processor only if samples take at most this many times as "
+          "long on average as undisturbed ones")
       ->type_name("R")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();

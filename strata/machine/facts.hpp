@@ -92,7 +92,7 @@ struct MachineFacts {
   RampUp ramp_up;
   std::string measured_at;       // ISO 8601, UTC
   double measuring_seconds = 0;  // how long it took: a quick measurement is a rough one
-  // How many times as long as undisturbed samples those in the middle took: near 1 on a machine
+  // How many times as long as undisturbed samples all of them took on average: near 1 on a machine
   // that has nothing else to do.
   double spread = 0;
 

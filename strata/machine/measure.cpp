@@ -261,7 +261,7 @@ std::string doubts_about(const MachineFacts& facts, const MeasuringConditions& c
   }
   if (facts.spread > conditions.largest_spread) {
     doubts.push_back(fmt::format(
-        "the machine was busy: half of the samples took {:.1f} times as long as undisturbed ones",
+        "the machine was busy: samples took {:.1f} times as long as undisturbed ones on average",
         facts.spread));
   }
   return fmt::format("{}", fmt::join(doubts, "; "));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 
 #include "strata/bench/timing.hpp"
 #include "strata/machine/internal/spin.hpp"
@@ -19,16 +20,12 @@ constexpr double kSampleSeconds = 0.5e-3;
 constexpr double kFewestSamples = 7;
 constexpr double kMostSamples = 50;
 
-double quantile(std::vector<double>& samples, std::size_t rank) {
-  const auto place = samples.begin() + static_cast<std::ptrdiff_t>(rank);
-  std::ranges::nth_element(samples, place);
-  return *place;
-}
-
 // The first decile. Other work on the machine makes samples slower, never faster, so that the
 // median would be that of a busy machine; the very fastest may be a lucky one.
 double undisturbed(std::vector<double>& samples) {
-  return quantile(samples, samples.size() / 10);
+  const auto rank = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 10);
+  std::ranges::nth_element(samples, rank);
+  return *rank;
 }
 
 }  // namespace
@@ -94,7 +91,8 @@ double ReadMeter::bandwidth(Offset bytes, double seconds) {
     }
   });
   const double seconds_per_element = undisturbed(samples);
-  spreads_.push_back(quantile(samples, samples.size() / 2) / seconds_per_element);
+  const double sum = std::accumulate(samples.begin(), samples.end(), 0.0);
+  spreads_.push_back(sum / static_cast<double>(samples.size()) / seconds_per_element);
   return static_cast<double>(kElement * readers) / seconds_per_element;
 }
 

@@ -111,7 +111,7 @@ TEST_F(Machine, AFolderThatCannotBeWrittenCostsARemark) {
 TEST_F(Machine, ABusyMachineIsShownAndNotStored) {
   const json result =
       result_of({"machine", "--threads", "1", "--seconds", "0.05", "--largest-spread", "0"});
-  EXPECT_GE(result["spread"], 1.0);
+  EXPECT_GT(result["spread"], 0.9);
   EXPECT_NE(result["remark"].get<std::string>().find("busy"), std::string::npos);
   EXPECT_FALSE(result.contains("stored_in"));
   EXPECT_FALSE(std::filesystem::exists(facts_path(1)));

@@ -26,7 +26,7 @@ void expect_sensible(const MachineFacts& facts) {
   EXPECT_EQ(facts.read.front().threads, 1);
   EXPECT_EQ(facts.read.back().threads, facts.cores);
   EXPECT_EQ(facts.plateaus.back().threads, facts.cores);
-  EXPECT_GE(facts.spread, 1);
+  EXPECT_GT(facts.spread, 0.9);  // a tenth of the samples is below what counts as undisturbed
   EXPECT_EQ(facts.fingerprint, reported_facts().fingerprint);
   EXPECT_EQ(facts.measured_at.size(), std::string("2026-01-02T03:04:05Z").size());
 }

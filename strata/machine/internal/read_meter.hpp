@@ -16,8 +16,9 @@ class ReadMeter {
   // sample at the same time.
   double bandwidth(Offset bytes, double seconds);
 
-  // Of every call of bandwidth() so far: how many times as long as the undisturbed samples those in
-  // the middle took.
+  // Of every call of bandwidth() so far: how many times as long as undisturbed samples all of them
+  // took on average. Other work takes whole time slices, so that few samples are disturbed and each
+  // of them much: the median would not show it.
   const std::vector<double>& spreads() const { return spreads_; }
 
   // Seconds of a parallel read of the next `bytes` of the memory, waking and joining the threads
