@@ -57,7 +57,7 @@ void expect_refused(Action&& action, std::string_view message) {
     action();
     ADD_FAILURE() << "nothing thrown, expected: " << message;
   } catch (const InvalidArgument& error) {
-    EXPECT_EQ(error.what(), message);
+    EXPECT_EQ(std::string_view(error.what()), message);
   }
 }
 
