@@ -84,9 +84,9 @@ Check check_step(const Csr<V, I>& matrix,
                  std::type_identity_t<std::span<const V>> previous,
                  std::type_identity_t<std::span<const V>> out, int vectors = 1);
 
-// The powers [y_1, …, y_p] of x, one after another, in the order of the rows of the matrix. Costs
-// about as much as p products and no memory; the result does not depend on the number of threads.
-// A matrix that is not square has one power.
+// The powers [y_1, …, y_p] of x, one after another, in the order of the rows of the matrix. Takes a
+// few times as long as p products and no memory; the result does not depend on the number of
+// threads. A matrix that is not square has one power.
 template <Value V, Index I>
 Check check_powers(const Csr<V, I>& matrix, std::type_identity_t<std::span<const V>> x,
                    std::type_identity_t<std::span<const V>> powers, const Basis& basis, int power,
