@@ -79,7 +79,7 @@ KnownGpu find_gpu(int device, bool refresh,
   return {.facts = std::move(known.facts),
           .remark = std::move(known.remark),
           .measured = known.measured,
-          .path = path.string()};
+          .path = known.stored ? path.string() : ""};
 }
 
 #else

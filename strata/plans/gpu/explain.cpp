@@ -64,10 +64,9 @@ std::string reason(const detail::PreparedPowers<V>& p) {
 template <Value V>
 std::string PowerPlan<V>::explain() const {
   const detail::PreparedPowers<V>& p = prepared();
-  std::string text =
-      fmt::format("{} powers ({}) of a matrix with {} rows and {} entries, {} vector{}, on {}.\n",
-                  power(), p.options.basis.name(), rows(), p.nnz, vectors(),
-                  vectors() == 1 ? "" : "s", p.facts.device.name);
+  std::string text = fmt::format(
+      "{} powers ({}) of a matrix with {} rows and {} entries, {} vector{}, on {}.\n", power(),
+      p.options.basis.name(), rows(), p.nnz, vectors(), vectors() == 1 ? "" : "s", p.device);
   text += fmt::format(
       "It reads {:.0f} GB/s from memory and {:.0f} GB/s from {} of L2; news take {} from one "
       "multiprocessor to another.\n",

@@ -309,9 +309,13 @@ TEST_F(GpuPowerPlanTest, FactsOfAnotherDeviceChooseNoKernels) {
   facts_.device.shared_bytes_per_block = Offset{1} << 20;
   facts_.device.l2_bytes = Offset{1} << 32;
   facts_.device.capability_major = 9;
+  facts_.device.name = "another device";
   options.power = 3;
   options.strategy = PowerStrategy::wavefront;
-  expect_powers(generate<double, I>("stencil27:20x20x60"), options);
+  const auto matrix = generate<double, I>("stencil27:20x20x60");
+  expect_powers(matrix, options);
+  EXPECT_NE(plan_powers(matrix, options, stream()).explain().find("facts of another device"),
+            std::string::npos);
 }
 
 TEST_F(GpuPowerPlanTest, WorksInItsOwnOrderToo) {

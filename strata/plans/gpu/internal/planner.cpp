@@ -55,12 +55,18 @@ class Planner {
 
  private:
   void find_facts() {
-    if (options_.facts != nullptr) {
-      prepared_.facts = *options_.facts;
-    } else {
-      const auto& known = known_gpu(current_device());
+    const int device = current_device();
+    prepared_.device = device_properties(device).name;
+    if (options_.facts == nullptr) {
+      const auto& known = known_gpu(device);
       prepared_.facts = known.facts;
       if (!known.remark.empty()) prepared_.remarks.push_back(known.remark);
+      return;
+    }
+    prepared_.facts = *options_.facts;
+    if (prepared_.facts.device.name != prepared_.device) {
+      prepared_.remarks.push_back(
+          fmt::format("predicted with facts of another device, {}", prepared_.facts.device.name));
     }
   }
 

@@ -27,6 +27,7 @@ struct PreparedPowers {
 
   // What explain() tells.
   std::vector<PowerCandidate> candidates;  // the choice first
+  std::string device;                      // that runs it
   GpuFacts facts;
   std::vector<std::string> remarks;  // about the facts, and what did not fit
   Offset nnz = 0;

@@ -181,7 +181,8 @@ class Search {
   }
 
   Offset group_bytes(int block) const {
-    const Offset cache = options_.cache_bytes > 0 ? options_.cache_bytes : l2_bytes_of(facts_);
+    const Offset l2 = facts_.device == device_ ? l2_bytes_of(facts_) : device_.l2_bytes;
+    const Offset cache = options_.cache_bytes > 0 ? options_.cache_bytes : l2;
     return level_group_bytes({.bytes = std::max<Offset>(cache, 1)}, block);
   }
 
