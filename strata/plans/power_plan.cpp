@@ -273,7 +273,6 @@ double PowerPlan<V, I>::break_even() const {
 template <Value V, Index I>
 PowerPlan<V, I> plan_powers(const Csr<V, I>& matrix, const PowerOptions& options) {
   require_options(matrix, options);
-  const ThreadCountScope team(options.threads);
   PowerPlan<V, I> plan;
   plan.prepared_ =
       std::make_unique<detail::PreparedPowers<V, I>>(detail::prepare_powers<V, I>(matrix, options));

@@ -523,6 +523,7 @@ class Planner {
 
 template <Value V, Index I>
 PreparedPowers<V, I> prepare_powers(const Csr<V, I>& matrix, const PowerOptions& options) {
+  const ThreadCountScope team(options.threads);
   return Planner<V, I>(matrix, options).plan();
 }
 
