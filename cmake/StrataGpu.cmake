@@ -11,14 +11,23 @@ include(StrataTry)
 include(StrataCuda)
 include(StrataHip)
 
-set(STRATA_GPU auto CACHE STRING "GPU code: auto (CUDA where it is found), cuda, hip or off")
+set(STRATA_GPU auto CACHE STRING
+    "GPU code: auto (CUDA where it and a GPU are found), cuda, hip or off")
 set_property(CACHE STRATA_GPU PROPERTY STRINGS auto cuda hip off)
 set(STRATA_HIP_ARCHITECTURES gfx90a gfx1030 CACHE STRING "AMD GPUs to compile for")
 
 set(STRATA_GPU_API "")
 set_property(GLOBAL PROPERTY STRATA_GPU_KERNELS "")
 
-if(STRATA_GPU STREQUAL "auto" OR STRATA_GPU STREQUAL "cuda")
+# Kernels take longer to compile than everything else: without a GPU they are for those who ask.
+set(strata_gpus "")
+if(STRATA_GPU STREQUAL "auto")
+  strata_find_gpus(strata_gpus)
+endif()
+if(STRATA_GPU STREQUAL "auto" AND NOT strata_gpus)
+  set(strata_gpu_missing
+      "nvidia-smi finds no GPU; -DSTRATA_GPU=cuda or hip builds for one that is elsewhere")
+elseif(STRATA_GPU STREQUAL "auto" OR STRATA_GPU STREQUAL "cuda")
   strata_find_cuda()
 elseif(STRATA_GPU STREQUAL "hip")
   strata_find_hip()

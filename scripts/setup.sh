@@ -67,21 +67,27 @@ require_cmake() {
     fail "CMake $found is too old: $needed or later is needed, for example from https://cmake.org/download"
 }
 
-# build_preset PRESET [CMAKE ARGUMENT…]: configures when needed or asked to, then builds.
-build_preset() {
-  local preset=$1 build=$strata_root/build/$1
-  shift
+# configure_preset PRESET [CMAKE ARGUMENT…]
+configure_preset() {
   require_cmake
-  if [ $# -gt 0 ] || [ ! -f "$build/build.ninja" ]; then
-    say "configuring build/$preset"
-    (cd "$strata_root" && cmake --preset "$preset" "$@") >&2 || fail "cmake could not configure build/$preset"
-  fi
-  say "building build/$preset"
-  cmake --build "$build" -- --quiet >&2 || fail "build/$preset does not build"
+  say "configuring build/$1"
+  (cd "$strata_root" && cmake --preset "$@") >&2 || fail "cmake could not configure build/$1"
 }
 
+# build_preset PRESET [TARGET…]: everything or these alone; configures first where nobody has. Says
+# what it is doing and how far it is.
+build_preset() {
+  local build=$strata_root/build/$1 targets=("${@:2}")
+  [ -f "$build/build.ninja" ] || configure_preset "$1"
+  say "building build/$1"
+  NINJA_STATUS='[%f/%t, %e s] ' cmake --build "$build" ${targets[@]:+--target "${targets[@]}"} >&2 ||
+    fail "build/$1 does not build"
+}
+
+# What is configured has found its packages.
 set_up_packages() {
   local packages
+  [ ! -f "$strata_root/build/${1:-}/build.ninja" ] || return 0
   mapfile -t packages < <(strata_needs | missing_packages)
   install_packages "${packages[@]}"
 }

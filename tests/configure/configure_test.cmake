@@ -59,8 +59,10 @@ function(expect_failure line)
   expect_in_output("\n *${line}\n")
 endfunction()
 
+# A machine with a GPU, as far as nvidia-smi is asked.
 macro(use_fakes)
   set(ENV{PATH} "${FAKES}:$ENV{PATH}")
+  set(ENV{FAKE_GPUS} 9.0)
 endmacro()
 
 # The nvcc of this machine; without one the case is skipped.
@@ -72,10 +74,17 @@ macro(find_real_nvcc)
   endif()
 endmacro()
 
+function(WithoutAGpuItsCodeIsNotBuilt)
+  use_fakes()
+  set(ENV{FAKE_GPUS} "")
+  configure(-DPARTS=StrataGpu -DLANGUAGES=NONE)
+  expect_gpu_off("nvidia-smi finds no GPU; -DSTRATA_GPU=cuda or hip builds[^\n]*")
+endfunction()
+
 function(WithoutNvccTheGpuIsOff)
-  configure(-DPARTS=StrataGpu -DLANGUAGES=NONE
+  configure(-DPARTS=StrataGpu -DLANGUAGES=NONE -DSTRATA_GPU=cuda
             -DCMAKE_FIND_ROOT_PATH=${FAKES} -DCMAKE_FIND_ROOT_PATH_MODE_PROGRAM=ONLY)
-  expect_gpu_off("nvcc not found[^\n]*")
+  expect_gpu("off  nvcc not found[^\n]*")
 endfunction()
 
 function(AnOldNvccTurnsTheGpuOff)
@@ -102,6 +111,7 @@ function(ABrokenNvccTurnsTheGpuOff)
 endfunction()
 
 function(AMissingNvccThatIsNamedTurnsTheGpuOff)
+  use_fakes()
   set(ENV{CUDACXX} /nowhere/nvcc)
   configure(-DPARTS=StrataGpu -DLANGUAGES=NONE)
   expect_gpu_off("/nowhere/nvcc does not answer as nvcc does")
@@ -119,6 +129,7 @@ endfunction()
 
 function(AHostCompilerThatTheRealNvccRefusesTurnsTheGpuOff)
   find_real_nvcc()
+  use_fakes()
   set(ENV{CUDACXX} ${real_nvcc})
   set(ENV{CUDAHOSTCXX} ${FAKES}/g++-newer-than-nvcc)
   configure(-DPARTS=StrataGpu -DLANGUAGES=NONE)
@@ -192,7 +203,7 @@ function(TheRealNvccIsFoundAgain)
   use_fakes()
   set(ENV{FAKE_GPUS} 99.9)
   set(ENV{CUDACXX} "${real_nvcc} -DARGUMENT=1")
-  configure(-DPARTS=StrataGpu -DLANGUAGES=CXX)
+  configure(-DPARTS=StrataGpu -DLANGUAGES=CXX -DSTRATA_GPU=cuda)
   expect_in_output("arguments of nvcc: -DARGUMENT=1")
   expect_gpu("on   CUDA [0-9.]+, for [0-9]+-virtual")
   string(REGEX MATCH "  gpu  [^\n]*" first "${said}")
