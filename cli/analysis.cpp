@@ -16,7 +16,7 @@
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/formats/symmetric_csr.hpp"
-#include "strata/io/picture.hpp"
+#include "strata/io/spy_plot.hpp"
 #include "strata/order/levels.hpp"
 
 namespace strata::cli {
@@ -71,42 +71,42 @@ constexpr int kWindow = 3;
 
 }  // namespace
 
-std::optional<LevelFacts> find_level_facts(const AnyMatrix& matrix) {
+std::optional<LevelSummary> find_level_profile(const AnyMatrix& matrix) {
   return std::visit(
-      []<Value V, Index I>(const Csr<V, I>& csr) -> std::optional<LevelFacts> {
+      []<Value V, Index I>(const Csr<V, I>& csr) -> std::optional<LevelSummary> {
         if (csr.rows() != csr.cols()) return std::nullopt;
         const LevelStructure<I> structure = find_levels(csr.pattern());
-        LevelFacts facts{.count = structure.levels(),
-                         .max_rows = structure.max_rows(),
-                         .components = structure.components,
-                         .root = structure.root};
+        LevelSummary profile{.count = structure.levels(),
+                             .max_rows = structure.max_rows(),
+                             .components = structure.components,
+                             .root = structure.root};
         for (I level = 0; level < structure.levels(); ++level) {
           const I end = std::min<I>(level + kWindow, structure.levels());
           const Offset rows = structure.level_offsets[end] - structure.level_offsets[level];
-          facts.max_window_rows = std::max(facts.max_window_rows, rows);
+          profile.max_window_rows = std::max(profile.max_window_rows, rows);
         }
-        return facts;
+        return profile;
       },
       matrix);
 }
 
 std::vector<std::string> draw(const AnyMatrix& matrix) {
-  return std::visit([](const auto& csr) { return text_picture(csr.pattern()); }, matrix);
+  return std::visit([](const auto& csr) { return text_spy_plot(csr.pattern()); }, matrix);
 }
 
 void draw_to_file(const AnyMatrix& matrix, const std::string& path) {
-  std::visit([&](const auto& csr) { write_picture(path, csr.pattern()); }, matrix);
+  std::visit([&](const auto& csr) { write_spy_plot(path, csr.pattern()); }, matrix);
 }
 
-std::vector<FormatFacts> formats_to_try(const MatrixStatistics& statistics) {
-  std::vector<FormatFacts> formats;
+std::vector<FormatSummary> formats_to_try(const MatrixStatistics& statistics) {
+  std::vector<FormatSummary> formats;
   const auto add = [&](std::string format, std::string label,
                        std::vector<NamedNumber> parameters = {}) {
-    FormatFacts facts;
-    facts.format = std::move(format);
-    facts.label = std::move(label);
-    facts.parameters = std::move(parameters);
-    formats.push_back(std::move(facts));
+    FormatSummary profile;
+    profile.format = std::move(format);
+    profile.label = std::move(label);
+    profile.parameters = std::move(parameters);
+    formats.push_back(std::move(profile));
   };
   add("coo", "COO");
   add("csr", "CSR");
@@ -129,18 +129,18 @@ std::vector<FormatFacts> formats_to_try(const MatrixStatistics& statistics) {
   return formats;
 }
 
-Offset parameter(const FormatFacts& format, std::string_view name) {
+Offset parameter(const FormatSummary& format, std::string_view name) {
   const auto found = std::ranges::find(format.parameters, name, &NamedNumber::name);
   if (found == format.parameters.end())
     throw Error(fmt::format("{} has no {}", format.label, name));
   return found->value;
 }
 
-bool has_cpu_kernel(const FormatFacts& format) {
+bool has_cpu_kernel(const FormatSummary& format) {
   return format.format == "csr" || format.format == "sell" || format.format == "packed-sell";
 }
 
-bool has_gpu_kernel(const FormatFacts& format) {
+bool has_gpu_kernel(const FormatSummary& format) {
   if (!has_cpu_kernel(format)) return false;
   return format.format == "csr" || parameter(format, "slice_height") >= 8;
 }
@@ -148,7 +148,7 @@ bool has_gpu_kernel(const FormatFacts& format) {
 namespace {
 
 template <Value V, Index I>
-Footprint footprint_in(const Csr<V, I>& csr, const FormatFacts& format) {
+Footprint footprint_in(const Csr<V, I>& csr, const FormatSummary& format) {
   if (format.format == "coo") return Coo<V, I>::footprint_of(csr);
   if (format.format == "csr") return csr.footprint();
   if (format.format == "csc") return Csc<V, I>::footprint_of(csr);
@@ -168,7 +168,7 @@ Footprint footprint_in(const Csr<V, I>& csr, const FormatFacts& format) {
 }
 
 template <Value V, Index I>
-void measure_packed(const Csr<V, I>& csr, FormatFacts& format) {
+void measure_packed(const Csr<V, I>& csr, FormatSummary& format) {
   const auto forecast =
       PackedSell<V, I>::forecast(csr, {.slice_height = parameter(format, "slice_height"),
                                        .sort_window = parameter(format, "sort_window")});
@@ -180,7 +180,7 @@ void measure_packed(const Csr<V, I>& csr, FormatFacts& format) {
 }
 
 template <Value V, Index I>
-void measure(const Csr<V, I>& csr, FormatFacts& format) {
+void measure(const Csr<V, I>& csr, FormatSummary& format) {
   if (format.format == "packed-sell") {
     measure_packed(csr, format);
   } else {
@@ -190,7 +190,7 @@ void measure(const Csr<V, I>& csr, FormatFacts& format) {
 
 }  // namespace
 
-void measure_format(const AnyMatrix& matrix, FormatFacts& format) {
+void measure_format(const AnyMatrix& matrix, FormatSummary& format) {
   try {
     std::visit([&](const auto& csr) { measure(csr, format); }, matrix);
     // Beyond 64 bits the parts may be known where their sum is not.

@@ -20,7 +20,7 @@ struct TypeSizes {
   double flops_per_entry = 2;  // one multiplication and one addition: 8 operations if complex
 };
 
-struct LevelFacts {
+struct LevelSummary {
   Offset count = 0;
   Offset max_rows = 0;         // of a level
   Offset max_window_rows = 0;  // of three levels in a row
@@ -34,7 +34,7 @@ struct NamedNumber {
   Offset value = 0;
 };
 
-struct FormatFacts {
+struct FormatSummary {
   std::string format;                   // "packed-sell"
   std::string label;                    // "packed SELL-32"
   std::vector<NamedNumber> parameters;  // slice_height and the like
@@ -55,19 +55,19 @@ CountedMatrix load_and_count(const MatrixSource& source, const CommonOptions& op
 TypeSizes sizes_of(const AnyMatrix& matrix);
 MatrixStatistics find_statistics(const AnyMatrix& matrix);
 // None for matrices that are not square.
-std::optional<LevelFacts> find_level_facts(const AnyMatrix& matrix);
+std::optional<LevelSummary> find_level_profile(const AnyMatrix& matrix);
 std::vector<std::string> draw(const AnyMatrix& matrix);
 void draw_to_file(const AnyMatrix& matrix, const std::string& path);
 
 // One format at a time, so that there is something to show when the rest is interrupted.
-std::vector<FormatFacts> formats_to_try(const MatrixStatistics& statistics);
-void measure_format(const AnyMatrix& matrix, FormatFacts& format);
+std::vector<FormatSummary> formats_to_try(const MatrixStatistics& statistics);
+void measure_format(const AnyMatrix& matrix, FormatSummary& format);
 // Throws if the format has no such parameter.
-Offset parameter(const FormatFacts& format, std::string_view name);
+Offset parameter(const FormatSummary& format, std::string_view name);
 // Whether products in this format have a fast kernel; all have a reference.
-bool has_cpu_kernel(const FormatFacts& format);
+bool has_cpu_kernel(const FormatSummary& format);
 // The same on GPUs. Slices of fewer than 8 rows are for CPUs.
-bool has_gpu_kernel(const FormatFacts& format);
+bool has_gpu_kernel(const FormatSummary& format);
 
 // Bytes of the vectors of a product y = Ax, each touched once.
 Offset vector_bytes(const MatrixStatistics& statistics, const TypeSizes& sizes);

@@ -59,7 +59,7 @@ void add_prediction(Json& result, const PowerCandidate& candidate, const Candida
   if (formulas) {
     if (formulas->sell > 0) predicted["sell_gflops"] = formulas->sell / 1e9;
     predicted["blocked_gflops"] = formulas->blocked / 1e9;
-    if (formulas->ramped_up > 0) predicted["ramp_up_gflops"] = formulas->ramped_up / 1e9;
+    if (formulas->with_latency > 0) predicted["ramp_up_gflops"] = formulas->with_latency / 1e9;
   }
   result["predicted"] = predicted;
 }

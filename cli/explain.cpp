@@ -67,9 +67,9 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
     for (const Offset cache_bytes : settings.cache_sizes) {
       if (!on_gpu) break;
       context.cache_bytes = cache_bytes;
-      context.backend = gpu::name_of(gpu->facts.device.api);
-      context.device = gpu->facts.device.index;
-      add(explain_on_gpu(matrix, *on_gpu, gpu->facts, context, document));
+      context.backend = gpu::name_of(gpu->profile.device.api);
+      context.device = gpu->profile.device.index;
+      add(explain_on_gpu(matrix, *on_gpu, gpu->profile, context, document));
     }
   }
   if (gpu && !gpu->remark.empty() && !options.common.quiet) {

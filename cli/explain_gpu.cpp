@@ -7,16 +7,16 @@
 namespace strata::cli {
 
 std::string explain_on_gpu(const AnyMatrix& matrix, PowerStrategy strategy,
-                           const gpu::GpuFacts& facts, const CandidateContext& context,
+                           const gpu::GpuProfile& profile, const CandidateContext& context,
                            ResultDocument& document) {
-  gpu::use_device(facts.device.index);
+  gpu::use_device(profile.device.index);
   gpu::Stream stream;
   return std::visit(
       [&](const auto& csr) {
-        const auto plan = gpu::plan_powers(
-            csr,
-            gpu_options_for(context.settings, context.power, context.cache_bytes, strategy, facts),
-            stream);
+        const auto plan = gpu::plan_powers(csr,
+                                           gpu_options_for(context.settings, context.power,
+                                                           context.cache_bytes, strategy, profile),
+                                           stream);
         add_candidates(plan, context, document);
         return plan.explain();
       },

@@ -8,8 +8,8 @@
 #include "cli/product_bench_gpu.hpp"
 #include "strata/base/error.hpp"
 #ifdef STRATA_HAS_GPU
-#include "strata/machine/gpu/known.hpp"
-#include "strata/machine/gpu/stored_facts.hpp"
+#include "strata/machine/gpu/cached_profile.hpp"
+#include "strata/machine/gpu/device_profile.hpp"
 #endif
 
 namespace strata::cli {
@@ -39,24 +39,24 @@ KnownGpu find_gpu(int device, ResultDocument& document, Progress& progress) {
 }
 
 void describe_gpu(const KnownGpu& known, ResultDocument& document) {
-  const gpu::GpuFacts& facts = known.facts;
-  Json described{{"api", gpu::name_of(facts.device.api)},
-                 {"device", facts.device.index},
-                 {"name", facts.device.name},
-                 {"architecture", facts.device.architecture},
-                 {"driver", facts.device.driver},
-                 {"runtime", facts.device.runtime},
-                 {"memory_read_bytes_per_second", facts.memory_bandwidth()},
-                 {"l2_read_bytes_per_second", facts.l2_bandwidth()},
-                 {"l2_bytes", facts.l2_bytes()},
-                 {"measured_at", facts.measured_at}};
+  const gpu::GpuProfile& profile = known.profile;
+  Json described{{"api", gpu::name_of(profile.device.api)},
+                 {"device", profile.device.index},
+                 {"name", profile.device.name},
+                 {"architecture", profile.device.architecture},
+                 {"driver", profile.device.driver},
+                 {"runtime", profile.device.runtime},
+                 {"memory_read_bytes_per_second", profile.memory_bandwidth()},
+                 {"l2_read_bytes_per_second", profile.l2_bandwidth()},
+                 {"l2_bytes", profile.l2_bytes()},
+                 {"measured_at", profile.measured_at}};
   if (!known.remark.empty()) described["remark"] = known.remark;
   document.describe_machine(Json::object({{"gpu", described}}));
 }
 
-std::string gpu_heading_text(const gpu::GpuFacts& facts) {
-  return fmt::format("{}, device {}: {} GB/s from memory\n\n", facts.device.name,
-                     facts.device.index, giga_text(facts.memory_bandwidth()));
+std::string gpu_heading_text(const gpu::GpuProfile& profile) {
+  return fmt::format("{}, device {}: {} GB/s from memory\n\n", profile.device.name,
+                     profile.device.index, giga_text(profile.memory_bandwidth()));
 }
 
 #ifdef STRATA_HAS_GPU
@@ -72,11 +72,11 @@ std::string why_no_gpu(std::string_view backend) {
 
 KnownGpu find_gpu(int device, bool refresh,
                   const std::function<void(std::string_view, double)>& progress) {
-  const auto path = gpu::facts_path(gpu::device_properties(device));
+  const auto path = gpu::profile_path(gpu::device_properties(device));
   const gpu::GpuMeasureOptions options{.device = device, .bytes = 0, .progress = progress};
-  gpu::KnownGpuFacts known =
-      refresh ? gpu::measure_anew(path, options) : gpu::load_or_measure(path, options);
-  return {.facts = std::move(known.facts),
+  gpu::CachedGpuProfile known =
+      refresh ? gpu::measure_again(path, options) : gpu::load_or_measure(path, options);
+  return {.profile = std::move(known.profile),
           .remark = std::move(known.remark),
           .measured = known.measured,
           .path = known.stored ? path.string() : ""};
@@ -92,19 +92,19 @@ KnownGpu find_gpu(int, bool, const std::function<void(std::string_view, double)>
   throw Unavailable(why_no_gpu(""));
 }
 
-void run_gpu_product_bench(const AnyMatrix&, const GpuProductSettings&, const gpu::GpuFacts&,
+void run_gpu_product_bench(const AnyMatrix&, const GpuProductSettings&, const gpu::GpuProfile&,
                            const MeasuringOptions&, Progress&,
                            const std::function<void(const ProductRun&)>&) {
   throw Unavailable(why_no_gpu(""));
 }
 
 void run_gpu_power_bench(const AnyMatrix&, const PowerSettings&, const GpuPowerContest&,
-                         const gpu::GpuFacts&, const MeasuringOptions&, Progress&,
+                         const gpu::GpuProfile&, const MeasuringOptions&, Progress&,
                          const PowerRunsDone&) {
   throw Unavailable(why_no_gpu(""));
 }
 
-std::string explain_on_gpu(const AnyMatrix&, PowerStrategy, const gpu::GpuFacts&,
+std::string explain_on_gpu(const AnyMatrix&, PowerStrategy, const gpu::GpuProfile&,
                            const CandidateContext&, ResultDocument&) {
   throw Unavailable(why_no_gpu(""));
 }

@@ -7,7 +7,7 @@
 
 #include "cli/json.hpp"
 #include "cli/terminal.hpp"
-#include "strata/machine/gpu/facts.hpp"
+#include "strata/machine/gpu/profile.hpp"
 
 namespace strata::cli {
 
@@ -26,7 +26,7 @@ std::string why_no_gpu_vendor();
 
 // What `strata machine` shows of a GPU.
 struct KnownGpu {
-  gpu::GpuFacts facts;
+  gpu::GpuProfile profile;
   std::string remark;
   bool measured = false;
   std::string path;  // where the facts are stored
@@ -41,6 +41,6 @@ KnownGpu find_gpu(int device, ResultDocument& document, Progress& progress);
 void describe_gpu(const KnownGpu& known, ResultDocument& document);
 
 // The line above a table: the GPU and its memory.
-std::string gpu_heading_text(const gpu::GpuFacts& facts);
+std::string gpu_heading_text(const gpu::GpuProfile& profile);
 
 }  // namespace strata::cli

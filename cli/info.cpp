@@ -9,7 +9,7 @@
 #include "cli/json.hpp"
 #include "cli/run_command.hpp"
 #include "cli/writing.hpp"
-#include "strata/io/picture.hpp"
+#include "strata/io/spy_plot.hpp"
 
 namespace strata::cli {
 
@@ -18,25 +18,25 @@ namespace {
 struct InfoOptions {
   CommonOptions common;
   std::string matrix;
-  std::string picture;
+  std::string spy_plot;
 };
 
-struct InfoFacts {
+struct InfoProfile {
   MatrixSource source;
   TypeSizes sizes;
   MatrixStatistics statistics;
-  std::optional<LevelFacts> levels;
-  std::vector<std::string> picture;
-  std::vector<FormatFacts> formats;
+  std::optional<LevelSummary> levels;
+  std::vector<std::string> spy_plot;
+  std::vector<FormatSummary> formats;
 };
 
-double per_entry(const InfoFacts& facts, Offset bytes) {
-  return facts.statistics.entries == 0
+double per_entry(const InfoProfile& profile, Offset bytes) {
+  return profile.statistics.entries == 0
              ? 0.0
-             : static_cast<double>(bytes) / static_cast<double>(facts.statistics.entries);
+             : static_cast<double>(bytes) / static_cast<double>(profile.statistics.entries);
 }
 
-Json level_json(const LevelFacts& levels) {
+Json level_json(const LevelSummary& levels) {
   return {{"components", levels.components},
           {"levels",
            {{"count", levels.count},
@@ -45,7 +45,7 @@ Json level_json(const LevelFacts& levels) {
             {"root", levels.root}}}};
 }
 
-Json format_json(const InfoFacts& facts, const FormatFacts& format) {
+Json format_json(const InfoProfile& profile, const FormatSummary& format) {
   Json result{{"kernel", "info"}, {"format", format.format}, {"parameters", Json::object()}};
   for (const NamedNumber& parameter : format.parameters) {
     result["parameters"][parameter.name] = parameter.value;
@@ -54,11 +54,11 @@ Json format_json(const InfoFacts& facts, const FormatFacts& format) {
     result["refused"] = format.refusal;
     return result;
   }
-  result["bytes"] = {{"minimum", minimum_bytes(facts.statistics, facts.sizes)},
+  result["bytes"] = {{"minimum", minimum_bytes(profile.statistics, profile.sizes)},
                      {"format", format.footprint->bytes()},
                      {"values", format.footprint->value_bytes},
                      {"indices", format.footprint->index_bytes},
-                     {"vectors", vector_bytes(facts.statistics, facts.sizes)}};
+                     {"vectors", vector_bytes(profile.statistics, profile.sizes)}};
   result["bytes_per_nonzero"] = format.footprint->bytes_per_entry();
   result["fill"] = format.footprint->fill();
   for (const NamedNumber& encoding : format.encodings) {
@@ -81,9 +81,9 @@ std::string counted(Offset count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count == 0 ? "no" : grouped(count), count == 1 ? one : many);
 }
 
-std::string value_text(const InfoFacts& facts) {
-  const MatrixStatistics& s = facts.statistics;
-  const Offset stored = stored_zeros(facts.source, s);
+std::string value_text(const InfoProfile& profile) {
+  const MatrixStatistics& s = profile.statistics;
+  const Offset stored = stored_zeros(profile.source, s);
   std::string text = counted(stored, "stored zero", "stored zeros");
   if (stored != s.zeros) text += fmt::format(", {} with their mirror images", grouped(s.zeros));
   if (s.non_finite != 0) text += fmt::format(", {} not finite", grouped(s.non_finite));
@@ -91,8 +91,8 @@ std::string value_text(const InfoFacts& facts) {
 }
 
 // The lines of facts above the picture: a name and what there is to say about it.
-std::string fact_lines(const InfoFacts& facts) {
-  const MatrixStatistics& s = facts.statistics;
+std::string profile_lines(const InfoProfile& profile) {
+  const MatrixStatistics& s = profile.statistics;
   const RowLengths& lengths = s.row_lengths;
   std::string text;
   const auto line = [&](std::string_view name, const std::string& what) {
@@ -100,7 +100,7 @@ std::string fact_lines(const InfoFacts& facts) {
   };
   line("size", fmt::format("{} x {}, {}", grouped(s.rows), grouped(s.cols),
                            counted(s.entries, "entry", "entries")));
-  if (const auto& header = facts.source.header) {
+  if (const auto& header = profile.source.header) {
     const bool array = header->layout == MatrixMarketHeader::Layout::array;
     line("file", fmt::format("{}{} {}, {} stored", array ? "array " : "", name_of(header->field),
                              name_of(header->symmetry),
@@ -117,14 +117,14 @@ std::string fact_lines(const InfoFacts& facts) {
                                 grouped(s.upper_bandwidth)));
   line("diagonal", fmt::format("{} of {} present", grouped(s.diagonal_entries),
                                grouped(std::min(s.rows, s.cols))));
-  line("values", value_text(facts));
-  if (facts.levels) {
-    line("levels",
-         fmt::format("{} of at most {}, three in a row of at most {}; {}",
-                     grouped(facts.levels->count), counted(facts.levels->max_rows, "row", "rows"),
-                     grouped(facts.levels->max_window_rows),
-                     counted(facts.levels->components, "component", "components")));
-    line("", "searched from " + facts.levels->root);
+  line("values", value_text(profile));
+  if (profile.levels) {
+    line("levels", fmt::format("{} of at most {}, three in a row of at most {}; {}",
+                               grouped(profile.levels->count),
+                               counted(profile.levels->max_rows, "row", "rows"),
+                               grouped(profile.levels->max_window_rows),
+                               counted(profile.levels->components, "component", "components")));
+    line("", "searched from " + profile.levels->root);
   }
   return text;
 }
@@ -147,7 +147,7 @@ std::vector<std::string> histogram_lines(const MatrixStatistics& statistics) {
 }
 
 // "dia 98.4 %, delta8 1.6 %": the share of slices that have each encoding.
-std::string encodings_text(const FormatFacts& format) {
+std::string encodings_text(const FormatSummary& format) {
   Offset slices = 0;
   for (const NamedNumber& encoding : format.encodings) slices += encoding.value;
   std::string text;
@@ -159,10 +159,10 @@ std::string encodings_text(const FormatFacts& format) {
   return text;
 }
 
-std::string format_table(const InfoFacts& facts) {
+std::string format_table(const InfoProfile& profile) {
   Table table({"format", "bytes", "per nonzero", "with x and y", "fill", ""});
-  const double vectors = per_entry(facts, vector_bytes(facts.statistics, facts.sizes));
-  for (const FormatFacts& format : facts.formats) {
+  const double vectors = per_entry(profile, vector_bytes(profile.statistics, profile.sizes));
+  for (const FormatSummary& format : profile.formats) {
     if (!format.footprint) {
       table.add({format.label, "-", "-", "-", "-", format.refusal});
       continue;
@@ -175,62 +175,62 @@ std::string format_table(const InfoFacts& facts) {
   return table.text(2);
 }
 
-std::string bound_lines(const InfoFacts& facts) {
-  const MatrixStatistics& s = facts.statistics;
+std::string bound_lines(const InfoProfile& profile) {
+  const MatrixStatistics& s = profile.statistics;
   if (s.entries == 0) return "";
-  const Offset minimum = minimum_bytes(s, facts.sizes);
+  const Offset minimum = minimum_bytes(s, profile.sizes);
   std::string text = fmt::format(
       "  lower bound   {:.2f} B per nonzero: {} for its value, {:.2f} to read x and write y once\n",
-      per_entry(facts, minimum), facts.sizes.value_bytes,
-      per_entry(facts, vector_bytes(s, facts.sizes)));
+      per_entry(profile, minimum), profile.sizes.value_bytes,
+      per_entry(profile, vector_bytes(s, profile.sizes)));
   if (s.value_symmetry != Symmetry::general) {
     const Offset half = (s.entries + s.diagonal_entries) / 2;
     text += fmt::format(
         "                {:.2f} B when only one half is stored\n",
-        per_entry(facts, half * facts.sizes.value_bytes + vector_bytes(s, facts.sizes)));
+        per_entry(profile, half * profile.sizes.value_bytes + vector_bytes(s, profile.sizes)));
   }
   text += fmt::format(
       "  code balance  {:.2f} B/flop for CSR when x is loaded once (Hager/Wellein, α = 1/nnzr)\n",
-      csr_code_balance(s, facts.sizes));
+      csr_code_balance(s, profile.sizes));
   return text;
 }
 
-std::string report(const InfoFacts& facts) {
-  std::string text = facts.source.name + "\n" + fact_lines(facts) + "\n";
-  if (!facts.picture.empty()) {
-    text += side_by_side(facts.picture, histogram_lines(facts.statistics), 2, 2) + "\n";
+std::string report(const InfoProfile& profile) {
+  std::string text = profile.source.name + "\n" + profile_lines(profile) + "\n";
+  if (!profile.spy_plot.empty()) {
+    text += interleaved(profile.spy_plot, histogram_lines(profile.statistics), 2, 2) + "\n";
   }
-  return text + format_table(facts) + "\n" + bound_lines(facts);
+  return text + format_table(profile) + "\n" + bound_lines(profile);
 }
 
 // Each step tells the document what it found, so that an interruption loses one step at most.
 std::string run_info(const InfoOptions& options, ResultDocument& document, Progress& progress) {
-  if (!options.picture.empty()) require_picture_name(options.picture);
-  InfoFacts facts;
-  facts.source = find_matrix(options.matrix);
+  if (!options.spy_plot.empty()) require_spy_plot_name(options.spy_plot);
+  InfoProfile profile;
+  profile.source = find_matrix(options.matrix);
   const auto [matrix, statistics] =
-      load_and_count(facts.source, options.common, document, progress);
-  facts.sizes = sizes_of(matrix);
-  facts.statistics = statistics;
+      load_and_count(profile.source, options.common, document, progress);
+  profile.sizes = sizes_of(matrix);
+  profile.statistics = statistics;
 
   progress.start("drawing");
-  facts.picture = draw(matrix);
-  if (!options.picture.empty()) {
-    const CleanUpTemporary patience(options.picture);
-    draw_to_file(matrix, options.picture);
+  profile.spy_plot = draw(matrix);
+  if (!options.spy_plot.empty()) {
+    const CleanUpTemporary timeout(options.spy_plot);
+    draw_to_file(matrix, options.spy_plot);
   }
 
   progress.start("looking for levels");
-  facts.levels = find_level_facts(matrix);
-  if (facts.levels) document.describe_matrix(level_json(*facts.levels));
+  profile.levels = find_level_profile(matrix);
+  if (profile.levels) document.describe_matrix(level_json(*profile.levels));
 
-  facts.formats = formats_to_try(facts.statistics);
-  for (FormatFacts& format : facts.formats) {
+  profile.formats = formats_to_try(profile.statistics);
+  for (FormatSummary& format : profile.formats) {
     progress.start("sizing " + format.label);
     measure_format(matrix, format);
-    document.add_result(format_json(facts, format));
+    document.add_result(format_json(profile, format));
   }
-  return report(facts);
+  return report(profile);
 }
 
 }  // namespace
@@ -241,7 +241,7 @@ void add_info(CLI::App& app, Command& chosen) {
       "info", "What a matrix looks like, and how many bytes it takes in every format");
   add_matrix_argument(*command, options->matrix);
   command
-      ->add_option("--picture", options->picture, "Also draw the pattern to FILE.png or FILE.svg")
+      ->add_option("--picture", options->spy_plot, "Also draw the pattern to FILE.png or FILE.svg")
       ->type_name("FILE");
   add_common_options(*command, options->common);
   add_type_options(*command, options->common);

@@ -15,7 +15,7 @@ namespace strata::cli {
 namespace {
 
 constexpr const char* kMessage = "interrupted: stopped before the end";
-constexpr auto kPatience = std::chrono::milliseconds(300);
+constexpr auto kTimeout = std::chrono::milliseconds(300);
 
 // Never destroyed: the waiting thread uses it until the process is gone.
 struct State {
@@ -59,7 +59,7 @@ void wait_for_signal() {
   }
   state().interrupted = true;
   do {
-    std::this_thread::sleep_for(kPatience);
+    std::this_thread::sleep_for(kTimeout);
   } while (state().cleaning > 0);
   if (!state().ending.exchange(true)) end_from_outside();
 }

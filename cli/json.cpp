@@ -1,7 +1,7 @@
 #include "cli/json.hpp"
 
 #include "cli/interruption.hpp"
-#include "cli/machine_facts.hpp"
+#include "cli/machine_profile.hpp"
 #include "strata/base/version.hpp"
 #include "strata/io/replace_file.hpp"
 #include "strata/machine/system.hpp"
@@ -15,7 +15,7 @@ ResultDocument::ResultDocument(std::string destination, const std::vector<std::s
   document_ = {{"strata", kVersion},
                {"command", command},
                {"time", utc_now()},
-               {"machine", destination_.empty() ? Json::object() : machine_facts()},
+               {"machine", destination_.empty() ? Json::object() : machine_profile()},
                {"matrix", Json::object()},
                {"results", Json::array()}};
   on_interruption([this] { write_interrupted(); });
@@ -25,14 +25,14 @@ ResultDocument::~ResultDocument() {
   on_interruption({});
 }
 
-void ResultDocument::describe_machine(const Json& facts) {
+void ResultDocument::describe_machine(const Json& profile) {
   const std::lock_guard lock(mutex_);
-  document_["machine"].update(facts);
+  document_["machine"].update(profile);
 }
 
-void ResultDocument::describe_matrix(const Json& facts) {
+void ResultDocument::describe_matrix(const Json& profile) {
   const std::lock_guard lock(mutex_);
-  document_["matrix"].update(facts);
+  document_["matrix"].update(profile);
 }
 
 void ResultDocument::add_result(Json result) {
@@ -66,17 +66,17 @@ Offset stored_zeros(const MatrixSource& source, const MatrixStatistics& statisti
 }
 
 Json describe(const MatrixSource& source) {
-  Json facts{{"name", source.name}};
+  Json profile{{"name", source.name}};
   if (source.header) {
-    facts["rows"] = source.header->rows;
-    facts["cols"] = source.header->cols;
-    facts["symmetry"] = name_of(source.header->symmetry);
-    facts["field"] = name_of(source.header->field);
-    facts["stored_entries"] = source.header->stored_entries;
+    profile["rows"] = source.header->rows;
+    profile["cols"] = source.header->cols;
+    profile["symmetry"] = name_of(source.header->symmetry);
+    profile["field"] = name_of(source.header->field);
+    profile["stored_entries"] = source.header->stored_entries;
   } else {
-    facts["field"] = "real";
+    profile["field"] = "real";
   }
-  return facts;
+  return profile;
 }
 
 Json describe(const MatrixSource& source, const MatrixStatistics& statistics) {
@@ -85,34 +85,34 @@ Json describe(const MatrixSource& source, const MatrixStatistics& statistics) {
   for (const LengthBin& bin : lengths.histogram) {
     histogram.push_back({{"first", bin.first}, {"last", bin.last}, {"rows", bin.rows}});
   }
-  Json facts = describe(source);
-  facts.update({{"rows", statistics.rows},
-                {"cols", statistics.cols},
-                {"nnz", statistics.entries},
-                {"symmetry", source.header ? name_of(source.header->symmetry)
-                                           : name_of(statistics.value_symmetry)},
-                {"bandwidth", statistics.bandwidth()},
-                {"lower_bandwidth", statistics.lower_bandwidth},
-                {"upper_bandwidth", statistics.upper_bandwidth},
-                {"nnz_per_row",
-                 {{"mean", lengths.mean},
-                  {"max", lengths.max},
-                  {"stddev", lengths.stddev},
-                  {"min", lengths.min},
-                  {"lower_quartile", lengths.lower_quartile},
-                  {"median", lengths.median},
-                  {"upper_quartile", lengths.upper_quartile},
-                  {"histogram", histogram}}},
-                {"zeros", stored_zeros(source, statistics)},
-                {"expanded_zeros", statistics.zeros},
-                {"non_finite", statistics.non_finite},
-                {"empty_rows", statistics.empty_rows},
-                {"empty_cols", statistics.empty_cols},
-                {"diagonal_entries", statistics.diagonal_entries},
-                {"pattern_symmetric", statistics.pattern_symmetric},
-                {"mirrored_share", statistics.mirrored_share()},
-                {"value_symmetry", name_of(statistics.value_symmetry)}});
-  return facts;
+  Json profile = describe(source);
+  profile.update({{"rows", statistics.rows},
+                  {"cols", statistics.cols},
+                  {"nnz", statistics.entries},
+                  {"symmetry", source.header ? name_of(source.header->symmetry)
+                                             : name_of(statistics.value_symmetry)},
+                  {"bandwidth", statistics.bandwidth()},
+                  {"lower_bandwidth", statistics.lower_bandwidth},
+                  {"upper_bandwidth", statistics.upper_bandwidth},
+                  {"nnz_per_row",
+                   {{"mean", lengths.mean},
+                    {"max", lengths.max},
+                    {"stddev", lengths.stddev},
+                    {"min", lengths.min},
+                    {"lower_quartile", lengths.lower_quartile},
+                    {"median", lengths.median},
+                    {"upper_quartile", lengths.upper_quartile},
+                    {"histogram", histogram}}},
+                  {"zeros", stored_zeros(source, statistics)},
+                  {"expanded_zeros", statistics.zeros},
+                  {"non_finite", statistics.non_finite},
+                  {"empty_rows", statistics.empty_rows},
+                  {"empty_cols", statistics.empty_cols},
+                  {"diagonal_entries", statistics.diagonal_entries},
+                  {"pattern_symmetric", statistics.pattern_symmetric},
+                  {"mirrored_share", statistics.mirrored_share()},
+                  {"value_symmetry", name_of(statistics.value_symmetry)}});
+  return profile;
 }
 
 }  // namespace strata::cli

@@ -23,8 +23,8 @@ class ResultDocument {
   ResultDocument& operator=(const ResultDocument&) = delete;
 
   // Adds keys to "machine" and to "matrix", replacing those it has.
-  void describe_machine(const Json& facts);
-  void describe_matrix(const Json& facts);
+  void describe_machine(const Json& profile);
+  void describe_matrix(const Json& profile);
   void add_result(Json result);
 
   // Writes the document where it was asked for; nothing otherwise.

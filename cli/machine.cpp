@@ -11,7 +11,7 @@
 #include "cli/machine_gpu.hpp"
 #include "cli/measuring.hpp"
 #include "cli/run_command.hpp"
-#include "strata/machine/stored_facts.hpp"
+#include "strata/machine/cached_profile.hpp"
 
 namespace strata::cli {
 
@@ -29,40 +29,40 @@ std::string counted(int count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string cache_text(const MachineFacts& facts) {
-  if (facts.caches.empty()) return "  the system reports no caches\n";
+std::string cache_text(const MachineProfile& profile) {
+  if (profile.caches.empty()) return "  the system reports no caches\n";
   Table table({"cache", "bytes", "shared by"});
-  for (const CacheFacts& cache : facts.caches) {
+  for (const CacheLevel& cache : profile.caches) {
     table.add({fmt::format("L{}", cache.level), bytes_text(cache.bytes),
                counted(cache.shared_by, "processor")});
   }
   return table.text(2);
 }
 
-std::string plateau_text(const MachineFacts& facts) {
+std::string plateau_text(const MachineProfile& profile) {
   Table table({"plateaus", "up to", "GB/s", ""});
-  for (std::size_t i = 0; i < facts.plateaus.size(); ++i) {
-    const Plateau& plateau = facts.plateaus[i];
-    const bool first = i == 0 || facts.plateaus[i - 1].threads != plateau.threads;
+  for (std::size_t i = 0; i < profile.plateaus.size(); ++i) {
+    const Plateau& plateau = profile.plateaus[i];
+    const bool first = i == 0 || profile.plateaus[i - 1].threads != plateau.threads;
     const bool last =
-        i + 1 == facts.plateaus.size() || facts.plateaus[i + 1].threads != plateau.threads;
+        i + 1 == profile.plateaus.size() || profile.plateaus[i + 1].threads != plateau.threads;
     table.add({first ? counted(plateau.threads, "thread") : "",
                last ? "memory" : bytes_text(plateau.bytes), giga_text(plateau.bytes_per_second),
                fmt::format("{:.1f} times memory",
-                           plateau.bytes_per_second / facts.memory_bandwidth(plateau.threads))});
+                           plateau.bytes_per_second / profile.memory_bandwidth(plateau.threads))});
   }
   return table.text(2);
 }
 
 // One line per working set, with a bar.
-std::vector<std::string> curve_lines(const MachineFacts& facts, int threads) {
+std::vector<std::string> curve_lines(const MachineProfile& profile, int threads) {
   constexpr int kBarWidth = 20;
   double fastest = 0;
-  for (const BandwidthPoint& point : facts.read) {
+  for (const BandwidthPoint& point : profile.read) {
     if (point.threads == threads) fastest = std::max(fastest, point.bytes_per_second);
   }
   std::vector<std::string> lines{counted(threads, "thread") + ", GB/s"};
-  for (const BandwidthPoint& point : facts.read) {
+  for (const BandwidthPoint& point : profile.read) {
     if (point.threads != threads) continue;
     lines.push_back(fmt::format("{:>8}  {:>5} {}", bytes_text(point.bytes),
                                 giga_text(point.bytes_per_second),
@@ -72,22 +72,22 @@ std::vector<std::string> curve_lines(const MachineFacts& facts, int threads) {
 }
 
 // The curves of one thread and of all.
-std::string curve_text(const MachineFacts& facts) {
+std::string curve_text(const MachineProfile& profile) {
   std::vector<std::string> all;
-  if (facts.cores > 1) all = curve_lines(facts, facts.cores);
+  if (profile.cores > 1) all = curve_lines(profile, profile.cores);
   return "  reading a working set again and again\n" +
-         side_by_side(curve_lines(facts, 1), all, 4, 2);
+         interleaved(curve_lines(profile, 1), all, 4, 2);
 }
 
-std::string stream_text(const MachineFacts& facts) {
-  const StreamRates& stream = facts.stream;
+std::string stream_text(const MachineProfile& profile) {
+  const StreamRates& stream = profile.stream;
   Table table({"STREAM", "copy", "scale", "add", "triad", "dot"});
   table.add({"GB/s", giga_text(stream.copy), giga_text(stream.scale), giga_text(stream.add),
              giga_text(stream.triad), giga_text(stream.dot)});
   std::string text = table.text(2);
-  text += fmt::format("  {}, arrays of {}", counted(facts.cores, "thread"),
+  text += fmt::format("  {}, arrays of {}", counted(profile.cores, "thread"),
                       bytes_text(stream.array_bytes));
-  if (const Offset cache = facts.last_level_bytes(); cache > 0) {
+  if (const Offset cache = profile.last_level_bytes(); cache > 0) {
     const double times = static_cast<double>(stream.array_bytes) / static_cast<double>(cache);
     text += fmt::format(": {:.1f} times the last-level cache{}", times,
                         times < 1 ? ", too little to be memory alone" : "");
@@ -95,40 +95,42 @@ std::string stream_text(const MachineFacts& facts) {
   return text + "\n";
 }
 
-std::string synchronisation_text(const MachineFacts& facts) {
-  const RampUp& ramp_up = facts.ramp_up;
-  std::string text = fmt::format("  fork/join  {} for {}\n", seconds_text(facts.fork_join_seconds),
-                                 counted(facts.cores, "thread"));
-  if (facts.handoff_seconds > 0) {
+std::string synchronisation_text(const MachineProfile& profile) {
+  const HockneyFit& hockney = profile.hockney;
+  std::string text =
+      fmt::format("  fork/join  {} for {}\n", seconds_text(profile.fork_join_seconds),
+                  counted(profile.cores, "thread"));
+  if (profile.handoff_seconds > 0) {
     text += fmt::format("  hand-off   {} until another thread sees a store\n",
-                        seconds_text(facts.handoff_seconds));
+                        seconds_text(profile.handoff_seconds));
   }
   return text +
          fmt::format(
              "  ramp-up    Q bytes from memory: B = Q / ({} + Q / {} GB/s), off by {:.0f} % (rms)\n"
              "             half of the bandwidth at {}\n",
-             seconds_text(ramp_up.overhead_seconds), giga_text(ramp_up.bytes_per_second),
-             100 * ramp_up.relative_error,
-             bytes_text(std::llround(ramp_up.overhead_seconds * ramp_up.bytes_per_second)));
+             seconds_text(hockney.overhead_seconds), giga_text(hockney.bytes_per_second),
+             100 * hockney.relative_error,
+             bytes_text(std::llround(hockney.overhead_seconds * hockney.bytes_per_second)));
 }
 
-std::string machine_text(const KnownFacts& known, const std::string& path, bool with_remark) {
-  const MachineFacts& facts = known.facts;
-  std::string text = fmt::format(
-      "{}, {}\n  measured   {}, in {:.1f} s, spread {:.2f}{}\n  stored in  {}\n",
-      facts.processor.empty() ? "unknown processor" : facts.processor,
-      counted(facts.cores, "thread"), facts.measured_at, facts.measuring_seconds, facts.spread,
-      known.measured ? "" : "; --refresh measures again", known.stored ? path : "nowhere");
+std::string machine_text(const CachedProfile& known, const std::string& path, bool with_remark) {
+  const MachineProfile& profile = known.profile;
+  std::string text =
+      fmt::format("{}, {}\n  measured   {}, in {:.1f} s, spread {:.2f}{}\n  stored in  {}\n",
+                  profile.processor.empty() ? "unknown processor" : profile.processor,
+                  counted(profile.cores, "thread"), profile.measured_at, profile.measuring_seconds,
+                  profile.spread, known.measured ? "" : "; --refresh measures again",
+                  known.stored ? path : "nowhere");
   if (with_remark && !known.remark.empty()) text += fmt::format("  remark     {}\n", known.remark);
-  return text + "\n" + cache_text(facts) + "\n" + plateau_text(facts) + "\n" + curve_text(facts) +
-         "\n" + stream_text(facts) + "\n" + synchronisation_text(facts);
+  return text + "\n" + cache_text(profile) + "\n" + plateau_text(profile) + "\n" +
+         curve_text(profile) + "\n" + stream_text(profile) + "\n" + synchronisation_text(profile);
 }
 
-Json machine_json(const KnownFacts& known, const std::string& path) {
-  Json result{{"kernel", "machine"}, {"backend", "cpu"}, {"threads", known.facts.cores}};
-  result.update(Json::parse(to_json(known.facts)));
-  result["cache_bytes"] = known.facts.cache_bytes(known.facts.cores);
-  result["private_cache_bytes"] = known.facts.private_cache_bytes(known.facts.cores);
+Json machine_json(const CachedProfile& known, const std::string& path) {
+  Json result{{"kernel", "machine"}, {"backend", "cpu"}, {"threads", known.profile.cores}};
+  result.update(Json::parse(to_json(known.profile)));
+  result["cache_bytes"] = known.profile.cache_bytes(known.profile.cores);
+  result["private_cache_bytes"] = known.profile.private_cache_bytes(known.profile.cores);
   result["measured_now"] = known.measured;
   if (known.stored) result["stored_in"] = path;
   if (!known.remark.empty()) result["remark"] = known.remark;
@@ -150,9 +152,9 @@ std::string run_on_cpu(const MachineOptions& options, ResultDocument& document,
                                  .largest_bytes = 0,
                                  .largest_spread = options.largest_spread,
                                  .progress = shown_by(progress)};
-  const auto path = facts_path(options.common.threads);
-  const KnownFacts known =
-      options.refresh ? measure_anew(path, measuring) : load_or_measure(path, measuring);
+  const auto path = profile_path(options.common.threads);
+  const CachedProfile known =
+      options.refresh ? measure_again(path, measuring) : load_or_measure(path, measuring);
   document.add_result(machine_json(known, path.string()));
   return machine_text(known, path.string(), !options.common.quiet);
 }

@@ -9,16 +9,16 @@
 
 namespace strata::cli {
 
-const KnownFacts& find_machine(ResultDocument& document, Progress& progress) {
+const CachedProfile& find_machine(ResultDocument& document, Progress& progress) {
   progress.start("finding out how fast this machine is");
-  const KnownFacts& known = known_machine();
-  const int threads = known.facts.cores;
-  Json facts{{"memory_read_bytes_per_second", known.facts.memory_bandwidth(threads)},
-             {"cache_bytes", known.facts.cache_bytes(threads)},
-             {"private_cache_bytes", known.facts.private_cache_bytes(threads)},
-             {"measured_at", known.facts.measured_at}};
-  if (!known.remark.empty()) facts["remark"] = known.remark;
-  document.describe_machine(facts);
+  const CachedProfile& known = cached_machine_profile();
+  const int threads = known.profile.cores;
+  Json profile{{"memory_read_bytes_per_second", known.profile.memory_bandwidth(threads)},
+               {"cache_bytes", known.profile.cache_bytes(threads)},
+               {"private_cache_bytes", known.profile.private_cache_bytes(threads)},
+               {"measured_at", known.profile.measured_at}};
+  if (!known.remark.empty()) profile["remark"] = known.remark;
+  document.describe_machine(profile);
   return known;
 }
 
@@ -61,15 +61,15 @@ std::string matrix_text(const MatrixSource& source, const MatrixStatistics& stat
                      statistics.row_lengths.mean);
 }
 
-std::string processor_text(const MachineFacts& facts, int threads) {
+std::string processor_text(const MachineProfile& profile, int threads) {
   return fmt::format("{}, {} thread{}: {} GB/s from memory\n\n",
-                     facts.processor.empty() ? "this machine" : facts.processor, threads,
-                     threads == 1 ? "" : "s", giga_text(facts.memory_bandwidth(threads)));
+                     profile.processor.empty() ? "this machine" : profile.processor, threads,
+                     threads == 1 ? "" : "s", giga_text(profile.memory_bandwidth(threads)));
 }
 
 std::string heading_text(const MatrixSource& source, const MatrixStatistics& statistics,
-                         const MachineFacts& facts, int threads) {
-  return matrix_text(source, statistics) + processor_text(facts, threads);
+                         const MachineProfile& profile, int threads) {
+  return matrix_text(source, statistics) + processor_text(profile, threads);
 }
 
 std::string giga_text(double per_second) {

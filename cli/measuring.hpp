@@ -7,14 +7,14 @@
 #include "cli/json.hpp"
 #include "cli/terminal.hpp"
 #include "strata/bench/timing.hpp"
-#include "strata/machine/stored_facts.hpp"
+#include "strata/machine/cached_profile.hpp"
 #include "strata/measure/validation.hpp"
 
 namespace strata::cli {
 
 // The facts of this machine, measured now if nobody has yet. Tells the document what benchmarks
 // compare with.
-const KnownFacts& find_machine(ResultDocument& document, Progress& progress);
+const CachedProfile& find_machine(ResultDocument& document, Progress& progress);
 
 // One timed candidate. Flops and bytes are those of one application.
 struct Measurement {
@@ -41,9 +41,9 @@ FormatName split_format(const std::string& text);
 
 // The lines above a table: the matrix, the processor and its memory, and both.
 std::string matrix_text(const MatrixSource& source, const MatrixStatistics& statistics);
-std::string processor_text(const MachineFacts& facts, int threads);
+std::string processor_text(const MachineProfile& profile, int threads);
 std::string heading_text(const MatrixSource& source, const MatrixStatistics& statistics,
-                         const MachineFacts& facts, int threads);
+                         const MachineProfile& profile, int threads);
 
 // 1.2e10 as "12.0": billions per second, with three digits.
 std::string giga_text(double per_second);

@@ -17,7 +17,7 @@
 #include "cli/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
-#include "strata/machine/gpu/stored_facts.hpp"
+#include "strata/machine/gpu/cached_profile.hpp"
 #include "strata/model/balance.hpp"
 #include "strata/model/power_model.hpp"
 
@@ -52,11 +52,11 @@ struct ModelledDevice {
   std::string heading;
   double memory = 0;  // bytes per second
   std::vector<CacheTarget> targets;
-  RampUp ramp_up;
+  HockneyFit hockney;
   std::string pieces;               // of what the ramp-up is
   std::vector<Offset> piece_bytes;  // to show
-  bool stores_load = true;          // see VectorTraffic
-  bool (*has_kernel)(const FormatFacts&) = nullptr;
+  bool write_allocate = true;       // see VectorTraffic
+  bool (*has_kernel)(const FormatSummary&) = nullptr;
   std::string why_no_target;
 };
 
@@ -70,7 +70,8 @@ struct PowerLine {
 
 // The models count 2 flops per entry.
 std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const TypeSizes& sizes,
-                                     const std::vector<FormatFacts>& formats, bool stores_load) {
+                                     const std::vector<FormatSummary>& formats,
+                                     bool write_allocate) {
   const double entries_per_row = statistics.row_lengths.mean;
   const ElementSizes elements{static_cast<double>(sizes.value_bytes),
                               static_cast<double>(sizes.index_bytes)};
@@ -82,8 +83,8 @@ std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const T
   const VectorTraffic vectors{.rows = statistics.rows,
                               .cols = statistics.cols,
                               .value_bytes = elements.value,
-                              .stores_load = stores_load};
-  for (const FormatFacts& format : formats) {
+                              .write_allocate = write_allocate};
+  for (const FormatSummary& format : formats) {
     if (!format.footprint) continue;
     lines.push_back({format.label + ", true bytes", product_balance(*format.footprint, vectors)});
   }
@@ -93,57 +94,57 @@ std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const T
 }
 
 // The formats that have fast kernels.
-std::vector<FormatFacts> formats_with_kernels(const AnyMatrix& matrix,
-                                              const MatrixStatistics& statistics,
-                                              bool (*has_kernel)(const FormatFacts&)) {
-  std::vector<FormatFacts> formats = formats_to_try(statistics);
-  std::erase_if(formats, [has_kernel](const FormatFacts& format) { return !has_kernel(format); });
-  for (FormatFacts& format : formats) measure_format(matrix, format);
+std::vector<FormatSummary> formats_with_kernels(const AnyMatrix& matrix,
+                                                const MatrixStatistics& statistics,
+                                                bool (*has_kernel)(const FormatSummary&)) {
+  std::vector<FormatSummary> formats = formats_to_try(statistics);
+  std::erase_if(formats, [has_kernel](const FormatSummary& format) { return !has_kernel(format); });
+  for (FormatSummary& format : formats) measure_format(matrix, format);
   return formats;
 }
 
-std::vector<CacheTarget> targets_of(const MachineFacts& facts, int threads) {
+std::vector<CacheTarget> targets_of(const MachineProfile& profile, int threads) {
   std::vector<CacheTarget> targets;
   const auto add = [&](std::string name, Offset bytes) {
     if (bytes <= 0) return;
     const double rate =
-        std::max(facts.read_bandwidth(threads, bytes / 2), facts.memory_bandwidth(threads));
+        std::max(profile.read_bandwidth(threads, bytes / 2), profile.memory_bandwidth(threads));
     targets.push_back({std::move(name), bytes, rate});
   };
-  const Offset own = facts.private_cache_bytes(threads);
+  const Offset own = profile.private_cache_bytes(threads);
   add("private caches", own);
-  if (const Offset all = facts.cache_bytes(threads); all > own) add("shared caches", all);
+  if (const Offset all = profile.cache_bytes(threads); all > own) add("shared caches", all);
   return targets;
 }
 
-ModelledDevice modelled(const MachineFacts& facts, int threads) {
+ModelledDevice modelled(const MachineProfile& profile, int threads) {
   return {.backend = "cpu",
-          .heading = processor_text(facts, threads),
-          .memory = facts.memory_bandwidth(threads),
-          .targets = targets_of(facts, threads),
-          .ramp_up = facts.ramp_up,
+          .heading = processor_text(profile, threads),
+          .memory = profile.memory_bandwidth(threads),
+          .targets = targets_of(profile, threads),
+          .hockney = profile.hockney,
           .pieces = "each start the threads anew",
           .piece_bytes = {100'000, 1'000'000, 10'000'000},
-          .stores_load = true,
+          .write_allocate = true,
           .has_kernel = has_cpu_kernel,
           .why_no_target = "No cache of this machine reads faster than its memory."};
 }
 
-ModelledDevice modelled(const gpu::GpuFacts& facts) {
+ModelledDevice modelled(const gpu::GpuProfile& profile) {
   ModelledDevice device{
-      .backend = std::string(gpu::name_of(facts.device.api)),
-      .heading = gpu_heading_text(facts),
-      .memory = facts.memory_bandwidth(),
+      .backend = std::string(gpu::name_of(profile.device.api)),
+      .heading = gpu_heading_text(profile),
+      .memory = profile.memory_bandwidth(),
       .targets = {},
-      .ramp_up = facts.ramp_up,
+      .hockney = profile.hockney,
       .pieces = "are a kernel each",
       .piece_bytes = {1'000'000, 10'000'000, 100'000'000},
-      .stores_load = false,
+      .write_allocate = false,
       .has_kernel = has_gpu_kernel,
       .why_no_target = "The L2 of this GPU does not read faster than its memory."};
-  if (const Offset bytes = facts.l2_bytes(); bytes > 0) {
+  if (const Offset bytes = profile.l2_bytes(); bytes > 0) {
     device.targets.push_back(
-        {"L2", bytes, std::max(facts.read_bandwidth(bytes / 2), facts.memory_bandwidth())});
+        {"L2", bytes, std::max(profile.read_bandwidth(bytes / 2), profile.memory_bandwidth())});
   }
   return device;
 }
@@ -189,16 +190,16 @@ std::string power_text(const std::vector<PowerLine>& lines, double memory, doubl
   return table.text(2);
 }
 
-std::string ramp_up_text(const ModelledDevice& device) {
-  const RampUp& fit = device.ramp_up;
+std::string hockney_text(const ModelledDevice& device) {
+  const HockneyFit& fit = device.hockney;
   std::string text =
       fmt::format("  Pieces of Q bytes that {} (Panzlaff 4.12, {} each):", device.pieces,
                   seconds_text(fit.overhead_seconds));
   for (const Offset bytes : device.piece_bytes) {
     text += fmt::format("{} {} at {} GB/s", bytes == device.piece_bytes.front() ? "" : ",",
                         bytes_text(bytes),
-                        giga_text(ramped_up(fit.bytes_per_second, fit.overhead_seconds,
-                                            static_cast<double>(bytes))));
+                        giga_text(with_latency(fit.bytes_per_second, fit.overhead_seconds,
+                                               static_cast<double>(bytes))));
   }
   return text + ".\n";
 }
@@ -206,7 +207,7 @@ std::string ramp_up_text(const ModelledDevice& device) {
 Json balance_json(const BalanceLine& line, const ModelledDevice& device, double flops) {
   const double bytes = line.bytes_per_flop * flops;
   const double from_pieces =
-      ramped_up(device.ramp_up.bytes_per_second, device.ramp_up.overhead_seconds, bytes);
+      with_latency(device.hockney.bytes_per_second, device.hockney.overhead_seconds, bytes);
   return {{"kernel", "model"},
           {"backend", device.backend},
           {"variant", line.model},
@@ -241,7 +242,7 @@ std::string model_on(const ModelledDevice& device, const CountedMatrix& counted,
   const double flops = sizes.flops_per_entry * static_cast<double>(statistics.entries);
   const auto balances = balances_of(
       statistics, sizes, formats_with_kernels(counted.matrix, statistics, device.has_kernel),
-      device.stores_load);
+      device.write_allocate);
   for (const BalanceLine& line : balances) {
     document.add_result(balance_json(line, device, flops));
   }
@@ -261,7 +262,7 @@ std::string model_on(const ModelledDevice& device, const CountedMatrix& counted,
   }
   if (lines.empty()) return text + "  " + device.why_no_target + "\n";
   return text + power_text(lines, device.memory, best->bytes_per_flop) + "\n" +
-         ramp_up_text(device) +
+         hockney_text(device) +
          fmt::format(
              "  Powers are those of {}: without overlap memory and cache take turns (Panzlaff "
              "4.8),\n"
@@ -273,9 +274,9 @@ std::string model_on(const ModelledDevice& device, const CountedMatrix& counted,
 // The facts in a file that `strata machine` has stored, perhaps on another machine.
 KnownGpu load_gpu(const std::string& path) {
   try {
-    std::optional<gpu::GpuFacts> facts = gpu::load_facts(path);
-    if (!facts) throw FileError(path, "no such file");
-    return {.facts = *std::move(facts), .remark = "", .measured = false, .path = path};
+    std::optional<gpu::GpuProfile> profile = gpu::load_profile(path);
+    if (!profile) throw FileError(path, "no such file");
+    return {.profile = *std::move(profile), .remark = "", .measured = false, .path = path};
   } catch (const FileError& error) {
     throw Failure(ExitStatus::input, error.what());
   }
@@ -297,7 +298,7 @@ Modelled choose_devices(const ModelOptions& options, ResultDocument& document, P
     return chosen;
   }
   Modelled chosen{false, load_gpu(options.gpu)};
-  const std::string api(gpu::name_of(chosen.gpu->facts.device.api));
+  const std::string api(gpu::name_of(chosen.gpu->profile.device.api));
   for (const std::string& word : split_list(options.backend.empty() ? api : options.backend)) {
     if (word != "cpu" && word != "all" && word != api) {
       throw InvalidArgument(
@@ -313,9 +314,9 @@ std::string run_model(const ModelOptions& options, ResultDocument& document, Pro
   const Modelled chosen = choose_devices(options, document, progress);
   std::vector<ModelledDevice> devices;
   if (chosen.cpu) {
-    devices.push_back(modelled(find_machine(document, progress).facts, thread_count()));
+    devices.push_back(modelled(find_machine(document, progress).profile, thread_count()));
   }
-  if (chosen.gpu) devices.push_back(modelled(chosen.gpu->facts));
+  if (chosen.gpu) devices.push_back(modelled(chosen.gpu->profile));
   const MatrixSource source = find_matrix(options.matrix);
   const CountedMatrix counted = load_and_count(source, options.common, document, progress);
   if (counted.statistics.entries == 0) {

@@ -137,7 +137,7 @@ std::string formulas_text(const std::vector<PowerRun>& runs) {
     table.add({strategy_text(run), std::to_string(run.power), cell(run.measurement.timing.median),
                cell(run.choice.predicted_seconds), cell(run.choice.predicted_overlapped_seconds),
                by_formula(run.formulas->sell), by_formula(run.formulas->blocked),
-               by_formula(run.formulas->ramped_up), run.choice.bound});
+               by_formula(run.formulas->with_latency), run.choice.bound});
   }
   return table.text(2);
 }
@@ -225,13 +225,13 @@ Backends require_here(const PowerSettings& settings) {
   return backends;
 }
 
-Offset cache_bytes_of(const KnownFacts* processor, const std::optional<KnownGpu>& gpu) {
+Offset cache_bytes_of(const CachedProfile* processor, const std::optional<KnownGpu>& gpu) {
   Offset bytes = 0;
   if (processor != nullptr) {
-    const MachineFacts& facts = processor->facts;
-    bytes = std::max(facts.last_level_bytes(), facts.cache_bytes(facts.cores));
+    const MachineProfile& profile = processor->profile;
+    bytes = std::max(profile.last_level_bytes(), profile.cache_bytes(profile.cores));
   }
-  return gpu ? std::max(bytes, gpu->facts.device.l2_bytes) : bytes;
+  return gpu ? std::max(bytes, gpu->profile.device.l2_bytes) : bytes;
 }
 
 std::string run_mpk(const MpkOptions& options, std::vector<PowerRun>& runs,
@@ -241,7 +241,7 @@ std::string run_mpk(const MpkOptions& options, std::vector<PowerRun>& runs,
   if (backends.gpu || backends.vendor) {
     gpu = find_gpu(options.common.device, document, progress);
   }
-  const KnownFacts* processor = backends.cpu ? &find_machine(document, progress) : nullptr;
+  const CachedProfile* processor = backends.cpu ? &find_machine(document, progress) : nullptr;
   const MatrixSource source = find_matrix(
       options.matrix.empty() ? default_matrix(cache_bytes_of(processor, gpu)) : options.matrix);
   const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
@@ -255,14 +255,14 @@ std::string run_mpk(const MpkOptions& options, std::vector<PowerRun>& runs,
 
   std::string text = matrix_text(source, statistics);
   if (processor != nullptr) {
-    run_power_bench(matrix, options.power, processor->facts, options.measuring, progress, keep);
-    text += processor_text(processor->facts, runs.front().threads) + device_text(runs);
+    run_power_bench(matrix, options.power, processor->profile, options.measuring, progress, keep);
+    text += processor_text(processor->profile, runs.front().threads) + device_text(runs);
   }
   if (gpu) {
     const auto before = static_cast<std::ptrdiff_t>(runs.size());
     run_gpu_power_bench(matrix, options.power, {.plans = backends.gpu, .vendor = backends.vendor},
-                        gpu->facts, options.measuring, progress, keep);
-    text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->facts) +
+                        gpu->profile, options.measuring, progress, keep);
+    text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->profile) +
             device_text({runs.begin() + before, runs.end()});
   }
   if (!backends.why_no_gpu.empty()) text += fmt::format("Left out: {}.\n", backends.why_no_gpu);

@@ -64,9 +64,9 @@ GpuProduct sell_product(const GpuOperands<V, I>& operands) {
           multiply_by(std::move(product), stored, operands)};
 }
 
-FormatFacts format_of(std::string name, std::string label,
-                      std::vector<NamedNumber> parameters = {}) {
-  FormatFacts format;
+FormatSummary format_of(std::string name, std::string label,
+                        std::vector<NamedNumber> parameters = {}) {
+  FormatSummary format;
   format.format = std::move(name);
   format.label = std::move(label);
   format.parameters = std::move(parameters);

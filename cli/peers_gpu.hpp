@@ -33,7 +33,7 @@ struct GpuOperands {
 };
 
 struct GpuPeer {
-  FormatFacts format;  // name, label and parameters; the label names the library too
+  FormatSummary format;  // name, label and parameters; the label names the library too
   // Does what comes before the first product. Throws Error where the library refuses.
   std::function<GpuProduct()> make;
 };

@@ -14,8 +14,8 @@ namespace {
 template <Value V, Index I>
 class Processor {
  public:
-  Processor(const PowerSettings& settings, const MachineFacts& facts)
-      : settings_(settings), facts_(facts) {}
+  Processor(const PowerSettings& settings, const MachineProfile& profile)
+      : settings_(settings), profile_(profile) {}
 
   Contender<V, I> plan(const Csr<V, I>& matrix, std::span<const V> x, const PowerTask& task) {
     const auto prepared = std::make_shared<Prepared>();
@@ -30,9 +30,9 @@ class Processor {
             .order =
                 [prepared] {
                   const PowerPlan<V, I>& made = prepared->plan;
-                  return order_of<V, I>({made.rows(), made.positions(), made.vectors()},
-                                        [&](std::span<const V> rows, std::span<V> positions) {
-                                          made.to_plan_order(rows, positions);
+                  return order_of<V, I>({made.rows(), made.padded_rows(), made.vectors()},
+                                        [&](std::span<const V> rows, std::span<V> padded_rows) {
+                                          made.to_plan_order(rows, padded_rows);
                                         });
                 }};
   }
@@ -56,16 +56,16 @@ class Processor {
     run.threads = plan.threads();
     run.levels = plan.levels();
     run.setup_seconds = plan.setup_seconds();
-    run.memory_bandwidth = facts_.memory_bandwidth(plan.threads());
+    run.memory_bandwidth = profile_.memory_bandwidth(plan.threads());
     return run;
   }
 
   // A vector of rows in the order that the plan takes.
   Array<V> as_taken(const PowerPlan<V, I>& plan, std::span<const V> rows) const {
     if (!in_plan_order()) return Array<V>(rows.begin(), rows.end());
-    Array<V> positions(static_cast<std::size_t>(plan.vector_rows()) * plan.vectors());
-    plan.to_plan_order(rows, positions);
-    return positions;
+    Array<V> padded_rows(static_cast<std::size_t>(plan.vector_rows()) * plan.vectors());
+    plan.to_plan_order(rows, padded_rows);
+    return padded_rows;
   }
 
   std::span<V> output(const Prepared& prepared) {
@@ -96,18 +96,18 @@ class Processor {
   }
 
   const PowerSettings& settings_;
-  const MachineFacts& facts_;
+  const MachineProfile& profile_;
   Array<V> powers_;  // of whichever contender runs
 };
 
 }  // namespace
 
 void run_power_bench(const AnyMatrix& matrix, const PowerSettings& settings,
-                     const MachineFacts& facts, const MeasuringOptions& measuring,
+                     const MachineProfile& profile, const MeasuringOptions& measuring,
                      Progress& progress, const PowerRunsDone& done) {
   std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
-        Processor<V, I> processor(settings, facts);
+        Processor<V, I> processor(settings, profile);
         PowerContest<V, I>(csr, settings, measuring, progress)
             .run({.plan = [&](const Csr<V, I>& own, std::span<const V> x,
                               const PowerTask& task) { return processor.plan(own, x, task); },

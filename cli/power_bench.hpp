@@ -48,7 +48,7 @@ using PowerRunsDone = std::function<void(const std::vector<PowerRun>&)>;
 
 // Runs every combination of the settings on the processor.
 void run_power_bench(const AnyMatrix& matrix, const PowerSettings& settings,
-                     const MachineFacts& facts, const MeasuringOptions& measuring,
+                     const MachineProfile& profile, const MeasuringOptions& measuring,
                      Progress& progress, const PowerRunsDone& done);
 
 }  // namespace strata::cli

@@ -43,15 +43,15 @@ class SharedPowers {
 template <Value V, Index I>
 class GpuPlans {
  public:
-  GpuPlans(const PowerSettings& settings, const gpu::GpuFacts& facts, SharedPowers<V>& powers,
+  GpuPlans(const PowerSettings& settings, const gpu::GpuProfile& profile, SharedPowers<V>& powers,
            gpu::Stream& stream)
-      : settings_(settings), facts_(facts), powers_(powers), stream_(stream) {}
+      : settings_(settings), profile_(profile), powers_(powers), stream_(stream) {}
 
   Contender<V, I> plan(const Csr<V, I>& matrix, std::span<const V> x, const PowerTask& task) {
     const auto prepared = std::make_shared<Prepared>();
     gpu::PowerPlan<V>& plan = prepared->plan;
     plan = gpu::plan_powers(
-        matrix, gpu_options_for(settings_, task.power, task.cache_bytes, task.strategy, facts_),
+        matrix, gpu_options_for(settings_, task.power, task.cache_bytes, task.strategy, profile_),
         stream_);
     prepared->workspace = plan.make_workspace(stream_);
     prepared->x = gpu::to_device(x, stream_);
@@ -74,23 +74,23 @@ class GpuPlans {
   bool in_plan_order() const { return settings_.plan.vector_order == VectorOrder::plan; }
 
   gpu::DeviceArray<V> in_order_of(const gpu::PowerPlan<V>& plan, const gpu::DeviceArray<V>& x) {
-    gpu::DeviceArray<V> positions(Offset{plan.positions()} * plan.vectors());
-    plan.to_plan_order(x.span(), positions.span(), stream_);
+    gpu::DeviceArray<V> padded_rows(Offset{plan.padded_rows()} * plan.vectors());
+    plan.to_plan_order(x.span(), padded_rows.span(), stream_);
     stream_.synchronize();
-    return positions;
+    return padded_rows;
   }
 
   PowerRun run_of(const gpu::PowerPlan<V>& plan, const PowerTask& task) const {
     PowerRun run;
-    run.backend = gpu::name_of(facts_.device.api);
+    run.backend = gpu::name_of(profile_.device.api);
     run.asked = task.strategy;
     run.power = task.power;
     run.cache_bytes = task.cache_bytes;
     run.choice = plan.choice();
-    run.device = facts_.device.index;
+    run.device = profile_.device.index;
     run.levels = plan.levels();
     run.setup_seconds = plan.setup_seconds();
-    run.memory_bandwidth = facts_.memory_bandwidth();
+    run.memory_bandwidth = profile_.memory_bandwidth();
     return run;
   }
 
@@ -122,16 +122,16 @@ class GpuPlans {
   }
 
   Permutation<I> rows_of(const gpu::PowerPlan<V>& plan) {
-    return order_of<V, I>({plan.rows(), plan.positions(), plan.vectors()},
-                          [&](std::span<const V> rows, std::span<V> positions) {
+    return order_of<V, I>({plan.rows(), plan.padded_rows(), plan.vectors()},
+                          [&](std::span<const V> rows, std::span<V> padded_rows) {
                             const auto ordered = in_order_of(plan, gpu::to_device(rows, stream_));
-                            gpu::copy(ordered.span(), positions, stream_);
+                            gpu::copy(ordered.span(), padded_rows, stream_);
                             stream_.synchronize();
                           });
   }
 
   const PowerSettings& settings_;
-  const gpu::GpuFacts& facts_;
+  const gpu::GpuProfile& profile_;
   SharedPowers<V>& powers_;
   gpu::Stream& stream_;
 };
@@ -140,9 +140,9 @@ class GpuPlans {
 template <Value V, Index I>
 class GpuVendor {
  public:
-  GpuVendor(const Csr<V, I>& matrix, const PowerSettings& settings, const gpu::GpuFacts& facts,
+  GpuVendor(const Csr<V, I>& matrix, const PowerSettings& settings, const gpu::GpuProfile& profile,
             SharedPowers<V>& powers, gpu::Stream& stream)
-      : matrix_(matrix), settings_(settings), facts_(facts), powers_(powers), stream_(stream) {}
+      : matrix_(matrix), settings_(settings), profile_(profile), powers_(powers), stream_(stream) {}
 
   Contender<V, I> contender(std::span<const V> x, int power) {
     Contender<V, I> contender;
@@ -152,8 +152,8 @@ class GpuVendor {
     run.power = power;
     run.choice.order = "given";
     run.choice.format = "csr";
-    run.device = facts_.device.index;
-    run.memory_bandwidth = facts_.memory_bandwidth();
+    run.device = profile_.device.index;
+    run.memory_bandwidth = profile_.memory_bandwidth();
     try {
       require_steps(power);
       if (!product_.multiply) choose(x);
@@ -235,7 +235,7 @@ class GpuVendor {
 
   // One of the library's ways to multiply.
   struct Way {
-    FormatFacts format;
+    FormatSummary format;
     GpuProduct product;
     double setup_seconds = 0;
   };
@@ -258,7 +258,7 @@ class GpuVendor {
     choice.format_bytes = product_.bytes;
     choice.memory_bytes =
         run.power * (static_cast<double>(product_.bytes) + 2 * static_cast<double>(x_.bytes()));
-    choice.predicted_seconds = choice.memory_bytes / facts_.memory_bandwidth();
+    choice.predicted_seconds = choice.memory_bytes / profile_.memory_bandwidth();
     choice.predicted_overlapped_seconds = choice.predicted_seconds;
     choice.bound = "dram";
   }
@@ -281,13 +281,13 @@ class GpuVendor {
 
   const Csr<V, I>& matrix_;
   const PowerSettings& settings_;
-  const gpu::GpuFacts& facts_;
+  const gpu::GpuProfile& profile_;
   SharedPowers<V>& powers_;
   gpu::Stream& stream_;
   gpu::DeviceArray<V> x_;
   std::shared_ptr<const gpu::DeviceCsr<V>> csr_;
   GpuOperands<V, I> operands_{matrix_, [this] { return on_device(); }, {}, {}, stream_};
-  FormatFacts format_;
+  FormatSummary format_;
   GpuProduct product_;
   double setup_seconds_ = 0;
   std::exception_ptr failure_;
@@ -295,18 +295,18 @@ class GpuVendor {
 
 template <Value V, Index I>
 void run_on(const Csr<V, I>& matrix, const PowerSettings& settings, const GpuPowerContest& contest,
-            const gpu::GpuFacts& facts, const MeasuringOptions& measuring, Progress& progress,
+            const gpu::GpuProfile& profile, const MeasuringOptions& measuring, Progress& progress,
             const PowerRunsDone& done) {
   gpu::Stream stream;
   SharedPowers<V> powers;
-  GpuPlans<V, I> plans(settings, facts, powers, stream);
-  GpuVendor<V, I> vendor(matrix, settings, facts, powers, stream);
+  GpuPlans<V, I> plans(settings, profile, powers, stream);
+  GpuVendor<V, I> vendor(matrix, settings, profile, powers, stream);
   PowerDevice<V, I> device{.strategies = settings.gpu_strategies(),
                            .cache_sizes = settings.cache_sizes,
-                           .stores_load = false,
+                           .write_allocate = false,
                            .min_repetitions = kMinRepetitions,
                            .stopwatch = gpu::device_stopwatch(stream),
-                           .gpu = &facts};
+                           .gpu = &profile};
   if (contest.plans) {
     device.plan = [&](const Csr<V, I>& own, std::span<const V> x, const PowerTask& task) {
       return plans.plan(own, x, task);
@@ -325,12 +325,12 @@ void run_on(const Csr<V, I>& matrix, const PowerSettings& settings, const GpuPow
 }  // namespace
 
 void run_gpu_power_bench(const AnyMatrix& matrix, const PowerSettings& settings,
-                         const GpuPowerContest& contest, const gpu::GpuFacts& facts,
+                         const GpuPowerContest& contest, const gpu::GpuProfile& profile,
                          const MeasuringOptions& measuring, Progress& progress,
                          const PowerRunsDone& done) {
-  gpu::use_device(facts.device.index);
+  gpu::use_device(profile.device.index);
   std::visit(
-      [&](const auto& csr) { run_on(csr, settings, contest, facts, measuring, progress, done); },
+      [&](const auto& csr) { run_on(csr, settings, contest, profile, measuring, progress, done); },
       matrix);
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cli/power_bench.hpp"
-#include "strata/machine/gpu/facts.hpp"
+#include "strata/machine/gpu/profile.hpp"
 
 namespace strata::cli {
 
@@ -15,7 +15,7 @@ struct GpuPowerContest {
 // On the GPU of the facts, which the calling thread uses from then on. The vendor's line says why
 // if it was not timed; if nothing else runs, that is thrown.
 void run_gpu_power_bench(const AnyMatrix& matrix, const PowerSettings& settings,
-                         const GpuPowerContest& contest, const gpu::GpuFacts& facts,
+                         const GpuPowerContest& contest, const gpu::GpuProfile& profile,
                          const MeasuringOptions& measuring, Progress& progress,
                          const PowerRunsDone& done);
 

@@ -40,18 +40,18 @@ Permutation<I> order_of(const PlanShape& shape,
   const int count = shape.vectors;
   const auto digits = [&](auto&& digit_of) {
     Array<V> rows(static_cast<std::size_t>(shape.rows) * count);
-    Array<V> positions(static_cast<std::size_t>(shape.positions) * count);
+    Array<V> padded_rows(static_cast<std::size_t>(shape.padded_rows) * count);
     parallel_for(shape.rows, [&](Offset row) {
       for (int v = 0; v < count; ++v) rows[row * count + v] = V(static_cast<float>(digit_of(row)));
     });
-    to_plan_order(rows, positions);
-    return positions;
+    to_plan_order(rows, padded_rows);
+    return padded_rows;
   };
   const Array<V> low = digits([](Offset row) { return row % kDigit + 1; });
   const Array<V> high = digits([](Offset row) { return row / kDigit; });
   Array<I> rows;
   rows.reserve(static_cast<std::size_t>(shape.rows));
-  for (Offset position = 0; position < shape.positions; ++position) {
+  for (Offset position = 0; position < shape.padded_rows; ++position) {
     const auto digit = static_cast<Offset>(std::real(low[position * count]));
     const auto above = static_cast<Offset>(std::real(high[position * count]));
     if (digit > 0) rows.push_back(static_cast<I>(above * kDigit + digit - 1));
@@ -152,7 +152,7 @@ void PowerContest<V, I>::count(const PowerDevice<V, I>& device, PowerRun& run) c
                        .flops_per_entry = is_complex<V> ? 8.0 : 2.0,
                        .vectors = settings_.plan.vectors,
                        .power = run.power,
-                       .stores_load = device.stores_load};
+                       .write_allocate = device.write_allocate};
   run.measurement.flops = work.flops();
   run.measurement.bytes = run.power * work.product_bytes(run.choice.format_bytes);
   run.minimum_bytes =

@@ -44,10 +44,10 @@ struct PowerDevice {
   std::function<Contender<V, I>(std::span<const V> x, int power)> vendor = {};
   std::vector<PowerStrategy> strategies = {};
   std::vector<Offset> cache_sizes = {0};
-  bool stores_load = true;  // see VectorTraffic
+  bool write_allocate = true;  // see VectorTraffic
   int min_repetitions = 5;
   Stopwatch stopwatch = host_stopwatch();
-  const gpu::GpuFacts* gpu = nullptr;  // for the formulas
+  const gpu::GpuProfile* gpu = nullptr;  // for the formulas
 };
 
 template <Value V, Index I>
@@ -81,7 +81,7 @@ class PowerContest {
 // The rows of a plan.
 struct PlanShape {
   Offset rows = 0;
-  Offset positions = 0;
+  Offset padded_rows = 0;
   int vectors = 1;
 };
 // The order of a plan without its empty positions, from the way that vectors take to its order.

@@ -28,11 +28,11 @@ double PowerWork::product_bytes(Offset format_bytes) const {
   const VectorTraffic traffic{.rows = rows,
                               .cols = rows,
                               .value_bytes = static_cast<double>(value_bytes) * vectors,
-                              .stores_load = stores_load};
+                              .write_allocate = write_allocate};
   return static_cast<double>(format_bytes) + traffic.bytes();
 }
 
-std::optional<PowerFormulas> formulas_of(const gpu::GpuFacts& facts,
+std::optional<PowerFormulas> formulas_of(const gpu::GpuProfile& profile,
                                          const PowerCandidate& candidate, const PowerWork& work) {
   if (work.entries == 0) return std::nullopt;
   PowerFormulas formulas;
@@ -41,20 +41,22 @@ std::optional<PowerFormulas> formulas_of(const gpu::GpuFacts& facts,
     const double balance =
         sell_balance(kSliceHeight, per_row, {static_cast<double>(work.value_bytes), kIndexBytes});
     // The formula counts 2 flops per entry.
-    formulas.sell = facts.memory_bandwidth() / balance * work.flops_per_entry / 2;
+    formulas.sell = profile.memory_bandwidth() / balance * work.flops_per_entry / 2;
   }
   const double bytes = work.product_bytes(candidate.format_bytes);
   const double flops_per_byte = work.flops() / work.power / bytes;
-  formulas.blocked = blocked_performance(candidate.block, flops_per_byte * facts.memory_bandwidth(),
-                                         flops_per_byte * facts.l2_bandwidth());
+  formulas.blocked =
+      blocked_performance(candidate.block, flops_per_byte * profile.memory_bandwidth(),
+                          flops_per_byte * profile.l2_bandwidth());
   const double piece = kernel_bytes(candidate, bytes);
   if (piece > 0) {
-    const Rates rates = ramped_up(Rates{.memory = facts.ramp_up.bytes_per_second,
-                                        .cache = facts.l2_bandwidth(),
-                                        .synchronisation_seconds = facts.ramp_up.overhead_seconds},
-                                  piece);
-    formulas.ramped_up = blocked_performance(candidate.block, flops_per_byte * rates.memory,
-                                             flops_per_byte * rates.cache);
+    const Rates rates =
+        with_latency(Rates{.memory = profile.hockney.bytes_per_second,
+                           .cache = profile.l2_bandwidth(),
+                           .synchronisation_seconds = profile.hockney.overhead_seconds},
+                     piece);
+    formulas.with_latency = blocked_performance(candidate.block, flops_per_byte * rates.memory,
+                                                flops_per_byte * rates.cache);
   }
   return formulas;
 }

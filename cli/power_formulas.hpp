@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "strata/machine/gpu/facts.hpp"
+#include "strata/machine/gpu/profile.hpp"
 #include "strata/plans/power_plan.hpp"
 
 namespace strata::cli {
@@ -17,7 +17,7 @@ struct PowerWork {
   double flops_per_entry = 2;
   int vectors = 1;
   int power = 1;
-  bool stores_load = true;  // see VectorTraffic
+  bool write_allocate = true;  // see VectorTraffic
 
   double flops() const;
   // That one of the products reads and writes, wherever it finds them.
@@ -33,11 +33,11 @@ struct PowerFormulas {
   double blocked = 0;
   // The same with the bandwidths of 4.12, for kernels as the strategy launches them: a product, a
   // sweep, or a group of levels, of which a window has one more than powers.
-  double ramped_up = 0;
+  double with_latency = 0;
 };
 
 // None for a matrix without entries.
-std::optional<PowerFormulas> formulas_of(const gpu::GpuFacts& facts,
+std::optional<PowerFormulas> formulas_of(const gpu::GpuProfile& profile,
                                          const PowerCandidate& candidate, const PowerWork& work);
 
 }  // namespace strata::cli

@@ -10,7 +10,7 @@ namespace strata::cli {
 // The facts have to stay until the plan is made.
 inline gpu::GpuPowerOptions gpu_options_for(const PowerSettings& settings, int power,
                                             Offset cache_bytes, PowerStrategy strategy,
-                                            const gpu::GpuFacts& facts) {
+                                            const gpu::GpuProfile& profile) {
   const PowerOptions& plan = settings.plan;
   return {.power = power,
           .basis = plan.basis,
@@ -21,8 +21,8 @@ inline gpu::GpuPowerOptions gpu_options_for(const PowerSettings& settings, int p
           .slice_height = plan.slice_height,
           .block = plan.block,
           .cache_bytes = cache_bytes,
-          .confirm = plan.confirm,
-          .facts = &facts};
+          .autotune = plan.autotune,
+          .profile = &profile};
 }
 
 }  // namespace strata::cli

@@ -46,7 +46,7 @@ RowRange<I> part_of(const PackedSell<V, I>& matrix, int part, int parts) {
 
 // Calls use(matrix in that format).
 template <Value V, Index I, class Use>
-void with_format(const Csr<V, I>& csr, const FormatFacts& format, Symmetry symmetry, Use&& use) {
+void with_format(const Csr<V, I>& csr, const FormatSummary& format, Symmetry symmetry, Use&& use) {
   const auto sliced = [&](auto options) {
     options.slice_height = parameter(format, "slice_height");
     options.sort_window = parameter(format, "sort_window");
@@ -86,7 +86,7 @@ class ProductBench {
     std::vector<Contender> contenders;
     if (settings.vendor) add_peers(contenders);
     if (settings.cpu) {
-      for (const FormatFacts& format : settings.formats) {
+      for (const FormatSummary& format : settings.formats) {
         if (has_cpu_kernel(format)) add_kernel(contenders, format);
       }
     }
@@ -94,7 +94,7 @@ class ProductBench {
     for (const Contender& contender : contenders) done(contender.run);
     contenders.clear();
     if (!settings.reference) return;
-    for (const FormatFacts& format : settings.formats) {
+    for (const FormatSummary& format : settings.formats) {
       add_reference(contenders, format);
       measure(contenders, fastest_peer);
       done(contenders.front().run);
@@ -121,7 +121,7 @@ class ProductBench {
     }
   }
 
-  void add_kernel(std::vector<Contender>& contenders, const FormatFacts& format) {
+  void add_kernel(std::vector<Contender>& contenders, const FormatSummary& format) {
     add(contenders, "cpu", format, thread_count(), [this](const auto& stored) {
       using Matrix = typename std::decay_t<decltype(stored)>::element_type;
       std::function<void()> multiply;
@@ -137,7 +137,7 @@ class ProductBench {
     });
   }
 
-  void add_reference(std::vector<Contender>& contenders, const FormatFacts& format) {
+  void add_reference(std::vector<Contender>& contenders, const FormatSummary& format) {
     add(contenders, "reference", format, 1, [this](const auto& stored) {
       return std::function<void()>([this, stored] {
         reference::spmv(*stored, V{1}, std::span<const V>(x_), V{}, std::span<V>(y_));
@@ -147,7 +147,7 @@ class ProductBench {
 
   // `product` turns a shared pointer to the stored matrix into what is timed.
   template <class Product>
-  void add(std::vector<Contender>& contenders, std::string backend, const FormatFacts& format,
+  void add(std::vector<Contender>& contenders, std::string backend, const FormatSummary& format,
            int threads, const Product& product) {
     progress_.start("converting to " + format.label);
     Contender contender;

@@ -16,14 +16,14 @@ namespace strata::cli {
 // What the bandwidths of a device let expect, in flops per second.
 struct ProductPrediction {
   double flops_per_second = 0;  // all bytes at the bandwidth of where they are
-  double ramped_up = 0;         // from memory, with the overhead of a kernel (thesis 4.12)
+  double with_latency = 0;      // from memory, with the overhead of a kernel (thesis 4.12)
   std::string bound;            // "dram", or "cache" if all of it stays there
 };
 
 // One line of the benchmark.
 struct ProductRun {
   std::string backend;             // "cpu", "reference", "vendor", "cuda" or "hip"
-  FormatFacts format;              // of a peer the name and label only
+  FormatSummary format;            // of a peer the name and label only
   std::string variant;             // of a peer the library
   std::optional<int> device = {};  // the GPU; none on the processor
   int threads = 1;                 // of the processor
@@ -49,7 +49,7 @@ std::vector<std::function<void()>> products_of(std::span<ProductContender* const
 double set_speed_ups(std::span<ProductContender* const> running, double fastest_peer);
 
 struct ProductSettings {
-  std::vector<FormatFacts> formats;  // for cpu those with fast kernels, for reference all
+  std::vector<FormatSummary> formats;  // for cpu those with fast kernels, for reference all
   bool cpu = true;
   bool reference = false;
   bool vendor = true;

@@ -20,14 +20,15 @@ namespace {
 
 constexpr int kMinRepetitions = 20;
 
-ProductPrediction predict(const gpu::GpuFacts& facts, const Measurement& measured) {
+ProductPrediction predict(const gpu::GpuProfile& profile, const Measurement& measured) {
   const auto bytes = static_cast<Offset>(measured.bytes);
-  const bool cached = bytes <= facts.l2_bytes();
-  const double bandwidth = cached ? facts.read_bandwidth(bytes) : facts.memory_bandwidth();
+  const bool cached = bytes <= profile.l2_bytes();
+  const double bandwidth = cached ? profile.read_bandwidth(bytes) : profile.memory_bandwidth();
   const double flops_per_byte = measured.flops / measured.bytes;
   return {.flops_per_second = flops_per_byte * bandwidth,
-          .ramped_up = flops_per_byte * ramped_up(facts.ramp_up.bytes_per_second,
-                                                  facts.ramp_up.overhead_seconds, measured.bytes),
+          .with_latency =
+              flops_per_byte * with_latency(profile.hockney.bytes_per_second,
+                                            profile.hockney.overhead_seconds, measured.bytes),
           .bound = cached ? "cache" : "dram"};
 }
 
@@ -41,10 +42,10 @@ std::string kernel_text(const gpu::DeviceCsr<V>& matrix) {
 template <Value V, Index I>
 class GpuProductBench {
  public:
-  GpuProductBench(const Csr<V, I>& matrix, const gpu::GpuFacts& facts,
+  GpuProductBench(const Csr<V, I>& matrix, const gpu::GpuProfile& profile,
                   const MeasuringOptions& measuring, Progress& progress)
       : matrix_(matrix),
-        facts_(facts),
+        profile_(profile),
         measuring_(measuring),
         progress_(progress),
         start_(random_vector<V>(matrix.cols(), measuring.seed)),
@@ -56,7 +57,7 @@ class GpuProductBench {
 
   void run(const GpuProductSettings& settings, const std::function<void(const ProductRun&)>& done) {
     std::vector<Contender> contenders;
-    for (const FormatFacts& format : settings.formats) {
+    for (const FormatSummary& format : settings.formats) {
       if (has_gpu_kernel(format)) add_kernel(contenders, format);
     }
     if (settings.vendor) {
@@ -69,12 +70,12 @@ class GpuProductBench {
  private:
   using Contender = ProductContender;
 
-  void add_kernel(std::vector<Contender>& contenders, const FormatFacts& format) {
+  void add_kernel(std::vector<Contender>& contenders, const FormatSummary& format) {
     progress_.start("converting to " + format.label);
     ProductRun run;
-    run.backend = gpu::name_of(facts_.device.api);
+    run.backend = gpu::name_of(profile_.device.api);
     run.format = format;
-    add(contenders, std::move(run), [&](FormatFacts& made) { return kernel_for(made); });
+    add(contenders, std::move(run), [&](FormatSummary& made) { return kernel_for(made); });
   }
 
   void add_peer(std::vector<Contender>& contenders, const GpuPeer& peer) {
@@ -82,14 +83,14 @@ class GpuProductBench {
     ProductRun run;
     run.backend = "vendor";
     run.format = peer.format;
-    add(contenders, std::move(run), [&](FormatFacts&) { return peer.make(); });
+    add(contenders, std::move(run), [&](FormatSummary&) { return peer.make(); });
   }
 
   // `make` returns the product, and may say more about its format.
   template <class Make>
   void add(std::vector<Contender>& contenders, ProductRun run, const Make& make) {
     Contender contender{std::move(run), {}};
-    FormatFacts& format = contender.run.format;
+    FormatSummary& format = contender.run.format;
     const auto begin = std::chrono::steady_clock::now();
     try {
       GpuProduct product = make(format);
@@ -101,14 +102,14 @@ class GpuProductBench {
       format.refusal = error.what();
       if (!failure_) failure_ = std::current_exception();
     }
-    contender.run.device = facts_.device.index;
-    contender.run.memory_bandwidth = facts_.memory_bandwidth();
+    contender.run.device = profile_.device.index;
+    contender.run.memory_bandwidth = profile_.memory_bandwidth();
     contender.run.setup_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     contenders.push_back(std::move(contender));
   }
 
-  GpuProduct kernel_for(FormatFacts& format) {
+  GpuProduct kernel_for(FormatSummary& format) {
     if (format.format == "csr") {
       const auto stored = on_device();
       format.label = kernel_text(*stored);
@@ -165,11 +166,11 @@ class GpuProductBench {
     const VectorTraffic vectors{.rows = matrix_.rows(),
                                 .cols = matrix_.cols(),
                                 .value_bytes = static_cast<double>(sizeof(V)),
-                                .stores_load = false};
+                                .write_allocate = false};
     measurement.flops = (is_complex<V> ? 8.0 : 2.0) * static_cast<double>(matrix_.nnz());
     measurement.bytes = static_cast<double>(contender.run.format_bytes) + vectors.bytes();
     measurement.timing = timing;
-    contender.run.predicted = predict(facts_, measurement);
+    contender.run.predicted = predict(profile_, measurement);
     if (!measuring_.validate) return;
     // All write to the same y, and what runs before left the right numbers there and in the memory
     // of its own that it may have.
@@ -180,7 +181,7 @@ class GpuProductBench {
   }
 
   const Csr<V, I>& matrix_;
-  const gpu::GpuFacts& facts_;
+  const gpu::GpuProfile& profile_;
   const MeasuringOptions& measuring_;
   Progress& progress_;
   gpu::Stream stream_;
@@ -196,12 +197,12 @@ class GpuProductBench {
 }  // namespace
 
 void run_gpu_product_bench(const AnyMatrix& matrix, const GpuProductSettings& settings,
-                           const gpu::GpuFacts& facts, const MeasuringOptions& measuring,
+                           const gpu::GpuProfile& profile, const MeasuringOptions& measuring,
                            Progress& progress, const std::function<void(const ProductRun&)>& done) {
-  gpu::use_device(facts.device.index);
+  gpu::use_device(profile.device.index);
   std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
-        GpuProductBench<V, I>(csr, facts, measuring, progress).run(settings, done);
+        GpuProductBench<V, I>(csr, profile, measuring, progress).run(settings, done);
       },
       matrix);
 }

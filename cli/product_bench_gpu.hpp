@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "cli/product_bench.hpp"
-#include "strata/machine/gpu/facts.hpp"
+#include "strata/machine/gpu/profile.hpp"
 
 namespace strata::cli {
 
 struct GpuProductSettings {
-  std::vector<FormatFacts> formats;  // those with kernels on GPUs count
-  bool vendor = true;                // the library of the GPU's vendor, where this build has it
+  std::vector<FormatSummary> formats;  // those with kernels on GPUs count
+  bool vendor = true;                  // the library of the GPU's vendor, where this build has it
 };
 
 // On the GPU of the facts, which the calling thread uses from then on. `done` gets
@@ -20,7 +20,7 @@ struct GpuProductSettings {
 // the memory that the others leave comes without a timing, with the reason; if nothing is left to
 // time for want of memory, that is thrown.
 void run_gpu_product_bench(const AnyMatrix& matrix, const GpuProductSettings& settings,
-                           const gpu::GpuFacts& facts, const MeasuringOptions& measuring,
+                           const gpu::GpuProfile& profile, const MeasuringOptions& measuring,
                            Progress& progress, const std::function<void(const ProductRun&)>& done);
 
 }  // namespace strata::cli

@@ -63,26 +63,26 @@ Contest choose_contest(const std::string& text) {
 }
 
 // All, those with the names asked for, or for "auto" the one with a kernel and the fewest bytes.
-std::vector<FormatFacts> choose_formats(const std::string& text, const AnyMatrix& matrix,
-                                        const MatrixStatistics& statistics,
-                                        bool (*has_kernel)(const FormatFacts&)) {
-  std::vector<FormatFacts> formats = formats_to_try(statistics);
+std::vector<FormatSummary> choose_formats(const std::string& text, const AnyMatrix& matrix,
+                                          const MatrixStatistics& statistics,
+                                          bool (*has_kernel)(const FormatSummary&)) {
+  std::vector<FormatSummary> formats = formats_to_try(statistics);
   if (text == "all") return formats;
   if (text == "auto") {
-    std::erase_if(formats, [&](const FormatFacts& format) { return !has_kernel(format); });
-    for (FormatFacts& format : formats) measure_format(matrix, format);
-    std::erase_if(formats, [](const FormatFacts& format) { return !format.footprint; });
+    std::erase_if(formats, [&](const FormatSummary& format) { return !has_kernel(format); });
+    for (FormatSummary& format : formats) measure_format(matrix, format);
+    std::erase_if(formats, [](const FormatSummary& format) { return !format.footprint; });
     return {*std::ranges::min_element(
-        formats, {}, [](const FormatFacts& format) { return format.footprint->bytes(); })};
+        formats, {}, [](const FormatSummary& format) { return format.footprint->bytes(); })};
   }
   const std::vector<std::string> names = split_list(text);
   for (const std::string& name : names) {
-    if (std::ranges::find(formats, name, &FormatFacts::format) == formats.end()) {
+    if (std::ranges::find(formats, name, &FormatSummary::format) == formats.end()) {
       throw InvalidArgument(fmt::format("there is no format {} for this matrix", name));
     }
   }
   std::erase_if(formats,
-                [&](const FormatFacts& format) { return !contains(names, format.format); });
+                [&](const FormatSummary& format) { return !contains(names, format.format); });
   return formats;
 }
 
@@ -115,7 +115,7 @@ Json run_json(const ProductRun& run, Offset minimum, Precision precision) {
     result["predicted"] = {{"gflops", run.predicted->flops_per_second / 1e9},
                            {"bound", run.predicted->bound},
                            {"model", "roofline"},
-                           {"ramp_up_gflops", run.predicted->ramped_up / 1e9}};
+                           {"ramp_up_gflops", run.predicted->with_latency / 1e9}};
   }
   return result;
 }
@@ -190,7 +190,7 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
   Contest contest = choose_contest(options.backend);
   std::optional<KnownGpu> gpu;
   if (contest.gpu) gpu = find_gpu(options.common.device, document, progress);
-  const KnownFacts* known = contest.on_processor() ? &find_machine(document, progress) : nullptr;
+  const CachedProfile* known = contest.on_processor() ? &find_machine(document, progress) : nullptr;
   const MatrixSource source = find_matrix(options.matrix);
   const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
   const Offset minimum = minimum_bytes(statistics, sizes_of(matrix));
@@ -202,12 +202,12 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
 
   std::string text = known == nullptr
                          ? matrix_text(source, statistics)
-                         : heading_text(source, statistics, known->facts, thread_count());
+                         : heading_text(source, statistics, known->profile, thread_count());
   if (known != nullptr) {
     ProductSettings& settings = contest.processor;
     settings.formats = choose_formats(options.format, matrix, statistics, has_cpu_kernel);
     run_product_bench(matrix, settings, options.measuring, progress, [&](ProductRun run) {
-      run.memory_bandwidth = known->facts.memory_bandwidth(run.threads);
+      run.memory_bandwidth = known->profile.memory_bandwidth(run.threads);
       keep(run);
     });
     text += device_text(runs);
@@ -217,8 +217,8 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
     const GpuProductSettings settings{
         .formats = choose_formats(options.format, matrix, statistics, has_gpu_kernel),
         .vendor = contest.gpu_vendor};
-    run_gpu_product_bench(matrix, settings, gpu->facts, options.measuring, progress, keep);
-    text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->facts);
+    run_gpu_product_bench(matrix, settings, gpu->profile, options.measuring, progress, keep);
+    text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->profile);
     text += device_text({runs.begin() + static_cast<std::ptrdiff_t>(before), runs.end()});
   }
   if (runs.empty()) {

@@ -69,7 +69,7 @@ class Table {
 };
 
 // Two blocks of lines next to each other, `gap` spaces apart.
-std::string side_by_side(const std::vector<std::string>& left,
-                         const std::vector<std::string>& right, int gap, int indent);
+std::string interleaved(const std::vector<std::string>& left, const std::vector<std::string>& right,
+                        int gap, int indent);
 
 }  // namespace strata::cli

@@ -64,7 +64,7 @@ WrittenFile write_file(const MatrixSource& source, const AnyMatrix& matrix,
   progress.start("writing " + writing.output);
   const auto begin = Clock::now();
   {
-    const CleanUpTemporary patience(writing.output);
+    const CleanUpTemporary timeout(writing.output);
     std::visit([&](const auto& csr) { write_matrix_market(writing.output, csr, options); }, matrix);
   }
   const std::chrono::duration<double> seconds = Clock::now() - begin;
@@ -89,7 +89,7 @@ CleanUpTemporary::CleanUpTemporary(const std::string& output) {
   std::error_code error;
   const auto status = std::filesystem::status(output, error);
   if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) {
-    patience_.emplace();
+    timeout_.emplace();
   }
 }
 

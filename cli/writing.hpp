@@ -24,7 +24,7 @@ class CleanUpTemporary {
   explicit CleanUpTemporary(const std::string& output);
 
  private:
-  std::optional<CleanUpFirst> patience_;
+  std::optional<CleanUpFirst> timeout_;
 };
 
 // --symmetry, --pattern

@@ -20,7 +20,7 @@
 #include "strata/io/internal/read.hpp"
 #include "strata/io/internal/write.hpp"
 #include "strata/io/matrix_market.hpp"
-#include "strata/io/picture.hpp"
+#include "strata/io/spy_plot.hpp"
 
 namespace {
 
@@ -114,7 +114,7 @@ void compute_info(const Matrix<I>& matrix, const strata::MatrixStatistics& stati
   require(statistics.cols - statistics.empty_cols <= statistics.entries,
           "a used column has an entry");
   require(statistics.mirrored_entries <= statistics.entries, "mirror images are entries");
-  text_picture(matrix.pattern());
+  text_spy_plot(matrix.pattern());
   try_footprint([&] { return Csc<Value, I>::footprint_of(matrix); });
   try_footprint([&] { return SymmetricCsr<Value, I>::footprint_of(matrix); });
   try_footprint([&] { return Ell<Value, I>::footprint_of(matrix); });

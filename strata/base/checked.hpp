@@ -47,7 +47,7 @@ constexpr T checked_add(T a, std::type_identity_t<T> b, std::string_view what) {
 
 // ceil(a / b) for a >= 0, b > 0.
 template <std::integral T>
-constexpr T divide_up(T a, std::type_identity_t<T> b) {
+constexpr T ceil_div(T a, std::type_identity_t<T> b) {
   return static_cast<T>(a / b + (a % b != 0));
 }
 

@@ -69,7 +69,7 @@ void find_block_columns(const PatternView<I>& pattern, const BlockShape<I>& shap
 // Visits all block rows with their block columns: visit(block_row, block_columns).
 template <Index I, class Visit>
 void for_each_block_row(const PatternView<I>& pattern, const BlockShape<I>& shape, Visit&& visit) {
-  parallel_dynamic(divide_up(pattern.rows, shape.rows), 256, [&](Offset begin, Offset end) {
+  parallel_dynamic(ceil_div(pattern.rows, shape.rows), 256, [&](Offset begin, Offset end) {
     std::vector<I> found;
     for (Offset block_row = begin; block_row < end; ++block_row) {
       find_block_columns(pattern, shape, static_cast<I>(block_row), found);
@@ -80,7 +80,7 @@ void for_each_block_row(const PatternView<I>& pattern, const BlockShape<I>& shap
 
 template <Index I>
 Array<Offset> block_row_offsets_of(const PatternView<I>& pattern, const BlockShape<I>& shape) {
-  const Offset block_row_count = divide_up(pattern.rows, shape.rows);
+  const Offset block_row_count = ceil_div(pattern.rows, shape.rows);
   Array<Offset> offsets(block_row_count + 1);
   offsets[block_row_count] = 0;
   for_each_block_row(pattern, shape, [&](I block_row, std::span<const I> block_columns) {
@@ -113,9 +113,9 @@ void Bcsr<V, I>::validate() const {
   if (block_rows_ < 1 || block_cols_ < 1) {
     throw InvalidMatrix(fmt::format("blocks cannot be {} x {}", block_rows_, block_cols_));
   }
-  const Offset block_row_count = divide_up(rows_, block_rows_);
+  const Offset block_row_count = ceil_div(rows_, block_rows_);
   require_offsets(kBlockRows, block_row_count, block_row_offsets_, block_columns_.size());
-  require_increasing<I>(kBlockRows, divide_up(cols_, block_cols_), block_row_offsets_,
+  require_increasing<I>(kBlockRows, ceil_div(cols_, block_cols_), block_row_offsets_,
                         block_columns_);
   require_size("values", values_.size(), footprint().stored_entries);
   parallel_for(block_row_count, [&](Offset block_row) {

@@ -188,7 +188,7 @@ struct Layout {
 template <Index I>
 Layout layout_of(const SlottedPattern<I>& slots, I slice_height, std::size_t value_size,
                  const PackedSellOptions& options) {
-  const Offset slices = divide_up(slots.pattern.rows, slice_height);
+  const Offset slices = ceil_div(slots.pattern.rows, slice_height);
   Layout layout{Array<Offset>(slices + 1), Array<Offset>(slices + 1), Array<SliceEncoding>(slices)};
   layout.value_offsets[slices] = 0;
   layout.code_offsets[slices] = 0;

@@ -61,7 +61,7 @@ constexpr Offset code_alignment(Offset slice_height) {
 // Where the deltas start in the code block of a delta slice.
 constexpr Offset delta_begin(Offset slice_height, Offset width) {
   const Offset alignment = code_alignment(slice_height);
-  return divide_up<Offset>(width * 4, alignment) * alignment;
+  return ceil_div<Offset>(width * 4, alignment) * alignment;
 }
 constexpr Offset code_bytes(SliceEncoding encoding, Offset slice_height, Offset width) {
   const Offset alignment = code_alignment(slice_height);
@@ -76,7 +76,7 @@ constexpr Offset code_bytes(SliceEncoding encoding, Offset slice_height, Offset 
       break;
     case SliceEncoding::index32: bytes = width * slice_height * 4; break;
   }
-  return divide_up<Offset>(bytes, alignment) * alignment;
+  return ceil_div<Offset>(bytes, alignment) * alignment;
 }
 
 // One number of a code block.

@@ -23,7 +23,7 @@ class PresenceBits {
   PresenceBits() = default;
   // For `stored` values of which `entries` will be set. No bits are kept if that is all of them.
   PresenceBits(Offset stored, Offset entries)
-      : words_(stored == entries ? 0 : divide_up<Offset>(stored, 64), 0) {}
+      : words_(stored == entries ? 0 : ceil_div<Offset>(stored, 64), 0) {}
 
   bool has(Offset position) const {
     return words_.empty() || (words_[position / 64] >> (position % 64) & 1) != 0;
@@ -54,7 +54,7 @@ class SlicePresence {
   void start(Offset first, Offset size) {
     first_word_ = first / 64;
     shift_ = first % 64;
-    words_.assign(divide_up<Offset>(shift_ + size, 64), 0);
+    words_.assign(ceil_div<Offset>(shift_ + size, 64), 0);
   }
   // By its distance from the first position.
   void set(Offset distance) {

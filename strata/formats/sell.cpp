@@ -28,7 +28,7 @@ Footprint footprint_from(Offset slices, bool sorted, I rows, Offset stored, Offs
 // Where each slice starts; the last element is the number of values stored.
 template <Index I>
 Array<Offset> slice_offsets_of(const SlottedPattern<I>& slots, I slice_height) {
-  const Offset slices = divide_up(slots.pattern.rows, slice_height);
+  const Offset slices = ceil_div(slots.pattern.rows, slice_height);
   Array<Offset> offsets(slices + 1);
   offsets[slices] = 0;
   parallel_for(slices, [&](Offset slice) {
@@ -97,7 +97,7 @@ void Sell<V, I>::validate() const {
   if (height < 1 || window < 1 || window > std::max<Offset>(rows_, 1)) {
     throw InvalidMatrix(fmt::format("SELL-{}-{} cannot hold {} rows", height, window, rows_));
   }
-  const Offset slices = divide_up<Offset>(rows_, height);
+  const Offset slices = ceil_div<Offset>(rows_, height);
   require_size("columns", columns().size(), static_cast<Offset>(values().size()));
   require_offsets({"slice", "column"}, slices, slice_offsets(), columns().size());
   require_size("row lengths", row_lengths().size(), rows_);

@@ -59,7 +59,7 @@ std::vector<LengthBin> bin_lengths(const Array<Offset>& counts, Offset min, Offs
   std::vector<LengthBin> bins;
   const Offset range = max - min + 1;
   const bool equal_widths = range <= kMaxBins || max <= 8 * typical;
-  const Offset width = divide_up(range, kMaxBins);
+  const Offset width = ceil_div(range, kMaxBins);
   for (Offset first = min; first <= max;) {
     const auto power = static_cast<Offset>(std::bit_floor(static_cast<std::uint64_t>(first)));
     const Offset bin_width = equal_widths ? width : std::max<Offset>(2 * power - first, 1);

@@ -20,8 +20,9 @@ Recipe<double, I> band_recipe(Spec& spec) {
   const I order = checked_order<double, I>(size, width);
   const Random random(seed_of(spec));
   const auto row = [=](Offset i, auto&& emit) {
-    const Offset reach = width / 2;
-    for (Offset j = std::max<Offset>(i - reach, 0); j < std::min(i + reach + 1, size); ++j) {
+    const Offset dependency_distance = width / 2;
+    for (Offset j = std::max<Offset>(i - dependency_distance, 0);
+         j < std::min(i + dependency_distance + 1, size); ++j) {
       const Offset distance = i < j ? j - i : i - j;
       const auto counter = static_cast<std::uint64_t>(std::min(i, j) * width + distance);
       emit(j, distance == 0 ? static_cast<double>(width) : -random.uniform(counter));

@@ -35,9 +35,9 @@ Recipe<double, I> graphene_recipe(Spec& spec) {
   const Random random(seed_of(spec));
   const auto row = [=](Offset i, auto&& emit) {
     const Grid::Site site = grid.site(i);
-    const auto line = [&](Offset y, int reach, const std::array<double, 5>& weights) {
+    const auto line = [&](Offset y, int dependency_distance, const std::array<double, 5>& weights) {
       if (y < 0 || y >= grid.ny) return;
-      for (int dx = -reach; dx <= reach; ++dx) {
+      for (int dx = -dependency_distance; dx <= dependency_distance; ++dx) {
         const Offset x = site.x + dx;
         if (x >= 0 && x < grid.nx) emit(y * grid.nx + x, weights[dx + 2]);
       }

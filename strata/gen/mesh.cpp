@@ -49,9 +49,9 @@ Grid cells_for(Offset points, int dimension, const std::array<Offset, 3>& aspect
   };
   Grid cells;
   cells.nx = along(0, points);
-  const Offset columns = divide_up(points, cells.nx);
+  const Offset columns = ceil_div(points, cells.nx);
   cells.ny = dimension == 2 ? columns : along(1, columns);
-  cells.nz = divide_up(columns, cells.ny);
+  cells.nz = ceil_div(columns, cells.ny);
   return cells;
 }
 
@@ -77,9 +77,13 @@ class Mesh {
   void visit_within(double radius_squared, Offset point, Visit&& visit) const {
     const Grid::Site cell = cells_.site(point);
     const auto& [x, y, z] = positions_[point];
-    const Offset reach = static_cast<Offset>(std::sqrt(radius_squared)) + 1;
-    const auto begin = [&](Offset centre) { return std::max<Offset>(centre - reach, 0); };
-    const auto end = [&](Offset centre, Offset size) { return std::min(centre + reach + 1, size); };
+    const Offset dependency_distance = static_cast<Offset>(std::sqrt(radius_squared)) + 1;
+    const auto begin = [&](Offset centre) {
+      return std::max<Offset>(centre - dependency_distance, 0);
+    };
+    const auto end = [&](Offset centre, Offset size) {
+      return std::min(centre + dependency_distance + 1, size);
+    };
     for (Offset k = begin(cell.z); k < end(cell.z, cells_.nz); ++k) {
       for (Offset j = begin(cell.y); j < end(cell.y, cells_.ny); ++j) {
         const Offset line = (k * cells_.ny + j) * cells_.nx;

@@ -39,7 +39,7 @@ struct Edges {
   // 32 random bits choose the quarter on each level, without branches that could not be predicted.
   Edge edge(Offset number) const {
     const auto first_counter =
-        static_cast<std::uint64_t>(number) * static_cast<std::uint64_t>(divide_up(scale, 2));
+        static_cast<std::uint64_t>(number) * static_cast<std::uint64_t>(ceil_div(scale, 2));
     std::uint64_t word = 0;
     Edge result;
     for (Offset level = 0; level < scale; ++level) {

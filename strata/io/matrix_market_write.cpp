@@ -115,7 +115,7 @@ void write_matrix(const ByteSink& sink, const Csr<V, I>& matrix, const WriteOpti
   std::vector<Array<char>> blocks(static_cast<std::size_t>(blocks_per_round));
   for (Offset round = 0; round < entries; round += entries_per_round) {
     const Offset round_end = std::min(round + entries_per_round, entries);
-    const Offset count = divide_up(round_end - round, kEntriesPerBlock);
+    const Offset count = ceil_div(round_end - round, kEntriesPerBlock);
     parallel_dynamic(count, 1, [&](Offset block, Offset) {
       const Offset begin = round + block * kEntriesPerBlock;
       const Offset end = std::min(begin + kEntriesPerBlock, round_end);

@@ -137,7 +137,7 @@ std::vector<Plateau> find_plateaus(std::span<const BandwidthPoint> curve) {
   return plateaus;
 }
 
-RampUp fit_ramp_up(std::span<const TimedRead> reads) {
+HockneyFit fit_hockney(std::span<const TimedRead> reads) {
   // Minimises Σ ((T + s·Q − t) / t)² over the overhead T and the seconds per byte s.
   double weights = 0, bytes = 0, bytes_squared = 0, times = 0, bytes_times = 0;
   for (const TimedRead& read : reads) {

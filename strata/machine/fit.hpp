@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "strata/machine/facts.hpp"
+#include "strata/machine/profile.hpp"
 
 namespace strata {
 
@@ -20,6 +20,6 @@ struct TimedRead {
 
 // Least squares of the relative errors, so that the short reads, which know the overhead, count as
 // much as the long ones. Needs two reads of different size, or throws InvalidArgument.
-RampUp fit_ramp_up(std::span<const TimedRead> reads);
+HockneyFit fit_hockney(std::span<const TimedRead> reads);
 
 }  // namespace strata

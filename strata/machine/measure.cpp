@@ -50,23 +50,24 @@ Effort effort_for(double seconds, int cores) {
 }
 
 // Far enough beyond the caches that nothing of one sweep is left for the next.
-Offset largest_working_set(const MachineFacts& facts, Offset asked_for, Offset times_last_level) {
-  const Offset smallest = 4 * kSmallestShare * facts.cores;
+Offset largest_working_set(const MachineProfile& profile, Offset asked_for,
+                           Offset times_last_level) {
+  const Offset smallest = 4 * kSmallestShare * profile.cores;
   if (asked_for > 0) return std::max(asked_for, smallest);
-  const Offset beyond = std::max(times_last_level * facts.last_level_bytes(), 256 * kMiB);
+  const Offset beyond = std::max(times_last_level * profile.last_level_bytes(), 256 * kMiB);
   return std::max(smallest, std::min({beyond, available_memory() / 4, 2048 * kMiB}));
 }
 
 // From the smallest share of each thread to the largest working set, with more points where a
 // cache should end: at one half and three quarters of it.
-std::vector<Offset> working_sets(const MachineFacts& facts, int threads, Offset largest,
+std::vector<Offset> working_sets(const MachineProfile& profile, int threads, Offset largest,
                                  Offset growth) {
   std::vector<Offset> sizes{largest};
   for (Offset bytes = kSmallestShare * threads; bytes < largest; bytes *= growth) {
     sizes.push_back(bytes);
   }
-  for (const CacheFacts& cache : facts.caches) {
-    const Offset all = facts.all_instances(cache, threads);
+  for (const CacheLevel& cache : profile.caches) {
+    const Offset all = profile.all_instances(cache, threads);
     sizes.insert(sizes.end(), {all / 2, all / 4 * 3});
   }
   sizes.push_back(largest / 2);
@@ -112,7 +113,7 @@ Points measure_curve(ReadMeter& meter, int threads, const std::vector<Offset>& s
   return points;
 }
 
-std::vector<TimedRead> ramp_up_reads(Offset largest) {
+std::vector<TimedRead> hockney_reads(Offset largest) {
   constexpr int kSizes = 12;
   std::vector<TimedRead> reads;
   Offset bytes = std::min(64 * kMiB, largest / 2);
@@ -134,13 +135,13 @@ void keep_best(StreamRates& best, const StreamRates& rates) {
 // What is measured with all cores besides the curve, in rounds for the same reason.
 void measure_team(TeamMemory& memory, ReadMeter& meter, Offset largest, double seconds,
                   const std::function<void(std::string_view, double)>& report,
-                  MachineFacts& facts) {
+                  MachineProfile& profile) {
   constexpr int kRounds = 3;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double each = seconds / (3 * kRounds);
-  std::vector<TimedRead> reads = ramp_up_reads(largest);
-  facts.fork_join_seconds = kInfinity;
-  facts.handoff_seconds = kInfinity;
+  std::vector<TimedRead> reads = hockney_reads(largest);
+  profile.fork_join_seconds = kInfinity;
+  profile.handoff_seconds = kInfinity;
   for (int round = 0; round < kRounds; ++round) {
     const auto done = [&](int parts) { return (3.0 * round + parts) / (3 * kRounds); };
     report("ramp-up of parallel reads", done(0));
@@ -149,13 +150,14 @@ void measure_team(TeamMemory& memory, ReadMeter& meter, Offset largest, double s
       read.seconds = std::min(read.seconds, meter.time_of_read(read.bytes, share));
     }
     report("STREAM", done(1));
-    keep_best(facts.stream, detail::measure_stream(memory, each));
+    keep_best(profile.stream, detail::measure_stream(memory, each));
     report("fork, join and hand-off", done(2));
-    facts.fork_join_seconds =
-        std::min(facts.fork_join_seconds, detail::measure_fork_join(facts.cores, each / 4));
-    facts.handoff_seconds = std::min(facts.handoff_seconds, detail::measure_handoff(facts.cores));
+    profile.fork_join_seconds =
+        std::min(profile.fork_join_seconds, detail::measure_fork_join(profile.cores, each / 4));
+    profile.handoff_seconds =
+        std::min(profile.handoff_seconds, detail::measure_handoff(profile.cores));
   }
-  facts.ramp_up = fit_ramp_up(reads);
+  profile.hockney = fit_hockney(reads);
 }
 
 // Inside another parallel region there is one thread, whatever is asked for.
@@ -174,22 +176,22 @@ void append(std::vector<T>& all, const std::vector<T>& more) {
 
 }  // namespace
 
-MachineFacts reported_facts(int threads) {
-  MachineFacts facts;
-  facts.processor = processor_name();
-  facts.fingerprint = machine_fingerprint();
-  facts.cores = threads > 0 ? threads : processor_budget().affordable_threads();
+MachineProfile reported_profile(int threads) {
+  MachineProfile profile;
+  profile.processor = processor_name();
+  profile.fingerprint = machine_fingerprint();
+  profile.cores = threads > 0 ? threads : processor_budget().affordable_threads();
   for (const ReportedCache& cache : reported_caches()) {
     if (cache.type == "Instruction" || cache.bytes <= 0) continue;
-    facts.caches.push_back({.level = cache.level,
-                            .bytes = cache.bytes,
-                            .shared_by = std::max(1, count_of_list(cache.shared_by_cpus))});
+    profile.caches.push_back({.level = cache.level,
+                              .bytes = cache.bytes,
+                              .shared_by = std::max(1, count_of_list(cache.shared_by_cpus))});
   }
-  std::ranges::sort(facts.caches, {}, &CacheFacts::level);
-  return facts;
+  std::ranges::sort(profile.caches, {}, &CacheLevel::level);
+  return profile;
 }
 
-MachineFacts measure_machine(const MeasureOptions& options) {
+MachineProfile measure_machine(const MeasureOptions& options) {
   if (!(options.seconds > 0) || options.threads < 0) {
     throw InvalidArgument("a measurement needs a positive time and number of threads");
   }
@@ -197,44 +199,45 @@ MachineFacts measure_machine(const MeasureOptions& options) {
   const auto report = [&](std::string_view what, double share_done) {
     if (options.progress) options.progress(what, share_done);
   };
-  MachineFacts facts = reported_facts(options.threads);
-  facts.cores = real_team(facts.cores);
-  const Effort effort = effort_for(options.seconds, facts.cores);
-  const Offset largest = largest_working_set(facts, options.largest_bytes, effort.times_last_level);
+  MachineProfile profile = reported_profile(options.threads);
+  profile.cores = real_team(profile.cores);
+  const Effort effort = effort_for(options.seconds, profile.cores);
+  const Offset largest =
+      largest_working_set(profile, options.largest_bytes, effort.times_last_level);
   const double share_of_curve = kCurves / static_cast<double>(effort.thread_counts.size());
 
   double done = 0;
   std::vector<double> spreads;
   for (const int threads : effort.thread_counts) {
-    const std::string what = fmt::format("reading with {} of {} threads", threads, facts.cores);
+    const std::string what = fmt::format("reading with {} of {} threads", threads, profile.cores);
     report(what, done);
     const detail::PinnedTeam pinned(threads);
     TeamMemory memory(threads, largest);
     ReadMeter meter(memory);
     const Points curve =
-        measure_curve(meter, threads, working_sets(facts, threads, largest, effort.growth),
+        measure_curve(meter, threads, working_sets(profile, threads, largest, effort.growth),
                       effort.rounds, options.seconds * share_of_curve,
                       [&](double share) { report(what, done + share * share_of_curve); });
-    append(facts.read, curve);
-    append(facts.plateaus, find_plateaus(curve));
+    append(profile.read, curve);
+    append(profile.plateaus, find_plateaus(curve));
     append(spreads, meter.spreads());
     done += share_of_curve;
-    if (threads == facts.cores) {
+    if (threads == profile.cores) {
       measure_team(
           memory, meter, largest, options.seconds * (1 - kCurves),
           [&](std::string_view part, double share) { report(part, done + share * (1 - kCurves)); },
-          facts);
+          profile);
     }
   }
-  facts.spread = summarise(spreads).median;
-  facts.measured_at = utc_now();
-  facts.measuring_seconds =
+  profile.spread = summarise(spreads).median;
+  profile.measured_at = utc_now();
+  profile.measuring_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return facts;
+  return profile;
 }
 
 MeasuringConditions measuring_conditions(const MeasureOptions& options) {
-  const int threads = reported_facts(options.threads).cores;
+  const int threads = reported_profile(options.threads).cores;
   const ProcessorBudget processors = processor_budget();
   return {.threads = threads,
           .processors = processors,
@@ -242,27 +245,27 @@ MeasuringConditions measuring_conditions(const MeasureOptions& options) {
           .largest_spread = options.largest_spread};
 }
 
-std::string doubts_about(const MachineFacts& facts, const MeasuringConditions& conditions) {
+std::string doubts_about(const MachineProfile& profile, const MeasuringConditions& conditions) {
   std::vector<std::string> doubts;
   const ProcessorBudget& processors = conditions.processors;
-  if (facts.cores != conditions.threads) {
+  if (profile.cores != conditions.threads) {
     doubts.push_back(
-        fmt::format("measured with {} of {} threads", facts.cores, conditions.threads));
+        fmt::format("measured with {} of {} threads", profile.cores, conditions.threads));
   }
   if (conditions.bound) {
     doubts.push_back("threads are bound to processors, as by OMP_PROC_BIND");
   }
-  if (facts.cores > processors.usable) {
-    doubts.push_back(fmt::format("{} threads share {} processor{}", facts.cores, processors.usable,
-                                 processors.usable == 1 ? "" : "s"));
-  } else if (!processors.affords(facts.cores)) {
+  if (profile.cores > processors.usable) {
+    doubts.push_back(fmt::format("{} threads share {} processor{}", profile.cores,
+                                 processors.usable, processors.usable == 1 ? "" : "s"));
+  } else if (!processors.affords(profile.cores)) {
     doubts.push_back(fmt::format("a control group allows {} threads the time of {:.2g} processors",
-                                 facts.cores, processors.quota));
+                                 profile.cores, processors.quota));
   }
-  if (facts.spread > conditions.largest_spread) {
+  if (profile.spread > conditions.largest_spread) {
     doubts.push_back(fmt::format(
         "the machine was busy: samples took {:.1f} times as long as undisturbed ones on average",
-        facts.spread));
+        profile.spread));
   }
   return fmt::format("{}", fmt::join(doubts, "; "));
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "strata/base/processors.hpp"
-#include "strata/machine/facts.hpp"
+#include "strata/machine/profile.hpp"
 
 namespace strata {
 
@@ -23,9 +23,9 @@ struct MeasureOptions {
 
 // The part of the facts that needs no measurement: processor, fingerprint, cores, caches. `threads`
 // as above.
-MachineFacts reported_facts(int threads = 0);
+MachineProfile reported_profile(int threads = 0);
 
-MachineFacts measure_machine(const MeasureOptions& options = {});
+MachineProfile measure_machine(const MeasureOptions& options = {});
 
 // Under which a measurement took place.
 struct MeasuringConditions {
@@ -39,6 +39,6 @@ MeasuringConditions measuring_conditions(const MeasureOptions& options);
 
 // Why facts that were measured under these conditions may be those of the moment more than those of
 // the machine, so that they serve but are not kept; empty if nothing speaks against them.
-std::string doubts_about(const MachineFacts& facts, const MeasuringConditions& conditions);
+std::string doubts_about(const MachineProfile& profile, const MeasuringConditions& conditions);
 
 }  // namespace strata

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "strata/base/types.hpp"
-#include "strata/machine/facts.hpp"
+#include "strata/machine/profile.hpp"
 
 namespace strata {
 

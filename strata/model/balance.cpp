@@ -53,8 +53,8 @@ double alpha_of(double measured_bytes, double entries, double entries_per_row,
 }
 
 double VectorTraffic::bytes() const {
-  return value_bytes *
-         (x_loads * static_cast<double>(cols) + (stores_load ? 2 : 1) * static_cast<double>(rows));
+  return value_bytes * (x_loads * static_cast<double>(cols) +
+                        (write_allocate ? 2 : 1) * static_cast<double>(rows));
 }
 
 double product_bytes(const Footprint& matrix, const VectorTraffic& vectors) {
@@ -91,7 +91,7 @@ double caching_bytes(const PatternView<I>& pattern, Offset block_rows, Offset li
                                       block_rows, line_bytes, sizes.value));
   }
   const auto per_line = static_cast<Offset>(static_cast<double>(line_bytes) / sizes.value);
-  std::vector<Offset> last_user(divide_up<Offset>(pattern.cols, per_line), -1);  // by line of x
+  std::vector<Offset> last_user(ceil_div<Offset>(pattern.cols, per_line), -1);  // by line of x
   Offset loaded = 0;
   for (Offset begin = 0, end = 0; begin < pattern.rows; begin = end) {
     end = begin + std::min<Offset>(block_rows, pattern.rows - begin);

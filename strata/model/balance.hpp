@@ -43,8 +43,8 @@ struct VectorTraffic {
   Offset rows = 0;
   Offset cols = 0;
   double value_bytes = 8;
-  double x_loads = 1;       // how often x comes from memory
-  bool stores_load = true;  // a store to y loads its line first, as on most CPUs
+  double x_loads = 1;          // how often x comes from memory
+  bool write_allocate = true;  // a store to y loads its line first, as on most CPUs
 
   double bytes() const;
 };

@@ -96,21 +96,21 @@ std::vector<SpeedUp> speed_up_table(double ratio, int max_power) {
   return table;
 }
 
-double ramped_up(double full_bandwidth, double overhead_seconds, double piece_bytes) {
+double with_latency(double full_bandwidth, double overhead_seconds, double piece_bytes) {
   if (!(piece_bytes > 0)) {
     throw InvalidArgument(fmt::format("a piece of {} bytes has no bandwidth", piece_bytes));
   }
   return piece_bytes / (overhead_seconds + piece_bytes / full_bandwidth);
 }
 
-Rates ramped_up(const Rates& rates, double piece_bytes) {
+Rates with_latency(const Rates& rates, double piece_bytes) {
   require_rates(rates);
-  return {.memory = ramped_up(rates.memory, rates.synchronisation_seconds, piece_bytes),
-          .cache = ramped_up(rates.cache, rates.synchronisation_seconds, piece_bytes),
+  return {.memory = with_latency(rates.memory, rates.synchronisation_seconds, piece_bytes),
+          .cache = with_latency(rates.cache, rates.synchronisation_seconds, piece_bytes),
           .synchronisation_seconds = 0,
           .flops = rates.flops,
           .shared = rates.shared > 0
-                        ? ramped_up(rates.shared, rates.synchronisation_seconds, piece_bytes)
+                        ? with_latency(rates.shared, rates.synchronisation_seconds, piece_bytes)
                         : 0};
 }
 

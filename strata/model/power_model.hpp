@@ -57,10 +57,10 @@ struct SpeedUp {
 std::vector<SpeedUp> speed_up_table(double ratio, int max_power);
 
 // Thesis 4.12: the bandwidth of pieces of so many bytes that each begin with a fixed overhead.
-double ramped_up(double full_bandwidth, double overhead_seconds, double piece_bytes);
+double with_latency(double full_bandwidth, double overhead_seconds, double piece_bytes);
 
 // Memory and cache as a sweep in such pieces sees them, with a synchronisation before each. The
 // synchronisations are then paid for: they cost nothing further.
-Rates ramped_up(const Rates& rates, double piece_bytes);
+Rates with_latency(const Rates& rates, double piece_bytes);
 
 }  // namespace strata

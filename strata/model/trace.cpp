@@ -18,7 +18,7 @@ class AddressSpace {
   template <class T>
   std::uint64_t place(Offset count) {
     const std::uint64_t start = next_;
-    next_ += divide_up<Offset>(bytes_of<T>(count), kPage) * kPage;
+    next_ += ceil_div<Offset>(bytes_of<T>(count), kPage) * kPage;
     return start;
   }
   template <class T>
@@ -201,8 +201,8 @@ void play(const Sliced& matrix, const Product<I>& product, Player& player) {
   const Offset window = matrix.sort_window();
   const Offset first_slot = product.rows.begin / window * window;
   const Offset end_slot =
-      std::min<Offset>(divide_up<Offset>(product.rows.end, window) * window, matrix.rows());
-  const Offset end_slice = divide_up<Offset>(end_slot, matrix.slice_height());
+      std::min<Offset>(ceil_div<Offset>(product.rows.end, window) * window, matrix.rows());
+  const Offset end_slice = ceil_div<Offset>(end_slot, matrix.slice_height());
   for (Offset slice = first_slot / matrix.slice_height(); slice < end_slice; ++slice) {
     const std::vector<I> slots = slots_in(matrix, slice, product.rows);
     if (!slots.empty()) play_slice<Sliced, I>(matrix, slots, product, player);

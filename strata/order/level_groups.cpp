@@ -90,13 +90,13 @@ LevelGroups<I> group_levels(const PatternView<I>& pattern, const LevelStructure<
   }
   const Array<I> starts = cut_levels(pattern, structure, options.group_entries);
   LevelGroups<I> groups;
-  Offset positions = 0;
+  Offset padded_rows = 0;
   for (std::size_t group = 1; group < starts.size(); ++group) {
-    positions +=
-        divide_up<Offset>(starts[group] - starts[group - 1], options.alignment) * options.alignment;
-    groups.group_offsets.push_back(narrow<I>(positions, "the number of padded rows"));
+    padded_rows +=
+        ceil_div<Offset>(starts[group] - starts[group - 1], options.alignment) * options.alignment;
+    groups.group_offsets.push_back(narrow<I>(padded_rows, "the number of padded rows"));
   }
-  Array<I> row_at(positions);
+  Array<I> row_at(padded_rows);
   parallel_dynamic(static_cast<Offset>(starts.size()) - 1, 4, [&](Offset begin, Offset end) {
     for (Offset group = begin; group < end; ++group) {
       const auto to =

@@ -16,7 +16,7 @@ namespace strata {
 
 enum class InnerOrder {
   natural,  // by their number in the matrix: shifted copies of each other in a stencil stay so
-  walk,     // as the levels were found, neighbours behind neighbours
+  bfs,      // as the levels were found, neighbours behind neighbours
 };
 
 constexpr std::string_view name_of(InnerOrder order) {

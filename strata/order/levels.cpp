@@ -163,7 +163,7 @@ class LevelFinder {
   }
 
   // Neighbours close to each other: rows of later levels follow the order of their parents.
-  Array<I> in_walking_order(const Array<I>& roots) {
+  Array<I> in_bfs_order(const Array<I>& roots) {
     Array<I> order = search_.components(roots).order;
     // The vertex found last is at one end of its component, and so the better one to begin with.
     std::ranges::reverse(order);
@@ -185,7 +185,7 @@ class LevelFinder {
       return sum < limit;
     };
     Layers<I> layers;
-    if (!search_.search(range, in_walking_order(set.roots), layers, still_better)) return;
+    if (!search_.search(range, in_bfs_order(set.roots), layers, still_better)) return;
     layers = unfolded(std::move(layers), range, set.behind);
     const Offset window = window_of(layers);
     if (window < best.window) best = {name, std::move(layers), window};

@@ -17,9 +17,9 @@ namespace strata {
 template <Index I>
 PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at)
     : row_at_(std::move(row_at)), position_of_(rows, kEmpty) {
-  std::atomic<bool> moved{positions() != rows};
+  std::atomic<bool> moved{padded_rows() != rows};
   std::atomic<Offset> placed{0};
-  parallel_chunks(positions(), [&](Offset begin, Offset end) {
+  parallel_chunks(padded_rows(), [&](Offset begin, Offset end) {
     Offset here = 0;
     for (Offset position = begin; position < end; ++position) {
       const I row = row_at_[position];
@@ -95,28 +95,26 @@ class RowMover {
 
 template <Index I>
 template <Value V>
-void PaddedOrder<I>::gather(std::span<const V> of_rows, std::span<V> of_positions,
-                            int count) const {
+void PaddedOrder<I>::gather(std::span<const V> of_rows, std::span<V> padded, int count) const {
   require_elements(of_rows.size(), rows(), count);
-  require_elements(of_positions.size(), positions(), count);
-  parallel_for(positions(), [&](Offset position) {
+  require_elements(padded.size(), padded_rows(), count);
+  parallel_for(padded_rows(), [&](Offset position) {
     const Offset row = row_at_[position];
     for (int v = 0; v < count; ++v) {
-      of_positions[position * count + v] = row == kEmpty ? V{} : of_rows[row * count + v];
+      padded[position * count + v] = row == kEmpty ? V{} : of_rows[row * count + v];
     }
   });
 }
 
 template <Index I>
 template <Value V>
-void PaddedOrder<I>::scatter(std::span<const V> of_positions, std::span<V> of_rows,
-                             int count) const {
+void PaddedOrder<I>::scatter(std::span<const V> padded, std::span<V> of_rows, int count) const {
   require_elements(of_rows.size(), rows(), count);
-  require_elements(of_positions.size(), positions(), count);
+  require_elements(padded.size(), padded_rows(), count);
   // By row: every thread then writes its own part of the result, whole cache lines.
   parallel_for(rows(), [&](Offset row) {
     const Offset position = position_of_[row];
-    for (int v = 0; v < count; ++v) of_rows[row * count + v] = of_positions[position * count + v];
+    for (int v = 0; v < count; ++v) of_rows[row * count + v] = padded[position * count + v];
   });
 }
 
@@ -150,13 +148,13 @@ Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
       }
     }
   });
-  return Csr<V, I>(count, order.positions(), std::move(offsets), std::move(columns),
+  return Csr<V, I>(count, order.padded_rows(), std::move(offsets), std::move(columns),
                    std::move(values));
 }
 
 template <Value V, Index I>
 Csr<V, I> reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
-  const RowRange<I> all{0, order.positions()};
+  const RowRange<I> all{0, order.padded_rows()};
   return reordered_rows<V, I>(matrix, order, std::span(&all, 1));
 }
 

@@ -24,7 +24,7 @@ class PaddedOrder {
   static PaddedOrder identity(I rows);
 
   I rows() const { return static_cast<I>(position_of_.size()); }
-  I positions() const { return static_cast<I>(row_at_.size()); }
+  I padded_rows() const { return static_cast<I>(row_at_.size()); }
   I row_at(I position) const { return row_at_[position]; }
   I position_of(I row) const { return position_of_[row]; }
   // Whether every row is where it was.
@@ -33,9 +33,9 @@ class PaddedOrder {
   // To the positions and back, for `count` vectors side by side: element v of row r at r·count + v.
   // Empty positions become 0. Runs on the threads of parallel_for.
   template <Value V>
-  void gather(std::span<const V> of_rows, std::span<V> of_positions, int count) const;
+  void gather(std::span<const V> of_rows, std::span<V> padded, int count) const;
   template <Value V>
-  void scatter(std::span<const V> of_positions, std::span<V> of_rows, int count) const;
+  void scatter(std::span<const V> padded, std::span<V> of_rows, int count) const;
 
  private:
   Array<I> row_at_;

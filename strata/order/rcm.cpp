@@ -20,9 +20,9 @@ Permutation<I> reverse_cuthill_mckee(const PatternView<I>& pattern) {
   for (I c = 0; c < graph.count(); ++c) {
     const RowRange<I> component = graph.component(c);
     if (component.end - component.begin <= 2) continue;  // any order is as good
-    Array<I> walk = detail::find_ends(search, component, component.end - 1).from_first.order;
-    parallel_for(component.end - component.begin, [&](Offset i) { walk[i] = order[walk[i]]; });
-    std::copy(walk.begin(), walk.end(), order.begin() + component.begin);
+    Array<I> bfs = detail::find_ends(search, component, component.end - 1).from_first.order;
+    parallel_for(component.end - component.begin, [&](Offset i) { bfs[i] = order[bfs[i]]; });
+    std::copy(bfs.begin(), bfs.end(), order.begin() + component.begin);
   }
   std::ranges::reverse(order);
   return Permutation<I>(std::move(order));

@@ -20,7 +20,7 @@ using detail::time_text;
 template <Value V, Index I>
 std::string PowerPlan<V, I>::explain() const {
   const detail::PreparedPowers<V, I>& p = prepared();
-  const detail::Places places = detail::places_of(p.facts, p.threads);
+  const detail::Places places = detail::places_of(p.profile, p.threads);
   const Rates& rates = places.rates;
   std::string text = fmt::format(
       "{} powers ({}) of a matrix with {} rows and {} entries, {} vector{}, {} thread{}.\n",
@@ -74,7 +74,7 @@ std::string PowerPlan<V, I>::reason() const {
       fmt::format("Chosen: plain products in {}, rows {}. ", best.format, best.order);
   if (p.options.strategy == PowerStrategy::spmv) return text + "As asked for.";
   if (power() == 1) return text + "One power leaves nothing to reuse.";
-  if (!p.affords_waves) return text + "Waves need a processor for every thread.";
+  if (!p.affords_sweeps) return text + "Waves need a processor for every thread.";
   if (blocked != candidates().end()) {
     return text + fmt::format("Blocking would need {} in the cache and take {:.2f} times as long.",
                               bytes_text(static_cast<double>(blocked->window_bytes)),

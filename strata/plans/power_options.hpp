@@ -5,7 +5,7 @@
 
 #include "strata/base/processors.hpp"
 #include "strata/base/types.hpp"
-#include "strata/machine/facts.hpp"
+#include "strata/machine/profile.hpp"
 #include "strata/plans/basis.hpp"
 
 namespace strata {
@@ -71,9 +71,9 @@ struct PowerOptions {
   Offset cache_bytes = 0;   // the cache that the window should fit, of all threads; 0: chosen
   int threads = 0;          // the most that planning and the plan use, whatever the process uses
                             // besides; 0: thread_count() when it is planned
-  bool confirm = true;      // time kernels and, for a few products, the favourites, and keep the
+  bool autotune = true;     // time kernels and, for a few products, the favourites, and keep the
                             // fastest; without, nothing is timed and the facts alone decide
-  const MachineFacts* facts = nullptr;  // to predict with; none: those of this machine
+  const MachineProfile* profile = nullptr;  // to predict with; none: those of this machine
   // That the threads can have at once, for waves need one each; usable = 0: what this process has.
   ProcessorBudget processors = {};
 };

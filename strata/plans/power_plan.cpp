@@ -119,8 +119,8 @@ I PowerPlan<V, I>::rows() const {
   return prepared().arrangement->order.rows();
 }
 template <Value V, Index I>
-I PowerPlan<V, I>::positions() const {
-  return prepared().arrangement->order.positions();
+I PowerPlan<V, I>::padded_rows() const {
+  return prepared().arrangement->order.padded_rows();
 }
 template <Value V, Index I>
 int PowerPlan<V, I>::power() const {
@@ -132,7 +132,7 @@ int PowerPlan<V, I>::vectors() const {
 }
 template <Value V, Index I>
 I PowerPlan<V, I>::vector_rows() const {
-  return prepared().options.vector_order == VectorOrder::plan ? positions() : rows();
+  return prepared().options.vector_order == VectorOrder::plan ? padded_rows() : rows();
 }
 
 template <Value V, Index I>
@@ -142,7 +142,7 @@ typename PowerPlan<V, I>::Workspace PowerPlan<V, I>::workspace_with(int vectors)
   workspace.state_->plan = prepared().identity;
   workspace.state_->threads = prepared().threads;
   workspace.state_->counters = std::make_unique<ProgressCounter[]>(prepared().threads);
-  const auto elements = static_cast<std::size_t>(positions()) * this->vectors();
+  const auto elements = static_cast<std::size_t>(padded_rows()) * this->vectors();
   for (int k = 0; k < vectors; ++k) workspace.state_->vectors.emplace_back(elements);
   return workspace;
 }
@@ -218,15 +218,15 @@ void PowerPlan<V, I>::apply_last(std::span<const V> x, std::span<V> last,
 }
 
 template <Value V, Index I>
-void PowerPlan<V, I>::to_plan_order(std::span<const V> of_rows, std::span<V> of_positions) const {
+void PowerPlan<V, I>::to_plan_order(std::span<const V> of_rows, std::span<V> padded) const {
   const ThreadCountScope team(prepared().threads);
-  prepared().arrangement->order.gather(of_rows, of_positions, vectors());
+  prepared().arrangement->order.gather(of_rows, padded, vectors());
 }
 
 template <Value V, Index I>
-void PowerPlan<V, I>::to_caller_order(std::span<const V> of_positions, std::span<V> of_rows) const {
+void PowerPlan<V, I>::to_caller_order(std::span<const V> padded, std::span<V> of_rows) const {
   const ThreadCountScope team(prepared().threads);
-  prepared().arrangement->order.scatter(of_positions, of_rows, vectors());
+  prepared().arrangement->order.scatter(padded, of_rows, vectors());
 }
 
 template <Value V, Index I>

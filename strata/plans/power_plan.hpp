@@ -76,8 +76,8 @@ class PowerPlan {
   PowerPlan(PowerPlan&&) noexcept;
   PowerPlan& operator=(PowerPlan&&) noexcept;
 
-  I rows() const;       // of the matrix
-  I positions() const;  // of a vector in the plan's order; at least rows()
+  I rows() const;         // of the matrix
+  I padded_rows() const;  // of a vector in the plan's order; at least rows()
   int power() const;
   int vectors() const;
   // How many rows the vectors of apply have: rows(), or positions() in the plan's order.
@@ -95,8 +95,8 @@ class PowerPlan {
   void apply_last(std::span<const V> x, std::span<V> last, Workspace& workspace) const;
 
   // For callers that work in the plan's order.
-  void to_plan_order(std::span<const V> of_rows, std::span<V> of_positions) const;
-  void to_caller_order(std::span<const V> of_positions, std::span<V> of_rows) const;
+  void to_plan_order(std::span<const V> of_rows, std::span<V> padded) const;
+  void to_caller_order(std::span<const V> padded, std::span<V> of_rows) const;
 
   // New values on the pattern that the plan was made for: order, format, schedule and predictions
   // stay, only values are replaced. Throws InvalidArgument if the pattern is another; whatever is

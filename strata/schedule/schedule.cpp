@@ -123,9 +123,9 @@ class Borders {
 // Appends one band's wave: power k of a group follows when the groups that it reads have power
 // k − 1, as far as this band computes it.
 template <Index I>
-void append_wave(const Tiling<I>& tiling, std::span<const std::int32_t> group_of,
-                 const Borders<I>& before, const Borders<I>& after, int power, int slack,
-                 std::vector<Task>& tasks) {
+void append_sweep(const Tiling<I>& tiling, std::span<const std::int32_t> group_of,
+                  const Borders<I>& before, const Borders<I>& after, int power, int slack,
+                  std::vector<Task>& tasks) {
   const std::int32_t groups = tiling.groups();
   // The last group that power k of the group reads from this band; earlier bands are complete.
   const auto last_group_read = [&](int k, std::int32_t group) {
@@ -210,7 +210,7 @@ Schedule wavefront_schedule(const Tiling<I>& tiling, int power, const WavefrontO
   for (int band = 1; band <= options.bands; ++band) {
     Borders<I> after = before;
     after.move_to(band, options.bands);
-    append_wave<I>(tiling, group_of, before, after, power, options.slack, tasks);
+    append_sweep<I>(tiling, group_of, before, after, power, options.slack, tasks);
     before = std::move(after);
   }
   return schedule_from_order(tiling, power, std::move(tasks));

@@ -33,10 +33,10 @@ TEST(Checked, ArithmeticOverflowIsAnError) {
 }
 
 TEST(Checked, DivideUpDoesNotOverflowAtTheTop) {
-  EXPECT_EQ(divide_up(0, 32), 0);
-  EXPECT_EQ(divide_up(32, 32), 1);
-  EXPECT_EQ(divide_up(33, 32), 2);
-  EXPECT_EQ(divide_up(std::numeric_limits<std::int32_t>::max(), 2), 1 << 30);
+  EXPECT_EQ(ceil_div(0, 32), 0);
+  EXPECT_EQ(ceil_div(32, 32), 1);
+  EXPECT_EQ(ceil_div(33, 32), 2);
+  EXPECT_EQ(ceil_div(std::numeric_limits<std::int32_t>::max(), 2), 1 << 30);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "strata/machine/stored_facts.hpp"
+#include "strata/machine/cached_profile.hpp"
 #include "tests/cli/command.hpp"
 #include "tests/machine/support.hpp"
 
@@ -13,7 +13,7 @@ class BenchmarkTest : public CommandTest {
  protected:
   BenchmarkTest() {
     setenv("STRATA_CACHE_DIR", file("cache").c_str(), 1);
-    save_facts(imaginary_machine(), facts_path());
+    save_profile(imaginary_machine(), profile_path());
   }
   ~BenchmarkTest() override { unsetenv("STRATA_CACHE_DIR"); }
 

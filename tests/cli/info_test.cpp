@@ -99,13 +99,13 @@ TEST_F(Info, MatricesWithoutRowsColumnsOrEntriesAreFine) {
                                          {"1 9 0", 1, 9}}) {
     SCOPED_TRACE(size);
     const std::string path = matrix("coordinate real general", std::string(size) + "\n");
-    const json facts = json_of({"info", path})["matrix"];
-    EXPECT_EQ(facts["rows"], rows);
-    EXPECT_EQ(facts["cols"], cols);
-    EXPECT_EQ(facts["nnz"], 0);
-    EXPECT_EQ(facts["empty_rows"], rows);
-    EXPECT_EQ(facts["empty_cols"], cols);
-    EXPECT_EQ(facts.contains("levels"), rows == cols);
+    const json profile = json_of({"info", path})["matrix"];
+    EXPECT_EQ(profile["rows"], rows);
+    EXPECT_EQ(profile["cols"], cols);
+    EXPECT_EQ(profile["nnz"], 0);
+    EXPECT_EQ(profile["empty_rows"], rows);
+    EXPECT_EQ(profile["empty_cols"], cols);
+    EXPECT_EQ(profile.contains("levels"), rows == cols);
     EXPECT_EQ(run({"info", path, "--picture", file("p.png")}).status, 0);
   }
 }
@@ -146,11 +146,11 @@ TEST_F(Info, FillThatExplodesIsShownAndNotBuilt) {
 }
 
 TEST_F(Info, ResultsDoNotDependOnTheNumberOfThreads) {
-  const auto facts = [&](const std::string& threads) {
+  const auto profile = [&](const std::string& threads) {
     const json document = json_of({"info", "random:5000,nnzr=9", "--threads", threads});
     return std::pair(document["matrix"], document["results"]);
   };
-  EXPECT_EQ(facts("1"), facts("4"));
+  EXPECT_EQ(profile("1"), profile("4"));
 }
 
 #ifndef __SANITIZE_ADDRESS__  // which reserves far more than any limit

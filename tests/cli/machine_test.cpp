@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "strata/base/processors.hpp"
-#include "strata/machine/stored_facts.hpp"
+#include "strata/machine/cached_profile.hpp"
 #include "tests/cli/command.hpp"
 #include "tests/machine/support.hpp"
 
@@ -18,7 +18,7 @@ class Machine : public CommandTest {
   Machine() { setenv("STRATA_CACHE_DIR", file("cache").c_str(), 1); }
   ~Machine() override { unsetenv("STRATA_CACHE_DIR"); }
 
-  void store_imaginary_facts() { save_facts(imaginary_machine(), facts_path()); }
+  void store_imaginary_profile() { save_profile(imaginary_machine(), profile_path()); }
   // In a folder that nobody else can write, whatever the user's mask is.
   void store_text(const std::string& path, const std::string& text) {
     std::filesystem::create_directories(file("cache"));
@@ -52,7 +52,7 @@ TEST_F(Machine, MeasuresOnceAndRemembers) {
   EXPECT_EQ(first["measured_now"], true);
   EXPECT_FALSE(first.contains("remark"));
   const std::string path = first["stored_in"];
-  EXPECT_EQ(path, facts_path(1).string());
+  EXPECT_EQ(path, profile_path(1).string());
   const std::string stored = contents_of(path);
 
   json second = result_of({"machine", "--threads", "1"});
@@ -63,7 +63,7 @@ TEST_F(Machine, MeasuresOnceAndRemembers) {
 }
 
 TEST_F(Machine, ShowsWhatIsStored) {
-  store_imaginary_facts();
+  store_imaginary_profile();
   const Outcome outcome = run({"machine"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
@@ -74,29 +74,29 @@ TEST_F(Machine, ShowsWhatIsStored) {
   }
 }
 
-TEST_F(Machine, JsonHoldsTheFacts) {
-  store_imaginary_facts();
+TEST_F(Machine, JsonHoldsTheProfile) {
+  store_imaginary_profile();
   const json result = result_of({"machine"});
-  const json facts = json::parse(to_json(imaginary_machine()));
-  for (const auto& [key, value] : facts.items()) EXPECT_EQ(result[key], value) << key;
+  const json profile = json::parse(to_json(imaginary_machine()));
+  for (const auto& [key, value] : profile.items()) EXPECT_EQ(result[key], value) << key;
   EXPECT_EQ(result["cache_bytes"], 16 * kMega);
   EXPECT_EQ(result["private_cache_bytes"], 4 * kMega);
 }
 
 TEST_F(Machine, RefreshReplacesEvenACorruptFile) {
-  const std::string path = facts_path(1).string();
+  const std::string path = profile_path(1).string();
   store_text(path, "{");
   const json result = result_of(measure_quickly({"--refresh"}));
   EXPECT_FALSE(result.contains("remark"));
-  EXPECT_EQ(load_facts(path)->measured_at, result["measured_at"]);
+  EXPECT_EQ(load_profile(path)->measured_at, result["measured_at"]);
 }
 
 TEST_F(Machine, ACorruptFileCostsARemark) {
-  const std::string path = facts_path(1).string();
+  const std::string path = profile_path(1).string();
   store_text(path, "{");
   const json result = result_of(measure_quickly({}));
   EXPECT_NE(result["remark"].get<std::string>().find("is not JSON"), std::string::npos);
-  EXPECT_NO_THROW(load_facts(path));
+  EXPECT_NO_THROW(load_profile(path));
 }
 
 TEST_F(Machine, AFolderThatCannotBeWrittenCostsARemark) {
@@ -114,12 +114,12 @@ TEST_F(Machine, ABusyMachineIsShownAndNotStored) {
   EXPECT_GT(result["spread"], 0.9);
   EXPECT_NE(result["remark"].get<std::string>().find("busy"), std::string::npos);
   EXPECT_FALSE(result.contains("stored_in"));
-  EXPECT_FALSE(std::filesystem::exists(facts_path(1)));
+  EXPECT_FALSE(std::filesystem::exists(profile_path(1)));
 }
 
 // Threads that OpenMP binds see one processor each; the process has all of them.
 TEST_F(Machine, BoundThreadsDoNotHideTheOtherProcessors) {
-  store_imaginary_facts();
+  store_imaginary_profile();
   for (const char* bind : {"true", "close", "spread"}) {
     for (const char* places : {"threads", "cores"}) {
       const Variables variables{{"OMP_PROC_BIND", bind}, {"OMP_PLACES", places}};
@@ -135,13 +135,13 @@ TEST_F(Machine, BoundThreadsDoNotHideTheOtherProcessors) {
   }
 }
 
-TEST_F(Machine, FactsOfBoundThreadsAreNotStored) {
+TEST_F(Machine, ProfileOfBoundThreadsAreNotStored) {
   if (usable_processors() == 1) GTEST_SKIP() << "one processor: bound or not is the same";
   const Outcome outcome = run_in_environment({{"OMP_PROC_BIND", "true"}, {"OMP_PLACES", "threads"}},
                                              measure_quickly({}));
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("not stored: threads are bound"), std::string::npos) << outcome.out;
-  EXPECT_FALSE(std::filesystem::exists(facts_path(1)));
+  EXPECT_FALSE(std::filesystem::exists(profile_path(1)));
 }
 
 // Whatever this build is, one of the two backends is not in it.
@@ -158,7 +158,7 @@ TEST_F(Machine, AGpuThatIsNotHereIsStatus4) {
 }
 
 TEST_F(Machine, AllIsAtLeastTheProcessor) {
-  store_imaginary_facts();
+  store_imaginary_profile();
   const Outcome outcome = run({"machine", "--backend", "all"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("Imaginary 4000, 4 threads"), std::string::npos) << outcome.out;

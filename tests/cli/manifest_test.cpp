@@ -34,21 +34,21 @@ TEST_F(Manifest, AgreesOnEveryFile) {
     const Words cells = cells_of(line);
     ASSERT_GE(cells.size(), 9u) << line;
     SCOPED_TRACE(line);
-    const json facts = json_of({"info", (folder / (cells[0] + ".mtx.gz")).string()})["matrix"];
+    const json profile = json_of({"info", (folder / (cells[0] + ".mtx.gz")).string()})["matrix"];
     ++checked;
-    EXPECT_EQ(facts["name"], cells[0]);
-    EXPECT_EQ(facts["rows"], std::stoll(cells[1]));
-    EXPECT_EQ(facts["cols"], std::stoll(cells[2]));
-    EXPECT_EQ(facts["stored_entries"], std::stoll(cells[3]));
-    EXPECT_EQ(facts["nnz"], std::stoll(cells[4]));
+    EXPECT_EQ(profile["name"], cells[0]);
+    EXPECT_EQ(profile["rows"], std::stoll(cells[1]));
+    EXPECT_EQ(profile["cols"], std::stoll(cells[2]));
+    EXPECT_EQ(profile["stored_entries"], std::stoll(cells[3]));
+    EXPECT_EQ(profile["nnz"], std::stoll(cells[4]));
     const std::string kind =
-        facts["field"].get<std::string>() + " / " + facts["symmetry"].get<std::string>();
+        profile["field"].get<std::string>() + " / " + profile["symmetry"].get<std::string>();
     EXPECT_TRUE(cells[5] == kind || cells[5] == "array " + kind) << cells[5];
     if (cells[6] == "-") continue;
-    EXPECT_EQ(facts["zeros"], std::stoll(cells[6]));
-    EXPECT_EQ(facts["nnz_per_row"]["max"], std::stoll(cells[7]));
-    EXPECT_EQ(std::to_string(facts["empty_rows"].get<long long>()) + " / " +
-                  std::to_string(facts["empty_cols"].get<long long>()),
+    EXPECT_EQ(profile["zeros"], std::stoll(cells[6]));
+    EXPECT_EQ(profile["nnz_per_row"]["max"], std::stoll(cells[7]));
+    EXPECT_EQ(std::to_string(profile["empty_rows"].get<long long>()) + " / " +
+                  std::to_string(profile["empty_cols"].get<long long>()),
               cells[8]);
   }
   EXPECT_GT(checked, 0);

@@ -1,6 +1,6 @@
 // strata model: predictions without a run.
 
-#include "strata/machine/gpu/stored_facts.hpp"
+#include "strata/machine/gpu/cached_profile.hpp"
 #include "tests/cli/benchmark.hpp"
 #include "tests/machine/gpu/support.hpp"
 
@@ -57,8 +57,8 @@ TEST_F(Model, AGpuThatIsNotHereIsStatus4AndSaysWhatMachineSays) {
 }
 
 // 8 TB/s from an L2 of 40 MB, 4 from memory; kernels reach 3.9 after 3 µs.
-TEST_F(Model, GpusElsewhereArePredictedFromTheirFacts) {
-  save_facts(imaginary_gpu(), file("gpu.json"));
+TEST_F(Model, GpusElsewhereArePredictedFromTheirProfile) {
+  save_profile(imaginary_gpu(), file("gpu.json"));
   const json document = json_of({"model", "stencil5:30x20", "-p", "4", "--gpu", file("gpu.json")});
   EXPECT_EQ(document["machine"]["gpu"]["name"], "Imaginary 9000");
   for (const json& result : document["results"]) EXPECT_EQ(result["backend"], "cuda");
@@ -81,7 +81,7 @@ TEST_F(Model, GpusElsewhereArePredictedFromTheirFacts) {
 }
 
 TEST_F(Model, GpusElsewhereStandBesideTheProcessor) {
-  save_facts(imaginary_gpu(), file("gpu.json"));
+  save_profile(imaginary_gpu(), file("gpu.json"));
   const Outcome outcome =
       run({"model", "stencil5:30x20", "--gpu", file("gpu.json"), "--backend", "all"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
@@ -92,8 +92,8 @@ TEST_F(Model, GpusElsewhereStandBesideTheProcessor) {
   }
 }
 
-TEST_F(Model, FactsThatCannotBeUsedFail) {
-  save_facts(imaginary_gpu(), file("gpu.json"));
+TEST_F(Model, ProfileThatCannotBeUsedFail) {
+  save_profile(imaginary_gpu(), file("gpu.json"));
   write_file(file("broken.json"), "{");
   expect_failure({"model", "stencil5:9x9", "--gpu", file("none.json")}, 3, "no such file");
   expect_failure({"model", "stencil5:9x9", "--gpu", file("broken.json")}, 3, "broken.json");

@@ -216,7 +216,7 @@ TEST_F(MpkGpu, ExplainTellsTheChoiceAndEveryCandidate) {
   EXPECT_NE(outcome.out.find("Chosen: "), std::string::npos) << outcome.out;
 }
 
-TEST_F(MpkGpu, ModelPredictsFromTheFactsOfTheGpu) {
+TEST_F(MpkGpu, ModelPredictsFromTheProfileOfTheGpu) {
   const json document = json_of({"model", "stencil27:20x20x20", "-p", "3", "--backend", backend()});
   const double memory = document["machine"]["gpu"]["memory_read_bytes_per_second"];
   for (const json& result : document["results"]) {

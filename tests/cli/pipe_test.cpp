@@ -11,7 +11,7 @@ class PipedInput : public BenchmarkTest {};
 TEST_F(PipedInput, IsReadAsTheFileWouldBe) {
   ASSERT_EQ(run({"gen", "stencil5:40x40", "-o", file("a.mtx")}).status, 0);
   ASSERT_EQ(run({"gen", "stencil5:40x40", "-o", file("a.mtx.gz")}).status, 0);
-  const std::string facts = json_of({"info", file("a.mtx")})["results"].dump();
+  const std::string profile = json_of({"info", file("a.mtx")})["results"].dump();
   for (const std::string command : {
            "\"$strata\" info <(zcat a.mtx.gz) --json -",
            "\"$strata\" info <(cat a.mtx.gz) --json -",
@@ -23,7 +23,7 @@ TEST_F(PipedInput, IsReadAsTheFileWouldBe) {
     const Outcome outcome = run_script(command);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_EQ(outcome.err, "");
-    EXPECT_EQ(nlohmann::json::parse(outcome.out, nullptr, false)["results"].dump(), facts);
+    EXPECT_EQ(nlohmann::json::parse(outcome.out, nullptr, false)["results"].dump(), profile);
   }
 }
 

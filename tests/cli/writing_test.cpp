@@ -19,10 +19,10 @@ using nlohmann::json;
 class Writing : public CommandTest {
  protected:
   // What two files of the same matrix have in common.
-  json facts_of(const std::string& matrix) {
-    json facts = json_of({"info", matrix})["matrix"];
-    for (const char* key : {"name", "symmetry", "field", "stored_entries"}) facts.erase(key);
-    return facts;
+  json profile_of(const std::string& matrix) {
+    json profile = json_of({"info", matrix})["matrix"];
+    for (const char* key : {"name", "symmetry", "field", "stored_entries"}) profile.erase(key);
+    return profile;
   }
 };
 
@@ -32,7 +32,7 @@ TEST_F(Writing, AGeneratedFileIsTheGeneratedMatrix) {
     const Outcome outcome = run({"gen", "hpcg:6x5x4", "-o", file(name)});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_TRUE(outcome.out.starts_with(file(name) + ": 120 x 120, ")) << outcome.out;
-    EXPECT_EQ(facts_of(file(name)), facts_of("hpcg:6x5x4"));
+    EXPECT_EQ(profile_of(file(name)), profile_of("hpcg:6x5x4"));
   }
   EXPECT_TRUE(contents_of(file("a.mtx")).starts_with("%%MatrixMarket matrix coordinate real gen"));
   EXPECT_TRUE(contents_of(file("a.mtx.gz")).starts_with("\x1f\x8b"));
@@ -66,7 +66,7 @@ TEST_F(Writing, HalvesAreWrittenWhenAskedForAndKept) {
   EXPECT_EQ(stored("kept.mtx.gz"), (all + 63) / 2);
   EXPECT_EQ(stored("whole.mtx"), all);
   for (const char* name : {"half.mtx", "kept.mtx.gz", "whole.mtx"}) {
-    EXPECT_EQ(facts_of(file(name)), facts_of(file("all.mtx"))) << name;
+    EXPECT_EQ(profile_of(file(name)), profile_of(file("all.mtx"))) << name;
   }
 }
 
@@ -87,9 +87,9 @@ TEST_F(Writing, PatternsStayPatterns) {
 
 TEST_F(Writing, AFileCanBeConvertedOntoItself) {
   ASSERT_EQ(run({"gen", "stencil9:20x20", "-o", file("a.mtx")}).status, 0);
-  const json before = facts_of(file("a.mtx"));
+  const json before = profile_of(file("a.mtx"));
   ASSERT_EQ(run({"convert", file("a.mtx"), file("a.mtx"), "--symmetry", "symmetric"}).status, 0);
-  EXPECT_EQ(facts_of(file("a.mtx")), before);
+  EXPECT_EQ(profile_of(file("a.mtx")), before);
   EXPECT_EQ(json_of({"info", file("a.mtx")})["matrix"]["symmetry"], "symmetric");
   EXPECT_EQ(files(), 1);
 }
@@ -98,10 +98,10 @@ TEST_F(Writing, ComplexFilesStayComplex) {
   write_file(file("a.mtx"),
              "%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1 0\n2 1 1 2\n");
   ASSERT_EQ(run({"convert", file("a.mtx"), file("b.mtx")}).status, 0);
-  const json facts = json_of({"info", file("b.mtx")})["matrix"];
-  EXPECT_EQ(facts["field"], "complex");
-  EXPECT_EQ(facts["symmetry"], "hermitian");
-  EXPECT_EQ(facts["nnz"], 3);
+  const json profile = json_of({"info", file("b.mtx")})["matrix"];
+  EXPECT_EQ(profile["field"], "complex");
+  EXPECT_EQ(profile["symmetry"], "hermitian");
+  EXPECT_EQ(profile["nnz"], 3);
 }
 
 TEST_F(Writing, StandardOutputTakesTheMatrixAndNothingElse) {

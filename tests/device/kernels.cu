@@ -47,8 +47,8 @@ __global__ void nowhere_kernel(volatile int* nowhere) {
 
 void add_to_all(gpu::DeviceSpan<int> data, int summand, gpu::Stream& stream) {
   gpu::launch("add_kernel", add_kernel,
-              {.blocks = divide_up(data.size(), kThreads), .threads = kThreads}, stream,
-              data.data(), data.size(), summand);
+              {.blocks = ceil_div(data.size(), kThreads), .threads = kThreads}, stream, data.data(),
+              data.size(), summand);
 }
 
 void sum_across_blocks(gpu::DeviceSpan<int> results, gpu::DeviceSpan<int> state,

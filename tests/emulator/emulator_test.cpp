@@ -28,7 +28,7 @@ template <int warp_size, class Body>
 void expect_misuse(int blocks, int threads, const std::string& words, const Body& body) {
   for (LaunchOptions options : kOrders) {
     SCOPED_TRACE(testing::Message() << "seed " << options.seed);
-    options.patience = 100;
+    options.timeout = 100;
     try {
       launch<warp_size>(blocks, threads, 0, options, body);
       ADD_FAILURE() << "nothing thrown, expected: " << words;

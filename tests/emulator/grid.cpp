@@ -189,7 +189,7 @@ void Grid::note_event() {
 
 void Grid::poll(int thread) {
   if (std::exchange(threads_[thread].polled_after, events_) != events_) ++pollers_;
-  if (++polls_ > options_.patience * pollers_) {
+  if (++polls_ > options_.timeout * pollers_) {
     throw EmulationError(
         fmt::format("{} looks at a flag that nobody changes any more; {} threads are left",
                     name_of(thread), live_));

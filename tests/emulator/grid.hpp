@@ -48,8 +48,8 @@ enum class Order {
 
 struct LaunchOptions {
   Order order = Order::round_robin;
-  std::uint64_t seed = 0;         // of the random orders
-  std::int64_t patience = 10000;  // looks at flags that do not change, per thread that looks
+  std::uint64_t seed = 0;        // of the random orders
+  std::int64_t timeout = 10000;  // looks at flags that do not change, per thread that looks
 };
 
 // What the threads of a warp do together.

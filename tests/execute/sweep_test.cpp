@@ -67,10 +67,10 @@ Case random_case(std::uint64_t seed) {
   result.tiling =
       make_tiling<I>(result.pattern.view(), before, {groups, number(5, 1, 40), result.alignment});
   const int power = static_cast<int>(number(6, 1, 6));
-  const WavefrontOptions wave{.slack = static_cast<int>(number(7, 0, 3)),
-                              .bands = static_cast<int>(number(8, 1, 4))};
+  const WavefrontOptions sweep{.slack = static_cast<int>(number(7, 0, 3)),
+                               .bands = static_cast<int>(number(8, 1, 4))};
   result.schedule = seed % 5 == 0 ? plain_schedule(result.tiling, power)
-                                  : wavefront_schedule(result.tiling, power, wave);
+                                  : wavefront_schedule(result.tiling, power, sweep);
   return result;
 }
 

@@ -47,7 +47,7 @@ void expect_loaded_by_slices(const Sliced& matrix, const ColumnAt& column_at) {
   expect_loaded(matrix, [&](I begin, I end) {
     std::set<I> expected;
     const I height = matrix.slice_height();
-    for (I slice = begin / height; slice < divide_up<I>(end, height); ++slice) {
+    for (I slice = begin / height; slice < ceil_div<I>(end, height); ++slice) {
       for (I slot = slice * height; slot < (slice + 1) * height; ++slot) {
         column_at(slice, slot, [&](I column) { expected.insert(column); });
       }

@@ -8,8 +8,8 @@ using test::Matrix;
 
 // W diagonals of a matrix of order n lose 2 (1 + 2 + … + (W − 1)/2) entries.
 Offset entries_of(Offset n, Offset width) {
-  const Offset reach = width / 2;
-  return n * width - reach * (reach + 1);
+  const Offset dependency_distance = width / 2;
+  return n * width - dependency_distance * (dependency_distance + 1);
 }
 
 TEST(Band, HasTheDiagonalsAroundTheMainOne) {

@@ -101,32 +101,32 @@ std::vector<TimedRead> reads_of(double overhead, double bytes_per_second, double
   return reads;
 }
 
-TEST(RampUp, FitRecoversOverheadAndBandwidth) {
-  const RampUp exact = fit_ramp_up(reads_of(3e-6, 25 * kGiga, 0));
+TEST(HockneyFit, FitRecoversOverheadAndBandwidth) {
+  const HockneyFit exact = fit_hockney(reads_of(3e-6, 25 * kGiga, 0));
   EXPECT_NEAR(exact.overhead_seconds, 3e-6, 1e-12);
   EXPECT_NEAR(exact.bytes_per_second, 25 * kGiga, 1e-3 * kGiga);
   EXPECT_NEAR(exact.relative_error, 0, 1e-9);
-  const RampUp noisy = fit_ramp_up(reads_of(3e-6, 25 * kGiga, 0.05));
+  const HockneyFit noisy = fit_hockney(reads_of(3e-6, 25 * kGiga, 0.05));
   EXPECT_NEAR(noisy.overhead_seconds / 3e-6, 1, 0.05);
   EXPECT_NEAR(noisy.bytes_per_second / (25 * kGiga), 1, 0.05);
   EXPECT_GT(noisy.relative_error, 0.005);
   EXPECT_LT(noisy.relative_error, 0.05);
 }
 
-TEST(RampUp, OverheadIsNeverNegative) {
+TEST(HockneyFit, OverheadIsNeverNegative) {
   const std::vector<TimedRead> reads{{1000, 1e-9}, {2000, 1e-6}, {4000, 4e-6}};
-  const RampUp fit = fit_ramp_up(reads);
+  const HockneyFit fit = fit_hockney(reads);
   EXPECT_GE(fit.overhead_seconds, 0);
   EXPECT_GT(fit.bytes_per_second, 0);
 }
 
-TEST(RampUp, NeedsReadsOfDifferentSizes) {
+TEST(HockneyFit, NeedsReadsOfDifferentSizes) {
   const std::vector<TimedRead> same{{1000, 1e-6}, {1000, 1.1e-6}};
-  EXPECT_THROW(fit_ramp_up(same), InvalidArgument);
-  EXPECT_THROW(fit_ramp_up(std::span(same).first(1)), InvalidArgument);
-  EXPECT_THROW(fit_ramp_up({}), InvalidArgument);
+  EXPECT_THROW(fit_hockney(same), InvalidArgument);
+  EXPECT_THROW(fit_hockney(std::span(same).first(1)), InvalidArgument);
+  EXPECT_THROW(fit_hockney({}), InvalidArgument);
   const std::vector<TimedRead> no_time{{1000, 0}, {2000, 1e-6}};
-  EXPECT_THROW(fit_ramp_up(no_time), InvalidArgument);
+  EXPECT_THROW(fit_hockney(no_time), InvalidArgument);
 }
 
 }  // namespace

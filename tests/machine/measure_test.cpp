@@ -14,47 +14,47 @@ namespace {
 constexpr Offset kMiB = 1 << 20;
 
 // Every speed is possible, but not every fact.
-void expect_sensible(const MachineFacts& facts) {
-  const StreamRates& stream = facts.stream;
+void expect_sensible(const MachineProfile& profile) {
+  const StreamRates& stream = profile.stream;
   for (const double rate : {stream.copy, stream.scale, stream.add, stream.triad, stream.dot,
-                            facts.ramp_up.bytes_per_second, facts.fork_join_seconds}) {
+                            profile.hockney.bytes_per_second, profile.fork_join_seconds}) {
     EXPECT_GT(rate, 0);
   }
-  EXPECT_EQ(facts.handoff_seconds > 0, facts.cores > 1);
-  EXPECT_GE(facts.ramp_up.overhead_seconds, 0);
-  for (const BandwidthPoint& point : facts.read) EXPECT_GT(point.bytes_per_second, 0);
-  EXPECT_EQ(facts.read.front().threads, 1);
-  EXPECT_EQ(facts.read.back().threads, facts.cores);
-  EXPECT_EQ(facts.plateaus.back().threads, facts.cores);
-  EXPECT_GT(facts.spread, 0.9);  // a tenth of the samples is below what counts as undisturbed
-  EXPECT_EQ(facts.fingerprint, reported_facts().fingerprint);
-  EXPECT_EQ(facts.measured_at.size(), std::string("2026-01-02T03:04:05Z").size());
+  EXPECT_EQ(profile.handoff_seconds > 0, profile.cores > 1);
+  EXPECT_GE(profile.hockney.overhead_seconds, 0);
+  for (const BandwidthPoint& point : profile.read) EXPECT_GT(point.bytes_per_second, 0);
+  EXPECT_EQ(profile.read.front().threads, 1);
+  EXPECT_EQ(profile.read.back().threads, profile.cores);
+  EXPECT_EQ(profile.plateaus.back().threads, profile.cores);
+  EXPECT_GT(profile.spread, 0.9);  // a tenth of the samples is below what counts as undisturbed
+  EXPECT_EQ(profile.fingerprint, reported_profile().fingerprint);
+  EXPECT_EQ(profile.measured_at.size(), std::string("2026-01-02T03:04:05Z").size());
 }
 
 TEST(Measure, QuicklyWithOneThreadAndWithAll) {
   for (const int threads : {1, 2, 5}) {
     SCOPED_TRACE(threads);
-    const MachineFacts facts =
+    const MachineProfile profile =
         measure_machine({.seconds = 0.02, .threads = threads, .largest_bytes = 4 * kMiB});
-    EXPECT_EQ(facts.cores, threads);
-    expect_sensible(facts);
-    for (const BandwidthPoint& point : facts.read) {
+    EXPECT_EQ(profile.cores, threads);
+    expect_sensible(profile);
+    for (const BandwidthPoint& point : profile.read) {
       EXPECT_TRUE(point.threads == 1 || point.threads == threads);
     }
   }
 }
 
 TEST(Measure, WorkingSetsGrowFromTheSmallestShareToTheLargest) {
-  const MachineFacts facts =
+  const MachineProfile profile =
       measure_machine({.seconds = 0.02, .threads = 2, .largest_bytes = 5 * kMiB});
-  for (std::size_t i = 0; i < facts.read.size(); ++i) {
-    const BandwidthPoint& point = facts.read[i];
-    const bool first = i == 0 || facts.read[i - 1].threads != point.threads;
-    const bool last = i + 1 == facts.read.size() || facts.read[i + 1].threads != point.threads;
+  for (std::size_t i = 0; i < profile.read.size(); ++i) {
+    const BandwidthPoint& point = profile.read[i];
+    const bool first = i == 0 || profile.read[i - 1].threads != point.threads;
+    const bool last = i + 1 == profile.read.size() || profile.read[i + 1].threads != point.threads;
     if (first) {
       EXPECT_EQ(point.bytes, 16384 * point.threads);
     } else {
-      EXPECT_GT(point.bytes, facts.read[i - 1].bytes);
+      EXPECT_GT(point.bytes, profile.read[i - 1].bytes);
     }
     if (last) {
       EXPECT_EQ(point.bytes, 5 * kMiB);
@@ -63,10 +63,10 @@ TEST(Measure, WorkingSetsGrowFromTheSmallestShareToTheLargest) {
 }
 
 TEST(Measure, ALongerMeasurementTriesMoreThreadCounts) {
-  const MachineFacts facts =
+  const MachineProfile profile =
       measure_machine({.seconds = 3, .threads = 3, .largest_bytes = kMiB / 4});
   std::vector<int> counts;
-  for (const Plateau& plateau : facts.plateaus) {
+  for (const Plateau& plateau : profile.plateaus) {
     if (counts.empty() || counts.back() != plateau.threads) counts.push_back(plateau.threads);
   }
   EXPECT_EQ(counts, (std::vector{1, 2, 3}));
@@ -90,10 +90,10 @@ TEST(Measure, ProgressRisesAndMayGiveUp) {
 TEST(Measure, InsideAParallelRegionThereIsOneThread) {
   run_on_threads(2, [](int thread, int) {
     if (thread == 0) {
-      const MachineFacts facts =
+      const MachineProfile profile =
           measure_machine({.seconds = 0.02, .threads = 2, .largest_bytes = kMiB});
-      EXPECT_EQ(facts.cores, 1);
-      expect_sensible(facts);
+      EXPECT_EQ(profile.cores, 1);
+      expect_sensible(profile);
     }
   });
 }
@@ -106,21 +106,21 @@ MeasuringConditions good_conditions() {
 
 void expect_doubts(const MeasuringConditions& conditions, const std::string& words,
                    double spread = 1.1) {
-  MachineFacts facts;
-  facts.cores = 4;
-  facts.spread = spread;
-  EXPECT_NE(doubts_about(facts, conditions).find(words), std::string::npos)
-      << doubts_about(facts, conditions);
+  MachineProfile profile;
+  profile.cores = 4;
+  profile.spread = spread;
+  EXPECT_NE(doubts_about(profile, conditions).find(words), std::string::npos)
+      << doubts_about(profile, conditions);
 }
 
 TEST(Measure, OfAMachineThatIsFreeRaisesNoDoubts) {
-  MachineFacts facts;
-  facts.cores = 4;
-  facts.spread = 1.5;
+  MachineProfile profile;
+  profile.cores = 4;
+  profile.spread = 1.5;
   MeasuringConditions conditions = good_conditions();
-  EXPECT_EQ(doubts_about(facts, conditions), "");
+  EXPECT_EQ(doubts_about(profile, conditions), "");
   conditions.processors = {.usable = 64, .quota = 4};
-  EXPECT_EQ(doubts_about(facts, conditions), "");
+  EXPECT_EQ(doubts_about(profile, conditions), "");
 }
 
 TEST(Measure, OfLessThanTheMachineRaisesDoubts) {

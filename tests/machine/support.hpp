@@ -1,7 +1,7 @@
 // Facts of a machine that does not exist, with numbers that are easy to recognise.
 #pragma once
 
-#include "strata/machine/facts.hpp"
+#include "strata/machine/profile.hpp"
 #include "strata/machine/system.hpp"
 
 namespace strata::test {
@@ -13,27 +13,27 @@ inline constexpr double kGiga = 1e9;
 // One thread: 100 GB/s up to 1 MB, 40 up to 16 MB, 10 from memory; four threads: three times that
 // up to four times as much, 60 up to 16 MB, 20 from memory. By their fingerprint they are facts of
 // this machine.
-inline MachineFacts imaginary_machine() {
-  MachineFacts facts;
-  facts.processor = "Imaginary 4000";
-  facts.fingerprint = machine_fingerprint();
-  facts.cores = 4;
-  facts.caches = {{1, 32 * kKilo, 1}, {2, 1 * kMega, 1}, {3, 16 * kMega, 4}};
-  facts.read = {{1, 100 * kKilo, 100 * kGiga}, {1, 1 * kMega, 100 * kGiga},
-                {1, 16 * kMega, 40 * kGiga},   {1, 100 * kMega, 10 * kGiga},
-                {4, 400 * kKilo, 300 * kGiga}, {4, 4 * kMega, 300 * kGiga},
-                {4, 16 * kMega, 60 * kGiga},   {4, 100 * kMega, 20 * kGiga}};
-  facts.plateaus = {{1, 1 * kMega, 100 * kGiga},  {1, 16 * kMega, 40 * kGiga},
-                    {1, 100 * kMega, 10 * kGiga}, {4, 4 * kMega, 300 * kGiga},
-                    {4, 16 * kMega, 60 * kGiga},  {4, 100 * kMega, 20 * kGiga}};
-  facts.stream = {21 * kGiga, 22 * kGiga, 23 * kGiga, 24 * kGiga, 25 * kGiga, 48 * kMega};
-  facts.fork_join_seconds = 1.25e-6;
-  facts.handoff_seconds = 0.1e-6;
-  facts.ramp_up = {2e-6, 1.0 / 3 * 60 * kGiga, 0.03};
-  facts.measured_at = "2026-01-02T03:04:05Z";
-  facts.measuring_seconds = 12.5;
-  facts.spread = 1.25;
-  return facts;
+inline MachineProfile imaginary_machine() {
+  MachineProfile profile;
+  profile.processor = "Imaginary 4000";
+  profile.fingerprint = machine_fingerprint();
+  profile.cores = 4;
+  profile.caches = {{1, 32 * kKilo, 1}, {2, 1 * kMega, 1}, {3, 16 * kMega, 4}};
+  profile.read = {{1, 100 * kKilo, 100 * kGiga}, {1, 1 * kMega, 100 * kGiga},
+                  {1, 16 * kMega, 40 * kGiga},   {1, 100 * kMega, 10 * kGiga},
+                  {4, 400 * kKilo, 300 * kGiga}, {4, 4 * kMega, 300 * kGiga},
+                  {4, 16 * kMega, 60 * kGiga},   {4, 100 * kMega, 20 * kGiga}};
+  profile.plateaus = {{1, 1 * kMega, 100 * kGiga},  {1, 16 * kMega, 40 * kGiga},
+                      {1, 100 * kMega, 10 * kGiga}, {4, 4 * kMega, 300 * kGiga},
+                      {4, 16 * kMega, 60 * kGiga},  {4, 100 * kMega, 20 * kGiga}};
+  profile.stream = {21 * kGiga, 22 * kGiga, 23 * kGiga, 24 * kGiga, 25 * kGiga, 48 * kMega};
+  profile.fork_join_seconds = 1.25e-6;
+  profile.handoff_seconds = 0.1e-6;
+  profile.hockney = {2e-6, 1.0 / 3 * 60 * kGiga, 0.03};
+  profile.measured_at = "2026-01-02T03:04:05Z";
+  profile.measuring_seconds = 12.5;
+  profile.spread = 1.25;
+  return profile;
 }
 
 }  // namespace strata::test

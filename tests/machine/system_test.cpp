@@ -27,7 +27,7 @@ TEST(System, ThereIsAProcessorAndMemory) {
   }
 }
 
-TEST(System, TheFingerprintSaysWhatFactsDependOn) {
+TEST(System, TheFingerprintSaysWhatProfileDependOn) {
   const MachineFingerprint fingerprint = machine_fingerprint();
   EXPECT_NE(fingerprint.host, "");
   EXPECT_NE(fingerprint.kernel, "");

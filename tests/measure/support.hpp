@@ -64,9 +64,9 @@ std::vector<V> product(const Matrix<V>& matrix, const std::vector<V>& x) {
 // [y_1, …, y_p], by a plan that measures nothing, into poison.
 template <Value V, Index I>
 std::vector<V> powers(const Csr<V, I>& matrix, const std::vector<V>& x, PowerOptions options) {
-  const MachineFacts facts = imaginary_machine();
-  options.facts = &facts;
-  options.confirm = false;
+  const MachineProfile profile = imaginary_machine();
+  options.profile = &profile;
+  options.autotune = false;
   const PowerPlan<V, I> plan = plan_powers(matrix, options);
   auto workspace = plan.make_workspace();
   std::vector<V> result(x.size() * static_cast<std::size_t>(options.power));

@@ -60,7 +60,7 @@ TEST(Balance, AProductMovesTheBytesOfItsFormatAndItsVectors) {
   EXPECT_EQ(product_bytes(csr.footprint(), vectors),
             12.0 * static_cast<double>(csr.nnz()) + 8 * 513 + 24 * 512);
   EXPECT_EQ(vectors.bytes(), 24 * 512);
-  const VectorTraffic streamed{.rows = 512, .cols = 512, .stores_load = false};
+  const VectorTraffic streamed{.rows = 512, .cols = 512, .write_allocate = false};
   EXPECT_EQ(streamed.bytes(), 16 * 512);
   // Offsets of 8 bytes instead of the published 4 are all that separates it from the formula.
   const double entries_per_row = static_cast<double>(csr.nnz()) / 512;
@@ -70,7 +70,7 @@ TEST(Balance, AProductMovesTheBytesOfItsFormatAndItsVectors) {
 
 TEST(Balance, NoFormatIsBelowTheMinimum) {
   const auto csr = generate<double, I>("stencil27:16x16x16");
-  const VectorTraffic vectors{.rows = 4096, .cols = 4096, .stores_load = false};
+  const VectorTraffic vectors{.rows = 4096, .cols = 4096, .write_allocate = false};
   const double least = minimum_balance(static_cast<double>(csr.nnz()) / 4096);
   const double packed = product_balance(PackedSell<double, I>::footprint_of(csr), vectors);
   EXPECT_LT(least, packed);

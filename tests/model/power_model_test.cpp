@@ -100,10 +100,10 @@ TEST(PowerModel, SmallPiecesNeverReachTheFullBandwidth) {
   // Table 4.6, L40: 1.06 µs and 5205 GB/s; a piece of B·T bytes runs at half the bandwidth.
   const double overhead = 1.06e-6;
   const double full = 5205e9;
-  EXPECT_DOUBLE_EQ(ramped_up(full, overhead, full * overhead), full / 2);
-  EXPECT_NEAR(ramped_up(full, overhead, 8 << 20), 3138e9, 2e9);
-  EXPECT_NEAR(ramped_up(full, overhead, 1e15), full, 1e6);
-  EXPECT_DOUBLE_EQ(ramped_up(full, 0, 1), full);
+  EXPECT_DOUBLE_EQ(with_latency(full, overhead, full * overhead), full / 2);
+  EXPECT_NEAR(with_latency(full, overhead, 8 << 20), 3138e9, 2e9);
+  EXPECT_NEAR(with_latency(full, overhead, 1e15), full, 1e6);
+  EXPECT_DOUBLE_EQ(with_latency(full, 0, 1), full);
 }
 
 TEST(PowerModel, PiecesPayForTheirSynchronisations) {
@@ -111,7 +111,7 @@ TEST(PowerModel, PiecesPayForTheirSynchronisations) {
   const Rates rates{.memory = 1e9, .cache = 4e9, .synchronisation_seconds = 1e-6};
   const SweepCosts costs{
       .memory_bytes = 1e6, .cache_bytes = 3e6, .flops = 1, .synchronisations = 400};
-  EXPECT_NEAR(predict_without_overlap(costs, ramped_up(rates, 1e4)).seconds,
+  EXPECT_NEAR(predict_without_overlap(costs, with_latency(rates, 1e4)).seconds,
               predict_without_overlap(costs, rates).seconds, 1e-12);
 }
 
@@ -119,7 +119,7 @@ TEST(PowerModel, ImpossibleMachinesAreRefused) {
   EXPECT_THROW(blocked_performance(0, 1, 1), InvalidArgument);
   EXPECT_THROW(blocked_performance(1, 0, 1), InvalidArgument);
   EXPECT_THROW(speed_up_table(0, 3), InvalidArgument);
-  EXPECT_THROW(ramped_up(1.0, 1.0, 0.0), InvalidArgument);
+  EXPECT_THROW(with_latency(1.0, 1.0, 0.0), InvalidArgument);
   EXPECT_THROW(predict_with_overlap({}, {}), InvalidArgument);
   EXPECT_THROW(predict_without_overlap({}, {.memory = 1, .cache = 1, .flops = -1}),
                InvalidArgument);

@@ -31,7 +31,7 @@ Tiling<I> tiled(const Csr<double, I>& matrix, I group_rows) {
 
 template <class T>
 Offset lines_of(std::span<const T> array) {
-  return divide_up<Offset>(static_cast<Offset>(array.size_bytes()), kLine);
+  return ceil_div<Offset>(static_cast<Offset>(array.size_bytes()), kLine);
 }
 
 // The lines of all arrays, each of which starts with a line.
@@ -69,9 +69,9 @@ template <class Matrix>
 void expect_closed_forms(const Matrix& matrix, const Tiling<I>& tiling) {
   const SweepMisses once = all_lines(matrix);
   const Offset vector_lines =
-      divide_up<Offset>(Offset{matrix.rows()} * sizeof(typename Matrix::value_type), kLine);
+      ceil_div<Offset>(Offset{matrix.rows()} * sizeof(typename Matrix::value_type), kLine);
   const Schedule plain = plain_schedule(tiling, kPower);
-  const Schedule wave = wavefront_schedule(tiling, kPower);
+  const Schedule sweep = wavefront_schedule(tiling, kPower);
   const auto expect = [&](const SweepMisses& misses, Offset matrix_loads, Offset vector_loads) {
     EXPECT_EQ(misses.values, matrix_loads * once.values);
     EXPECT_EQ(misses.indices, matrix_loads * once.indices);
@@ -79,9 +79,9 @@ void expect_closed_forms(const Matrix& matrix, const Tiling<I>& tiling) {
   };
   // Everything fits, in any order.
   expect(misses_of(matrix, tiling, plain, kLarge), 1, kPower + 1);
-  expect(misses_of(matrix, tiling, wave, kLarge), 1, kPower + 1);
+  expect(misses_of(matrix, tiling, sweep, kLarge), 1, kPower + 1);
   // A window fits: the wave loads everything once, repeated products load it every time.
-  expect(misses_of(matrix, tiling, wave, kSmall), 1, kPower + 1);
+  expect(misses_of(matrix, tiling, sweep, kSmall), 1, kPower + 1);
   expect(misses_of(matrix, tiling, plain, kSmall), kPower, 2 * kPower);
 }
 
@@ -140,11 +140,11 @@ TEST(Trace, VectorsMayShareTheirPlace) {
   // Only the last power is wanted: power k overwrites power k − 2.
   const auto matrix = generate<double, I>("band:4000,width=5");
   const auto tiling = tiled(matrix, 40);
-  const Schedule wave = wavefront_schedule(tiling, kPower);
+  const Schedule sweep = wavefront_schedule(tiling, kPower);
   SweepAddresses addresses = place_arrays(matrix, kPower);
   for (int k = 2; k <= kPower; ++k) addresses.vectors[k] = addresses.vectors[k - 2];
   CacheSimulator cache(kSmall);
-  EXPECT_EQ(play_sweep(matrix, tiling, wave, addresses, cache).vectors, 2 * 500);
+  EXPECT_EQ(play_sweep(matrix, tiling, sweep, addresses, cache).vectors, 2 * 500);
 }
 
 TEST(Trace, OtherTypesHaveOtherSizes) {
@@ -167,9 +167,9 @@ TEST(Trace, AwkwardMatricesTouchNothingOutsideTheirArrays) {
     const Csr<double, I> matrix = entries.to_csr();
     if (matrix.rows() != matrix.cols()) continue;
     const auto tiling = tiled(matrix, 7);
-    const Schedule wave = wavefront_schedule(tiling, 3);
+    const Schedule sweep = wavefront_schedule(tiling, 3);
     const auto check = [&](const auto& format) {
-      const SweepMisses misses = misses_of(format, tiling, wave, kLarge);
+      const SweepMisses misses = misses_of(format, tiling, sweep, kLarge);
       EXPECT_LE(misses.values, all_lines(format).values);
       EXPECT_LE(misses.indices, all_lines(format).indices);
     };

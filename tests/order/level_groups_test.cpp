@@ -16,7 +16,7 @@ namespace {
 template <Index I>
 std::vector<I> group_of_each_row(const LevelGroups<I>& groups, I rows, I alignment) {
   EXPECT_EQ(groups.group_offsets.front(), 0);
-  EXPECT_EQ(groups.group_offsets.back(), groups.order.positions());
+  EXPECT_EQ(groups.group_offsets.back(), groups.order.padded_rows());
   EXPECT_EQ(groups.order.rows(), rows);
   std::vector<I> group_of(rows, -1);
   for (std::size_t group = 1; group < groups.group_offsets.size(); ++group) {
@@ -60,7 +60,7 @@ TYPED_TEST(LevelGroupsTyped, HoldEveryRowOnceAndTouchOnlyTheirNeighbours) {
     const auto structure = find_levels(pattern.view());
     for (const Offset entries : {Offset{1}, Offset{50}, Offset{1} << 40}) {
       for (const I alignment : {1, 8, 5}) {
-        for (const InnerOrder inner : {InnerOrder::natural, InnerOrder::walk}) {
+        for (const InnerOrder inner : {InnerOrder::natural, InnerOrder::bfs}) {
           for (const I window : {1, 16}) {
             const auto groups =
                 group_levels<I>(pattern.view(), structure, {entries, alignment, inner, window});
@@ -81,11 +81,10 @@ TEST(LevelGroups, DoNotDependOnTheNumberOfThreads) {
   const auto structure = find_levels(pattern.view());
   const auto rows_at = [&](int threads) {
     set_thread_count(threads);
-    const auto groups =
-        group_levels<I>(pattern.view(), structure, {5000, 32, InnerOrder::walk, 64});
+    const auto groups = group_levels<I>(pattern.view(), structure, {5000, 32, InnerOrder::bfs, 64});
     set_thread_count(0);
     std::vector<I> rows(groups.group_offsets.begin(), groups.group_offsets.end());
-    for (I i = 0; i < groups.order.positions(); ++i) rows.push_back(groups.order.row_at(i));
+    for (I i = 0; i < groups.order.padded_rows(); ++i) rows.push_back(groups.order.row_at(i));
     return rows;
   };
   const auto serial = rows_at(1);
@@ -115,13 +114,13 @@ TEST(LevelGroups, KeepRowsOfALevelInTheAskedOrder) {
     return group_levels<I>(pattern.view(), structure, {200, 1, inner, window}).order;
   };
   const auto natural = rows(InnerOrder::natural, 1);
-  const auto walk = rows(InnerOrder::walk, 1);
-  const auto sorted = rows(InnerOrder::walk, 8);
+  const auto bfs = rows(InnerOrder::bfs, 1);
+  const auto sorted = rows(InnerOrder::bfs, 8);
   const auto length_at = [&](I i) { return pattern.view().row_length(sorted.row_at(i)); };
   for (I level = 0; level < structure.levels(); ++level) {
     const I begin = structure.level_offsets[level];
     for (I i = begin; i < structure.level_offsets[level + 1]; ++i) {
-      EXPECT_EQ(walk.row_at(i), structure.order.old_of(i));
+      EXPECT_EQ(bfs.row_at(i), structure.order.old_of(i));
       if (i > begin) {
         EXPECT_LT(natural.row_at(i - 1), natural.row_at(i));
       }
@@ -135,12 +134,12 @@ TEST(LevelGroups, KeepRowsOfALevelInTheAskedOrder) {
 TEST(LevelGroups, OfAnySizeHaveTheirRowsInTheSameOrder) {
   const auto pattern = test::shuffled(test::box<I>(9, 9, 30, test::Touching::faces), 3);
   const auto structure = find_levels(pattern.view());
-  for (const InnerOrder inner : {InnerOrder::natural, InnerOrder::walk}) {
+  for (const InnerOrder inner : {InnerOrder::natural, InnerOrder::bfs}) {
     const auto rows = [&](Offset entries, I alignment) {
       const auto order =
           group_levels<I>(pattern.view(), structure, {entries, alignment, inner, 16}).order;
       std::vector<I> found;
-      for (I i = 0; i < order.positions(); ++i) {
+      for (I i = 0; i < order.padded_rows(); ++i) {
         if (order.row_at(i) != PaddedOrder<I>::kEmpty) found.push_back(order.row_at(i));
       }
       return found;
@@ -154,14 +153,14 @@ TEST(LevelGroups, OfNoRowsAreNone) {
   const Pattern<I> none;
   const auto groups = group_levels<I>(none.view(), find_levels(none.view()), {1, 32});
   EXPECT_EQ(groups.group_offsets.size(), 1u);
-  EXPECT_EQ(groups.order.positions(), 0);
+  EXPECT_EQ(groups.order.padded_rows(), 0);
 }
 
 TEST(LevelGroups, OfOneLevelAreOneAndPadded) {
   const auto pattern = test::clique<I>(50);
   const auto groups = group_levels<I>(pattern.view(), find_levels(pattern.view()), {1 << 20, 32});
   EXPECT_EQ(groups.group_offsets.size(), 2u);
-  EXPECT_EQ(groups.order.positions(), 64);
+  EXPECT_EQ(groups.order.padded_rows(), 64);
 }
 
 TEST(LevelGroups, RefuseOptionsAndLevelsThatDoNotFit) {

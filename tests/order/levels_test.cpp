@@ -138,7 +138,7 @@ TEST(Levels, ManySmallComponentsShareLevels) {
 TEST(Levels, SmallComponentsDoNotWidenTheWindowOfTheLargeOne) {
   const auto large = test::box<I>(10, 10, 60, Touching::corners);
   const Offset window = widest_window(large.view(), find_levels(large.view()), 3);
-  const auto both = test::side_by_side(test::graph_of<I>(5000, {}), large);
+  const auto both = test::interleaved(test::graph_of<I>(5000, {}), large);
   const auto structure = find_levels(both.view());
   EXPECT_EQ(widest_window(both.view(), structure, 3), window);
   EXPECT_LT(structure.levels(), 60 + 20);

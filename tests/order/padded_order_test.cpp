@@ -27,10 +27,10 @@ TYPED_TEST(PaddedOrderTyped, VectorsGoThereAndBackAndEmptyPositionsAreZero) {
     EXPECT_FALSE(order.is_identity());
     for (int count = 1; count <= 8; ++count) {
       const auto x = test::random_vector<V>(static_cast<std::size_t>(rows) * count, 2);
-      const std::vector<V> rubbish(static_cast<std::size_t>(order.positions()) * count, V{7});
+      const std::vector<V> rubbish(static_cast<std::size_t>(order.padded_rows()) * count, V{7});
       std::vector<V> moved = rubbish;
       order.template gather<V>(x, moved, count);
-      for (I position = 0; position < order.positions(); ++position) {
+      for (I position = 0; position < order.padded_rows(); ++position) {
         for (int v = 0; v < count; ++v) {
           const Offset row = order.row_at(position);
           const V expected = row == PaddedOrder<I>::kEmpty ? V{} : x[row * count + v];
@@ -47,7 +47,7 @@ TYPED_TEST(PaddedOrderTyped, VectorsGoThereAndBackAndEmptyPositionsAreZero) {
 // Row by row, entry by entry.
 template <Value V, Index I>
 Csr<V, I> reordered_naively(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
-  test::Entries<V, I> entries(order.positions(), order.positions(), 0);
+  test::Entries<V, I> entries(order.padded_rows(), order.padded_rows(), 0);
   for (I row = 0; row < matrix.rows(); ++row) {
     for (Offset k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
       entries.add(order.position_of(row), order.position_of(matrix.columns()[k]),
@@ -92,7 +92,7 @@ TEST(PaddedOrder, ReorderedRowsAreThoseOfTheReorderedMatrix) {
   const std::vector<RowRange<I>> ranges{{150, 160}, {3, 3}, {0, 50}};
   const auto some = reordered_rows<double, I>(matrix, order, ranges);
   ASSERT_EQ(some.rows(), 60);
-  EXPECT_EQ(some.cols(), order.positions());
+  EXPECT_EQ(some.cols(), order.padded_rows());
   for (I i = 0; i < 60; ++i) {
     const I position = i < 10 ? 150 + i : i - 10;
     const auto expected = all.pattern().columns_of(position);

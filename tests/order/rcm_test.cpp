@@ -56,8 +56,8 @@ TEST(Rcm, RecoversAPath) {
 }
 
 TEST(Rcm, OrdersEachComponentForItself) {
-  const auto paths = test::side_by_side(test::path<I>(400), test::path<I>(300));
-  const auto with_empty_rows = test::side_by_side(paths, test::pattern_of<I>(50, {}));
+  const auto paths = test::interleaved(test::path<I>(400), test::path<I>(300));
+  const auto with_empty_rows = test::interleaved(paths, test::pattern_of<I>(50, {}));
   EXPECT_EQ(bandwidth_after(test::shuffled(with_empty_rows, 2)), 1);
 }
 

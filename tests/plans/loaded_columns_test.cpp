@@ -138,9 +138,8 @@ std::vector<std::pair<std::string, Matrix>> matrices_with_holes() {
   add("half-empty slices", half_empty_slices(3000, 20));
   add("tree with holes", with_holes(test::random_tree<I>(1500, 5), 5));
   add("not symmetric", test::random_pattern<I>(1500, 4000, 6));
-  add("components",
-      test::side_by_side(with_holes(test::path<I>(500), 7),
-                         with_holes(test::box<I>(8, 8, 8, test::Touching::faces), 8)));
+  add("components", test::interleaved(with_holes(test::path<I>(500), 7),
+                                      with_holes(test::box<I>(8, 8, 8, test::Touching::faces), 8)));
   return all;
 }
 

@@ -46,9 +46,9 @@ std::vector<std::pair<std::string, Matrix>> plan_matrices() {
   }
   const auto box = test::box<I>(6, 6, 60, test::Touching::corners);
   const auto tree = test::random_tree<I>(2000, 3);
-  all.emplace_back("components", matrix_of(test::shuffled(test::side_by_side(box, tree), 1), 2));
+  all.emplace_back("components", matrix_of(test::shuffled(test::interleaved(box, tree), 1), 2));
   all.emplace_back("empty rows",
-                   matrix_of(test::side_by_side(test::pattern_of<I>(1000, {}), box), 3));
+                   matrix_of(test::interleaved(test::pattern_of<I>(1000, {}), box), 3));
   all.emplace_back("not symmetric", matrix_of(test::random_pattern<I>(4000, 20000, 5), 5));
   return all;
 }
@@ -170,16 +170,16 @@ TEST(PowerPlan, RunsEightPowersAsFourAndFourAndSevenAsFourAndThree) {
 
 // Planes of 32 × 32 rows on a machine with small caches and a slow memory.
 TEST(PowerPlan, SweepsInBandsWhereLevelsAreTooLarge) {
-  MachineFacts facts = test::imaginary_machine();
-  facts.plateaus = {{1, 100 * test::kKilo, 100 * test::kGiga},
-                    {1, 100 * test::kMega, 0.001 * test::kGiga}};
+  MachineProfile profile = test::imaginary_machine();
+  profile.plateaus = {{1, 100 * test::kKilo, 100 * test::kGiga},
+                      {1, 100 * test::kMega, 0.001 * test::kGiga}};
   const auto matrix = generate<double, I>("stencil27:32x32x24");
   std::set<int> considered;
   std::set<int> chosen;
   for (const Offset cache : {200000, 300000, 500000, 800000, 1200000}) {
     for (const int threads : {1, 2}) {
       PowerOptions options = quick_options();
-      options.facts = &facts;
+      options.profile = &profile;
       options.strategy = PowerStrategy::wavefront;
       options.vector_order = VectorOrder::plan;
       options.cache_bytes = cache;
@@ -214,7 +214,7 @@ TEST(PowerPlan, AgreesWithTheReferenceOnRandomMatricesAndOptions) {
                                test::Touching::corners);
         break;
       default:
-        pattern = test::side_by_side(
+        pattern = test::interleaved(
             test::box<I>(number(2, 1, 40), number(3, 1, 80), 1, test::Touching::faces),
             test::random_pattern<I>(number(4, 1, 300), number(5, 0, 500), seed));
     }
@@ -241,7 +241,7 @@ TEST(PowerPlan, AgreesWithTheReferenceWhenItTimesItsCandidates) {
        {"stencil27:10x10x40", "mesh:3000,dim=3,nnzr=16,shuffle=1", "random:2000,nnzr=8"}) {
     SCOPED_TRACE(spec);
     PowerOptions options = quick_options();
-    options.confirm = true;
+    options.autotune = true;
     options.threads = 2;
     options.cache_bytes = 200000;
     expect_powers(generate<double, I>(spec), options);
@@ -267,7 +267,7 @@ TEST(PowerPlan, TakesMorePowersThanThereAreLevels) {
 std::vector<double> row_order(const Plan& plan) {
   std::vector<double> rows(static_cast<std::size_t>(plan.rows()) * plan.vectors());
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<double>(i) + 1;
-  std::vector<double> order(static_cast<std::size_t>(plan.positions()) * plan.vectors());
+  std::vector<double> order(static_cast<std::size_t>(plan.padded_rows()) * plan.vectors());
   plan.to_plan_order(rows, order);
   std::erase(order, 0.0);
   return order;

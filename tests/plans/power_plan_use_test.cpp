@@ -68,9 +68,9 @@ TEST(PowerPlan, RefusesVectorsOfOtherLengths) {
   EXPECT_THROW(plan.apply(x, last, workspace), InvalidArgument);
   EXPECT_THROW(plan.apply_last(x, shorter, workspace), InvalidArgument);
   EXPECT_THROW(plan.apply_last(longer, last, workspace), InvalidArgument);
-  std::vector<double> positions(plan.positions());
-  EXPECT_THROW(plan.to_plan_order(shorter, positions), InvalidArgument);
-  EXPECT_THROW(plan.to_caller_order(positions, shorter), InvalidArgument);
+  std::vector<double> padded_rows(plan.padded_rows());
+  EXPECT_THROW(plan.to_plan_order(shorter, padded_rows), InvalidArgument);
+  EXPECT_THROW(plan.to_caller_order(padded_rows, shorter), InvalidArgument);
 }
 
 TEST(PowerPlan, RefusesToOverwriteX) {
@@ -133,7 +133,7 @@ TEST(PowerPlan, NotANumberInTheMatrixDoesNotDisturbTheTiming) {
   Matrix matrix = stencil();
   for (double& value : matrix.mutable_values()) value = std::numeric_limits<double>::quiet_NaN();
   PowerOptions options = quick_options();
-  options.confirm = true;
+  options.autotune = true;
   const Plan plan = plan_powers(matrix, options);
   EXPECT_FALSE(std::isnan(plan.choice().seconds()));
 }
@@ -241,7 +241,7 @@ TEST(PowerPlan, ExplainsItsChoiceAndWhatItRejected) {
 
 TEST(PowerPlan, TimesItsFavouritesWhenAsked) {
   PowerOptions options = quick_options();
-  options.confirm = true;
+  options.autotune = true;
   options.cache_bytes = 100000;
   const Plan plan = plan_powers(stencil(), options);
   EXPECT_GT(plan.choice().measured_seconds, 0);
@@ -263,14 +263,14 @@ TEST(PowerPlan, ExplainsPlansOfNothing) {
 }
 
 // Nothing is known about a machine that reports nothing, yet its plans are right.
-TEST(PowerPlan, WorksWithoutFacts) {
-  const MachineFacts nothing;
+TEST(PowerPlan, WorksWithoutProfile) {
+  const MachineProfile nothing;
   for (const PowerStrategy strategy : kStrategies) {
     PowerOptions options = quick_options();
-    options.facts = &nothing;
+    options.profile = &nothing;
     options.strategy = strategy;
     test::expect_powers(stencil(), options);
-    options.confirm = true;
+    options.autotune = true;
     test::expect_powers(stencil(), options);
   }
 }

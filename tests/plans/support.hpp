@@ -24,10 +24,10 @@ namespace strata::test {
 // Options that predict with an imaginary machine, which has processors for all threads, and do not
 // time the candidates.
 inline PowerOptions quick_options() {
-  static const MachineFacts facts = imaginary_machine();
+  static const MachineProfile profile = imaginary_machine();
   PowerOptions options;
-  options.confirm = false;
-  options.facts = &facts;
+  options.autotune = false;
+  options.profile = &profile;
   options.processors = {.usable = kMaxThreads, .quota = 0};
   return options;
 }
@@ -156,7 +156,7 @@ std::vector<V> powers_of(const PowerPlan<V, I>& plan, VectorOrder order, const s
     plan.apply(x, powers, workspace);
     return powers;
   }
-  const auto each = static_cast<std::size_t>(plan.positions()) * plan.vectors();
+  const auto each = static_cast<std::size_t>(plan.padded_rows()) * plan.vectors();
   std::vector<V> start(each);
   std::vector<V> in_order(each * plan.power(), V(std::numeric_limits<float>::quiet_NaN()));
   plan.to_plan_order(x, start);
@@ -182,7 +182,7 @@ std::vector<V> last_power_of(const PowerPlan<V, I>& plan, VectorOrder order,
     plan.apply_last(x, last, workspace);
     return last;
   }
-  std::vector<V> start(static_cast<std::size_t>(plan.positions()) * plan.vectors());
+  std::vector<V> start(static_cast<std::size_t>(plan.padded_rows()) * plan.vectors());
   std::vector<V> in_order(start.size(), V(std::numeric_limits<float>::quiet_NaN()));
   plan.to_plan_order(x, start);
   plan.apply_last(start, in_order, workspace);

@@ -26,13 +26,13 @@ int threads_of_process() {
 void use_a_plan(PowerOptions options, const Csr<double, I>& matrix) {
   for (const PowerStrategy strategy : {PowerStrategy::automatic, PowerStrategy::levels}) {
     options.strategy = strategy;
-    options.confirm = strategy == PowerStrategy::automatic;
+    options.autotune = strategy == PowerStrategy::automatic;
     PowerPlan<double, I> plan = plan_powers(matrix, options);
     const auto rows = static_cast<std::size_t>(plan.rows());
     std::vector<double> x(rows, 1.0);
     std::vector<double> powers(rows * static_cast<std::size_t>(plan.power()));
     std::vector<double> last(rows);
-    std::vector<double> moved(static_cast<std::size_t>(plan.positions()));
+    std::vector<double> moved(static_cast<std::size_t>(plan.padded_rows()));
     auto workspace = plan.make_workspace();
     plan.apply(x, powers, workspace);
     auto workspace_for_last = plan.make_workspace_for_last();
@@ -82,7 +82,7 @@ TEST(PowerPlanThreads, BeyondTheMostAreRefused) {
 }
 
 // A matrix that the imaginary machine takes a wave for.
-Csr<double, I> matrix_for_a_wave() {
+Csr<double, I> matrix_for_a_sweep() {
   return generate<double, I>("stencil7:40x40x60");
 }
 
@@ -93,14 +93,14 @@ PowerOptions options_on(ProcessorBudget processors, int threads) {
   return options;
 }
 
-bool has_waves(const PowerPlan<double, I>& plan) {
+bool has_sweeps(const PowerPlan<double, I>& plan) {
   return std::ranges::any_of(plan.candidates(), [](const PowerCandidate& candidate) {
     return candidate.strategy != PowerStrategy::spmv;
   });
 }
 
-TEST(PowerPlanThreads, WithAProcessorEachTakeWaves) {
-  const auto matrix = matrix_for_a_wave();
+TEST(PowerPlanThreads, WithAProcessorEachTakeSweeps) {
+  const auto matrix = matrix_for_a_sweep();
   for (const ProcessorBudget processors :
        {ProcessorBudget{.usable = 4, .quota = 0}, ProcessorBudget{.usable = 4, .quota = 4},
         ProcessorBudget{.usable = 64, .quota = 5.5}}) {
@@ -111,8 +111,8 @@ TEST(PowerPlanThreads, WithAProcessorEachTakeWaves) {
   }
 }
 
-TEST(PowerPlanThreads, ThatShareProcessorsTakeNoWavesUnlessAskedFor) {
-  const auto matrix = matrix_for_a_wave();
+TEST(PowerPlanThreads, ThatShareProcessorsTakeNoSweepsUnlessAskedFor) {
+  const auto matrix = matrix_for_a_sweep();
   for (const auto& [processors, words] :
        {std::pair{ProcessorBudget{.usable = 2, .quota = 0}, "4 threads share 2 processors"},
         std::pair{ProcessorBudget{.usable = 1, .quota = 0}, "4 threads share 1 processor,"},
@@ -120,7 +120,7 @@ TEST(PowerPlanThreads, ThatShareProcessorsTakeNoWavesUnlessAskedFor) {
     PowerOptions options = options_on(processors, 4);
     const auto plan = plan_powers(matrix, options);
     EXPECT_EQ(plan.threads(), 4);
-    EXPECT_FALSE(has_waves(plan));
+    EXPECT_FALSE(has_sweeps(plan));
     EXPECT_NE(plan.explain().find(words), std::string::npos) << plan.explain();
     EXPECT_NE(plan.explain().find("a processor for every thread"), std::string::npos);
     options.strategy = PowerStrategy::wavefront;
@@ -132,8 +132,8 @@ TEST(PowerPlanThreads, ThatShareProcessorsTakeNoWavesUnlessAskedFor) {
 }
 
 TEST(PowerPlanThreads, OneIsAlwaysAffordable) {
-  const auto plan = plan_powers(matrix_for_a_wave(), options_on({.usable = 1, .quota = 0.2}, 1));
-  EXPECT_TRUE(has_waves(plan));
+  const auto plan = plan_powers(matrix_for_a_sweep(), options_on({.usable = 1, .quota = 0.2}, 1));
+  EXPECT_TRUE(has_sweeps(plan));
   EXPECT_EQ(plan.explain().find("Remark"), std::string::npos) << plan.explain();
 }
 

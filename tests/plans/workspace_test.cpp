@@ -38,7 +38,7 @@ void expect_empty(PowerPlan<V, Ix>& plan, typename PowerPlan<V, Ix>::Workspace& 
   std::vector<V> vector(3), powers(12);
   const auto refused = [](auto&& call) { expect_refused(call, kEmptyPlan); };
   refused([&] { plan.rows(); });
-  refused([&] { plan.positions(); });
+  refused([&] { plan.padded_rows(); });
   refused([&] { plan.power(); });
   refused([&] { plan.vectors(); });
   refused([&] { plan.vector_rows(); });

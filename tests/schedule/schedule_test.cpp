@@ -73,7 +73,7 @@ TEST(Schedule, EveryTaskRunsAfterItsInputsOnRandomMatrices) {
   }
 }
 
-TEST(Schedule, AWaveKeepsLittleOfABandOnChip) {
+TEST(Schedule, ASweepKeepsLittleOfABandOnChip) {
   const auto pattern = test::box<I>(2000, 1, 1, test::Touching::faces);
   const auto tiling = tiled(pattern, 30);  // ten rows each
   const Offset all = pattern.row_offsets.back();

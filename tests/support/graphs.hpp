@@ -121,7 +121,7 @@ Pattern<I> random_pattern(Offset rows, Offset entries, std::uint64_t seed) {
 
 // Both graphs side by side, without an edge between them.
 template <Index I>
-Pattern<I> side_by_side(const Pattern<I>& a, const Pattern<I>& b) {
+Pattern<I> interleaved(const Pattern<I>& a, const Pattern<I>& b) {
   Edges entries = entries_of(a);
   for (const auto& [row, column] : entries_of(b)) {
     entries.emplace_back(row + a.rows, column + a.rows);
@@ -179,9 +179,9 @@ std::vector<NamedGraph<I>> many_graphs() {
     add("random", pattern);
     add("tree", shuffled(tree, seed));
     add("grid", shuffled(grid, seed));
-    add("grid beside random", shuffled(side_by_side(grid, pattern), seed));
+    add("grid beside random", shuffled(interleaved(grid, pattern), seed));
     add("two trees beside a star",
-        shuffled(side_by_side(side_by_side(tree, tree), star<I>(size(6, 40))), seed));
+        shuffled(interleaved(interleaved(tree, tree), star<I>(size(6, 40))), seed));
   }
   Edges full_row = entries_of(path<I>(300));
   for (Offset column = 0; column < 300; ++column) full_row.emplace_back(17, column);

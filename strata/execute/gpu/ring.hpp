@@ -1,5 +1,5 @@
 // The ring of tiles in shared memory of a Hopper GPU: how large it is and who works on it. Host and
-// device; hopper_wave.hpp explains it.
+// device; hopper_sweep.hpp explains it.
 #pragma once
 
 #include <cstdint>

@@ -142,32 +142,32 @@ TileLists gather(const PackedSell<V, I>& matrix, std::span<const std::int32_t> s
 }
 
 constexpr Offset rounded(Offset bytes) {
-  return divide_up<Offset>(bytes, kRecordUnit) * kRecordUnit;
+  return ceil_div<Offset>(bytes, kRecordUnit) * kRecordUnit;
 }
 
 // The parts of a record before its code blocks.
-Offset list_bytes(const SliceTiles& tiles, const Wave& wave, std::int32_t tile) {
+Offset list_bytes(const SliceTiles& tiles, const WorkerSweep& sweep, std::int32_t tile) {
   return rounded(static_cast<Offset>(sizeof(TileRecord) +
                                      tiles.slices_of(tile).size() * sizeof(RecordSlice) +
-                                     wave.needs_of(tile).size() * sizeof(RecordNeed) +
-                                     wave.readers_of(tile).size() * sizeof(std::int32_t)));
+                                     sweep.needs_of(tile).size() * sizeof(RecordNeed) +
+                                     sweep.readers_of(tile).size() * sizeof(std::int32_t)));
 }
 
 // Where the tile's worker reads what the tile needs.
-std::vector<RecordNeed> needs_in_mailboxes(const Wave& wave, std::int32_t tile) {
+std::vector<RecordNeed> needs_in_mailboxes(const WorkerSweep& sweep, std::int32_t tile) {
   std::vector<RecordNeed> needs;
-  for (const Need& need : wave.needs_of(tile)) {
-    needs.push_back({wave.mailbox_of(tile % wave.workers(), need.worker), need.tiles});
+  for (const Need& need : sweep.needs_of(tile)) {
+    needs.push_back({sweep.mailbox_of(tile % sweep.workers(), need.worker), need.tiles});
   }
   return needs;
 }
 
 // Where the tile's worker writes that it is done.
-std::vector<std::int32_t> mailboxes_of_readers(const Wave& wave, std::int32_t tile) {
+std::vector<std::int32_t> mailboxes_of_readers(const WorkerSweep& sweep, std::int32_t tile) {
   std::vector<std::int32_t> mailboxes;
-  for (const std::int32_t reader : wave.readers_of(tile)) {
+  for (const std::int32_t reader : sweep.readers_of(tile)) {
     mailboxes.push_back(narrow<std::int32_t>(
-        Offset{reader} * wave.mailboxes() + wave.mailbox_of(reader, tile % wave.workers()),
+        Offset{reader} * sweep.mailboxes() + sweep.mailbox_of(reader, tile % sweep.workers()),
         "the mailboxes of a wave"));
   }
   return mailboxes;
@@ -205,7 +205,7 @@ SliceTiles gather_slices(const PackedSell<V, I>& matrix, Offset tile_bytes) {
   // So many consecutive tiles are made anew, together: enough for patches as high as wide.
   constexpr std::int32_t kTilesPerWindow = 4;
   const SliceTiles lines = cut_slices(matrix, tile_bytes);
-  std::vector<TileLists> windows(divide_up<Offset>(lines.tiles(), kTilesPerWindow));
+  std::vector<TileLists> windows(ceil_div<Offset>(lines.tiles(), kTilesPerWindow));
   parallel_dynamic(static_cast<Offset>(windows.size()), 16, [&](Offset first, Offset last) {
     for (Offset window = first; window < last; ++window) {
       const auto tile = static_cast<std::int32_t>(window) * kTilesPerWindow;
@@ -306,7 +306,8 @@ struct StreamLayout {
 };
 
 template <Value V, Index I>
-StreamLayout lay_out(const PackedSell<V, I>& matrix, const SliceTiles& tiles, const Wave& wave) {
+StreamLayout lay_out(const PackedSell<V, I>& matrix, const SliceTiles& tiles,
+                     const WorkerSweep& sweep) {
   StreamLayout layout;
   layout.places.resize(tiles.tiles());
   layout.values_before.assign(layout.places.size() + 1, 0);
@@ -316,7 +317,7 @@ StreamLayout lay_out(const PackedSell<V, I>& matrix, const SliceTiles& tiles, co
   sizes.tiles = tiles.tiles();
   sizes.slice_height = static_cast<std::int32_t>(matrix.slice_height());
   for (std::int32_t tile = 0; tile < tiles.tiles(); ++tile) {
-    layout.list_ends[tile] = list_bytes(tiles, wave, tile);
+    layout.list_ends[tile] = list_bytes(tiles, sweep, tile);
     Offset before = layout.list_ends[tile];
     Offset values = 0;
     for (const std::int32_t slice : tiles.slices_of(tile)) {
@@ -341,14 +342,15 @@ StreamLayout lay_out(const PackedSell<V, I>& matrix, const SliceTiles& tiles, co
 
 template <Value V, Index I>
 TileStreamSizes tile_stream_sizes(const PackedSell<V, I>& matrix, const SliceTiles& tiles,
-                                  const Wave& wave) {
-  return lay_out(matrix, tiles, wave).sizes;
+                                  const WorkerSweep& sweep) {
+  return lay_out(matrix, tiles, sweep).sizes;
 }
 
 template <Value V>
 template <Index I>
-TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut, const Wave& wave) {
-  StreamLayout layout = lay_out(matrix, cut, wave);
+TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut,
+                          const WorkerSweep& sweep) {
+  StreamLayout layout = lay_out(matrix, cut, sweep);
   static_cast<TileStreamSizes&>(*this) = layout.sizes;
   places = std::move(layout.places);
   const std::vector<Offset>& values_before = layout.values_before;
@@ -357,8 +359,8 @@ TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut,
   PresenceBits reordered(bits.empty() ? 0 : values_before.back(), -1);
   parallel_dynamic(tiles, 64, [&](Offset first, Offset last) {
     for (auto tile = static_cast<std::int32_t>(first); tile < last; ++tile) {
-      write_record(matrix, cut.slices_of(tile), needs_in_mailboxes(wave, tile),
-                   mailboxes_of_readers(wave, tile), layout.list_ends[tile],
+      write_record(matrix, cut.slices_of(tile), needs_in_mailboxes(sweep, tile),
+                   mailboxes_of_readers(sweep, tile), layout.list_ends[tile],
                    static_cast<std::uint64_t>(values_before[tile]), places[tile].begin,
                    records.data() + places[tile].begin * kRecordUnit);
       if (bits.empty()) continue;
@@ -379,8 +381,8 @@ TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut,
   template SliceTiles gather_slices(const PackedSell<V, I>&, Offset);                    \
   template TileInputs inputs_of(const PackedSell<V, I>&, const SliceTiles&);             \
   template TileStreamSizes tile_stream_sizes(const PackedSell<V, I>&, const SliceTiles&, \
-                                             const Wave&);                               \
-  template TileStream<V>::TileStream(const PackedSell<V, I>&, const SliceTiles&, const Wave&)
+                                             const WorkerSweep&);                        \
+  template TileStream<V>::TileStream(const PackedSell<V, I>&, const SliceTiles&, const WorkerSweep&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::gpu

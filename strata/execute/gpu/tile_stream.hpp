@@ -13,7 +13,7 @@
 #include "strata/base/types.hpp"
 #include "strata/execute/gpu/tile_record.hpp"
 #include "strata/formats/packed_sell.hpp"
-#include "strata/schedule/wave.hpp"
+#include "strata/schedule/worker_sweep.hpp"
 
 namespace strata::gpu {
 
@@ -56,7 +56,7 @@ struct TileStreamSizes {
 // Throws OverflowError where a record is too large for 32 bits.
 template <Value V, Index I>
 TileStreamSizes tile_stream_sizes(const PackedSell<V, I>& matrix, const SliceTiles& tiles,
-                                  const Wave& wave);
+                                  const WorkerSweep& sweep);
 
 template <Value V>
 struct TileStream : TileStreamSizes {
@@ -66,7 +66,7 @@ struct TileStream : TileStreamSizes {
 
   // Throws OverflowError where a record is too large for 32 bits.
   template <Index I>
-  TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut, const Wave& wave);
+  TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut, const WorkerSweep& sweep);
 };
 
 }  // namespace strata::gpu

@@ -40,7 +40,7 @@ Array<I> sort_rows_by_length(const PatternView<I>& pattern, I window) {
   if (window <= 1) return {};
   Array<I> row_of_slot(pattern.rows);
   std::iota(row_of_slot.begin(), row_of_slot.end(), I{0});
-  parallel_dynamic(divide_up(pattern.rows, window), 64, [&](Offset begin, Offset end) {
+  parallel_dynamic(ceil_div(pattern.rows, window), 64, [&](Offset begin, Offset end) {
     for (Offset w = begin; w < end; ++w) {
       const Offset first = w * window;
       const Offset last = std::min<Offset>(first + window, pattern.rows);
@@ -106,7 +106,7 @@ template <class Sliced, Index I, class Visit>
 void for_each_slot(const Sliced& matrix, RowRange<I> rows, Visit&& visit) {
   const Offset window = matrix.sort_window();
   const Offset begin = rows.begin / window * window;
-  const Offset end = std::min<Offset>(divide_up<Offset>(rows.end, window) * window, matrix.rows());
+  const Offset end = std::min<Offset>(ceil_div<Offset>(rows.end, window) * window, matrix.rows());
   for (I slot = static_cast<I>(begin); slot < end; ++slot) {
     const I row = matrix.row_at(slot);
     if (rows.contains(row)) visit(slot, row);

@@ -37,7 +37,7 @@ void step_by_rows(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>
                   RowRange<std::int32_t> rows, Stream& stream, Reuse reuse) {
   const Offset threads = (Offset{rows.end} - rows.begin) * matrix.threads_per_row();
   const LaunchShape shape =
-      shape_for(divide_up<Offset>(threads, matrix.shape().warp), matrix.shape());
+      shape_for(ceil_div<Offset>(threads, matrix.shape().warp), matrix.shape());
   with_vectors(arguments.count, [&](auto count) {
     with_power_of_two<1, kLargestWarp>(matrix.threads_per_row(), [&](auto per_row) {
       with_loads<count()>(reuse, [&](auto loads) {

@@ -63,7 +63,7 @@ int threads_for(Offset nnz, Offset rows, int warp) {
   // Every thread has a few gathers in flight at once.
   constexpr Offset kGathers = 4;
   const Offset mean = nnz / std::max<Offset>(1, rows);
-  const auto threads = std::bit_ceil(static_cast<std::uint64_t>(divide_up(mean, kGathers)));
+  const auto threads = std::bit_ceil(static_cast<std::uint64_t>(ceil_div(mean, kGathers)));
   return static_cast<int>(std::clamp<std::uint64_t>(threads, 1, static_cast<std::uint64_t>(warp)));
 }
 

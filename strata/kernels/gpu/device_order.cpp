@@ -36,30 +36,30 @@ void require_elements(Offset elements, Offset lines, int count) {
 template <Index I>
 DeviceOrder::DeviceOrder(const PaddedOrder<I>& order, Stream& stream)
     : rows_(narrow<std::int32_t>(order.rows(), "the number of rows on a GPU")),
-      positions_(narrow<std::int32_t>(order.positions(), "the number of positions on a GPU")),
+      padded_rows_(narrow<std::int32_t>(order.padded_rows(), "the number of positions on a GPU")),
       identity_(order.is_identity()) {
   if (identity_) return;
-  row_at_ = upload(positions_, stream, [&](Offset i) { return order.row_at(static_cast<I>(i)); });
+  row_at_ = upload(padded_rows_, stream, [&](Offset i) { return order.row_at(static_cast<I>(i)); });
   position_of_ =
       upload(rows_, stream, [&](Offset i) { return order.position_of(static_cast<I>(i)); });
 }
 
 template <Value V>
-void DeviceOrder::gather(DeviceSpan<const std::type_identity_t<V>> of_rows,
-                         DeviceSpan<V> of_positions, int count, Stream& stream) const {
+void DeviceOrder::gather(DeviceSpan<const std::type_identity_t<V>> of_rows, DeviceSpan<V> padded,
+                         int count, Stream& stream) const {
   require_elements(of_rows.size(), rows_, count);
-  require_elements(of_positions.size(), positions_, count);
-  if (identity_) return copy(of_rows, of_positions, stream);
-  detail::launch_reorder<V>(of_rows, of_positions, row_at_.span(), count, stream);
+  require_elements(padded.size(), padded_rows_, count);
+  if (identity_) return copy(of_rows, padded, stream);
+  detail::launch_reorder<V>(of_rows, padded, row_at_.span(), count, stream);
 }
 
 template <Value V>
-void DeviceOrder::scatter(DeviceSpan<const std::type_identity_t<V>> of_positions,
-                          DeviceSpan<V> of_rows, int count, Stream& stream) const {
-  require_elements(of_positions.size(), positions_, count);
+void DeviceOrder::scatter(DeviceSpan<const std::type_identity_t<V>> padded, DeviceSpan<V> of_rows,
+                          int count, Stream& stream) const {
+  require_elements(padded.size(), padded_rows_, count);
   require_elements(of_rows.size(), rows_, count);
-  if (identity_) return copy(of_positions, of_rows, stream);
-  detail::launch_reorder<V>(of_positions, of_rows, position_of_.span(), count, stream);
+  if (identity_) return copy(padded, of_rows, stream);
+  detail::launch_reorder<V>(padded, of_rows, position_of_.span(), count, stream);
 }
 
 #define STRATA_INSTANTIATE_FOR_INDEX(I) \

@@ -20,7 +20,7 @@ class DeviceOrder {
   DeviceOrder(const PaddedOrder<I>& order, Stream& stream);
 
   std::int32_t rows() const { return rows_; }
-  std::int32_t positions() const { return positions_; }
+  std::int32_t padded_rows() const { return padded_rows_; }
   // Whether every row is where it was: gather and scatter are then plain copies.
   bool is_identity() const { return identity_; }
   // On the device.
@@ -30,15 +30,15 @@ class DeviceOrder {
   // kMaxVectors: element v of row r at r·count + v. Empty positions become 0. The spans have
   // exactly the elements that this needs, or InvalidArgument is thrown, and share nothing.
   template <Value V>
-  void gather(DeviceSpan<const std::type_identity_t<V>> of_rows, DeviceSpan<V> of_positions,
-              int count, Stream& stream) const;
+  void gather(DeviceSpan<const std::type_identity_t<V>> of_rows, DeviceSpan<V> padded, int count,
+              Stream& stream) const;
   template <Value V>
-  void scatter(DeviceSpan<const std::type_identity_t<V>> of_positions, DeviceSpan<V> of_rows,
-               int count, Stream& stream) const;
+  void scatter(DeviceSpan<const std::type_identity_t<V>> padded, DeviceSpan<V> of_rows, int count,
+               Stream& stream) const;
 
  private:
   std::int32_t rows_ = 0;
-  std::int32_t positions_ = 0;
+  std::int32_t padded_rows_ = 0;
   bool identity_ = true;
   // Empty for an identity.
   DeviceArray<std::int32_t> row_at_;       // by position

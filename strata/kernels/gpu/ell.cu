@@ -19,7 +19,7 @@ void step(const DeviceEll<V>& matrix, const Given<StepCoefficients<V>>& coeffici
           const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
           Reuse reuse) {
   const auto arguments = step_arguments(matrix.shape(), 1, coefficients, vectors, rows);
-  const LaunchShape shape{.blocks = divide_up<Offset>(Offset{rows.end} - rows.begin, kThreads),
+  const LaunchShape shape{.blocks = ceil_div<Offset>(Offset{rows.end} - rows.begin, kThreads),
                           .threads = kThreads};
   with_vectors(vectors.count, [&](auto count) {
     with_loads<count()>(reuse, [&](auto loads) {

@@ -54,7 +54,7 @@ void step(const DevicePackedSell<V>& matrix, const Given<StepCoefficients<V>>& c
   if (vectors.count == 1 && has_short_rows(matrix)) {
     const Offset warps = range.end - range.begin;
     const LaunchShape shape{
-        std::min<Offset>(divide_up<Offset>(warps, kStayingThreads / matrix.shape().warp),
+        std::min<Offset>(ceil_div<Offset>(warps, kStayingThreads / matrix.shape().warp),
                          Offset{kStayingBlocks} * matrix.shape().multiprocessors),
         kStayingThreads};
     with_power_of_two<4, 32>(matrix.slice_height(), [&](auto height) {

@@ -27,7 +27,7 @@ void detail::launch_reorder(DeviceSpan<const V> from, DeviceSpan<V> to,
   const ReorderArguments<T> arguments{reinterpret_cast<const T*>(from.data()),
                                       reinterpret_cast<T*>(to.data()), source.data(),
                                       static_cast<std::int32_t>(source.size()), count};
-  const LaunchShape shape{.blocks = divide_up<Offset>(source.size(), kReorderThreads),
+  const LaunchShape shape{.blocks = ceil_div<Offset>(source.size(), kReorderThreads),
                           .threads = kReorderThreads};
   launch("reorder_kernel", reorder_kernel<T>, shape, stream, arguments);
 }

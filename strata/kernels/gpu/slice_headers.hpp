@@ -25,7 +25,7 @@ template <class Sliced>
 SliceRange slices_of(const Sliced& matrix, RowRange<typename Sliced::index_type> rows) {
   const auto height = matrix.slice_height();
   return {static_cast<std::int32_t>(rows.begin / height),
-          static_cast<std::int32_t>(divide_up(rows.end, height))};
+          static_cast<std::int32_t>(ceil_div(rows.end, height))};
 }
 
 }  // namespace strata::gpu

@@ -200,7 +200,7 @@ Offset read_again_and_again(DeviceSpan<const double> data, Offset threads, Offse
   if (pairs < kThreads || pairs > Offset{1} << 31) {
     throw InvalidArgument("a working set of " + std::to_string(data.bytes()) + " bytes");
   }
-  const Offset turns = divide_up(divide_up(bytes, threads * kPairBytes), kInFlight) * kInFlight;
+  const Offset turns = ceil_div(ceil_div(bytes, threads * kPairBytes), kInFlight) * kInFlight;
   launch("read_again_kernel", read_again_kernel,
          {.blocks = threads / kThreads, .threads = kThreads}, stream, pairs_of(data),
          narrow<unsigned>(pairs, "a working set"), turns, sink.data());

@@ -213,7 +213,7 @@ class Meter {
 
 }  // namespace
 
-GpuFacts measure_gpu(const GpuMeasureOptions& options) {
+GpuProfile measure_gpu(const GpuMeasureOptions& options) {
   if (options.bytes < 0) throw InvalidArgument("a measurement on a negative number of bytes");
   use_device(options.device);
   const auto start = std::chrono::steady_clock::now();
@@ -222,30 +222,31 @@ GpuFacts measure_gpu(const GpuMeasureOptions& options) {
   };
   report("filling the memory of the GPU", 0);
   Meter meter(options);
-  GpuFacts facts;
-  facts.device = meter.device();
+  GpuProfile profile;
+  profile.device = meter.device();
 
-  const auto sizes = working_sets(facts.device.l2_bytes, meter.largest_working_set());
+  const auto sizes = working_sets(profile.device.l2_bytes, meter.largest_working_set());
   for (const Offset bytes : sizes) {
-    const double done = static_cast<double>(facts.read.size()) / static_cast<double>(sizes.size());
+    const double done =
+        static_cast<double>(profile.read.size()) / static_cast<double>(sizes.size());
     report("reading on the GPU", 0.1 + 0.5 * done);
-    facts.read.push_back(meter.read(bytes));
+    profile.read.push_back(meter.read(bytes));
   }
   report("BabelStream", 0.6);
-  facts.stream = meter.stream();
-  facts.plateaus = plateaus_of(facts.read, facts.device.l2_bytes, facts.stream.read);
+  profile.stream = meter.stream();
+  profile.plateaus = plateaus_of(profile.read, profile.device.l2_bytes, profile.stream.read);
   report("ramp-up of kernels", 0.7);
-  facts.ramp_up = fit_ramp_up(meter.reads());
+  profile.hockney = fit_hockney(meter.reads());
   report("launches, barriers and hand-off", 0.9);
-  facts.launch_seconds = meter.launch();
-  facts.graph_node_seconds = meter.graph_node();
-  facts.barrier_seconds = meter.barrier();
-  facts.handoff_seconds = meter.handoff();
+  profile.launch_seconds = meter.launch();
+  profile.graph_node_seconds = meter.graph_node();
+  profile.barrier_seconds = meter.barrier();
+  profile.handoff_seconds = meter.handoff();
 
-  facts.measured_at = utc_now();
-  facts.measuring_seconds =
+  profile.measured_at = utc_now();
+  profile.measuring_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return facts;
+  return profile;
 }
 
 }  // namespace strata::gpu

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "strata/machine/gpu/facts.hpp"
+#include "strata/machine/gpu/profile.hpp"
 
 namespace strata::gpu {
 
@@ -18,6 +18,6 @@ struct GpuMeasureOptions {
 
 // Takes about a second, and more on a slow GPU; other work on it falsifies the facts. Leaves the
 // calling thread with this device. Throws Unavailable if it is not there.
-GpuFacts measure_gpu(const GpuMeasureOptions& options = {});
+GpuProfile measure_gpu(const GpuMeasureOptions& options = {});
 
 }  // namespace strata::gpu

@@ -2,8 +2,8 @@
 // on the machine only ever makes them slower.
 #pragma once
 
-#include "strata/machine/facts.hpp"
 #include "strata/machine/internal/team_memory.hpp"
+#include "strata/machine/profile.hpp"
 
 namespace strata::detail {
 

@@ -110,7 +110,7 @@ void BreadthFirst<I>::expand_on_this_thread(Array<I>& order, I begin, I end) {
 
 template <Index I>
 void BreadthFirst<I>::expand_in_parallel(Array<I>& order, I begin, I end) {
-  const Offset pieces = divide_up<Offset>(end - begin, kPiece);
+  const Offset pieces = ceil_div<Offset>(end - begin, kPiece);
   if (static_cast<Offset>(claims_.size()) < pieces) claims_.resize(pieces);
   parallel_dynamic(pieces, 1, [&](Offset piece, Offset) {
     std::vector<Claim>& claims = claims_[piece];

@@ -38,7 +38,7 @@ template <Index I, class Body>
 void for_each_level(std::span<const I> offsets, Body&& body) {
   const auto count = static_cast<Offset>(offsets.size()) - 1;
   const Offset rows = std::max<Offset>(offsets.back(), 1);
-  parallel_dynamic(count, divide_up(count * kSerialBelow, rows), [&](Offset begin, Offset end) {
+  parallel_dynamic(count, ceil_div(count * kSerialBelow, rows), [&](Offset begin, Offset end) {
     for (Offset level = begin; level < end; ++level) body(static_cast<I>(level));
   });
 }

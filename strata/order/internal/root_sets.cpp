@@ -32,7 +32,7 @@ template <Index I, class Chosen>
 Array<I> select(RowRange<I> component, const Chosen& chosen) {
   constexpr Offset kPiece = 4096;
   const Offset count = component.end - component.begin;
-  std::vector<std::vector<I>> pieces(divide_up(count, kPiece));
+  std::vector<std::vector<I>> pieces(ceil_div(count, kPiece));
   parallel_dynamic(count, kPiece, [&](Offset begin, Offset end) {
     for (I vertex = static_cast<I>(component.begin + begin); vertex < component.begin + end;
          ++vertex) {
@@ -77,10 +77,10 @@ template <Index I, int parts>
 RootSet<I> part_of_far_side(Scene<I>& scene) {
   const auto far = opposite_side(scene);
   if (far.empty()) return {};
-  const Layers<I> walk = find_ends(scene.search, far, far.front()).from_first;
-  const auto share = static_cast<I>(walk.order.size() / parts);
-  const auto end = *std::ranges::lower_bound(walk.offsets, std::max<I>(share, 1));
-  return {Array<I>(walk.order.begin(), walk.order.begin() + end), {}};
+  const Layers<I> bfs = find_ends(scene.search, far, far.front()).from_first;
+  const auto share = static_cast<I>(bfs.order.size() / parts);
+  const auto end = *std::ranges::lower_bound(bfs.offsets, std::max<I>(share, 1));
+  return {Array<I>(bfs.order.begin(), bfs.order.begin() + end), {}};
 }
 
 // The vertices halfway between two vertices: in a mesh whose distances are nearly Euclidean, a

@@ -70,8 +70,8 @@ std::string PowerPlan<V>::explain() const {
   text += fmt::format(
       "It reads {:.0f} GB/s from memory and {:.0f} GB/s from {} of L2; news take {} from one "
       "multiprocessor to another.\n",
-      p.facts.memory_bandwidth() * 1e-9, p.facts.l2_bandwidth() * 1e-9,
-      bytes_text(static_cast<double>(p.facts.l2_bytes())), time_text(p.facts.handoff_seconds));
+      p.profile.memory_bandwidth() * 1e-9, p.profile.l2_bandwidth() * 1e-9,
+      bytes_text(static_cast<double>(p.profile.l2_bytes())), time_text(p.profile.handoff_seconds));
   for (const std::string& remark : p.remarks) text += fmt::format("Remark: {}.\n", remark);
   if (p.levels > 0) {
     text += fmt::format("The rows form {} levels of at most {} rows.\n", p.levels,

@@ -118,8 +118,8 @@ std::int32_t PowerPlan<V>::rows() const {
   return prepared().rows->order.rows();
 }
 template <Value V>
-std::int32_t PowerPlan<V>::positions() const {
-  return prepared().rows->order.positions();
+std::int32_t PowerPlan<V>::padded_rows() const {
+  return prepared().rows->order.padded_rows();
 }
 template <Value V>
 int PowerPlan<V>::power() const {
@@ -131,7 +131,7 @@ int PowerPlan<V>::vectors() const {
 }
 template <Value V>
 std::int32_t PowerPlan<V>::vector_rows() const {
-  return prepared().options.vector_order == VectorOrder::plan ? positions() : rows();
+  return prepared().options.vector_order == VectorOrder::plan ? padded_rows() : rows();
 }
 
 template <Value V>
@@ -148,7 +148,7 @@ typename PowerPlan<V>::Workspace PowerPlan<V>::workspace_with(int vectors, Strea
   Workspace workspace;
   workspace.state_ = std::make_unique<typename Workspace::State>();
   workspace.state_->plan = prepared().identity;
-  const Offset elements = Offset{positions()} * this->vectors();
+  const Offset elements = Offset{padded_rows()} * this->vectors();
   for (int k = 0; k < vectors; ++k) workspace.state_->vectors.emplace_back(elements);
   workspace.state_->method = detail::workspace_of(prepared().method, this->vectors(), stream);
   return workspace;
@@ -213,19 +213,19 @@ void PowerPlan<V>::apply_last(DeviceSpan<const V> x, DeviceSpan<V> last, Workspa
 template <Value V>
 void PowerPlan<V>::require_ended(Workspace& workspace, Stream& stream) const {
   auto& state = state_of(workspace, 0);
-  if (prepared().wave() != nullptr) prepared().wave()->require_ended(state.method.wave, stream);
+  if (prepared().sweep() != nullptr) prepared().sweep()->require_ended(state.method.sweep, stream);
 }
 
 template <Value V>
-void PowerPlan<V>::to_plan_order(DeviceSpan<const V> of_rows, DeviceSpan<V> of_positions,
+void PowerPlan<V>::to_plan_order(DeviceSpan<const V> of_rows, DeviceSpan<V> padded,
                                  Stream& stream) const {
-  prepared().rows->on_device.gather(of_rows, of_positions, vectors(), stream);
+  prepared().rows->on_device.gather(of_rows, padded, vectors(), stream);
 }
 
 template <Value V>
-void PowerPlan<V>::to_caller_order(DeviceSpan<const V> of_positions, DeviceSpan<V> of_rows,
+void PowerPlan<V>::to_caller_order(DeviceSpan<const V> padded, DeviceSpan<V> of_rows,
                                    Stream& stream) const {
-  prepared().rows->on_device.scatter(of_positions, of_rows, vectors(), stream);
+  prepared().rows->on_device.scatter(padded, of_rows, vectors(), stream);
 }
 
 template <Value V>

@@ -32,7 +32,7 @@
 #include "strata/device/array.hpp"
 #include "strata/device/stream.hpp"
 #include "strata/formats/csr.hpp"
-#include "strata/machine/gpu/facts.hpp"
+#include "strata/machine/gpu/profile.hpp"
 #include "strata/plans/power_options.hpp"
 #include "strata/plans/power_plan.hpp"
 
@@ -50,8 +50,8 @@ struct GpuPowerOptions {
   // The cache for the window of levels and graphs, whose groups take up half of it: the vectors are
   // there as well. 0: the L2 cache.
   Offset cache_bytes = 0;
-  bool confirm = true;              // time the favourites for a few products and keep the fastest
-  const GpuFacts* facts = nullptr;  // to predict with; none: those of the current device
+  bool autotune = true;  // time the favourites for a few products and keep the fastest
+  const GpuProfile* profile = nullptr;  // to predict with; none: those of the current device
 };
 
 namespace detail {
@@ -83,7 +83,7 @@ class PowerPlan {
   PowerPlan& operator=(PowerPlan&&) noexcept;
 
   std::int32_t rows() const;
-  std::int32_t positions() const;  // of a vector in the plan's order; at least rows()
+  std::int32_t padded_rows() const;  // of a vector in the plan's order; at least rows()
   int power() const;
   int vectors() const;
   // How many rows the vectors of apply have: rows(), or positions() in the plan's order.
@@ -103,9 +103,8 @@ class PowerPlan {
   void require_ended(Workspace& workspace, Stream& stream) const;
 
   // For callers that work in the plan's order.
-  void to_plan_order(DeviceSpan<const V> of_rows, DeviceSpan<V> of_positions, Stream& stream) const;
-  void to_caller_order(DeviceSpan<const V> of_positions, DeviceSpan<V> of_rows,
-                       Stream& stream) const;
+  void to_plan_order(DeviceSpan<const V> of_rows, DeviceSpan<V> padded, Stream& stream) const;
+  void to_caller_order(DeviceSpan<const V> padded, DeviceSpan<V> of_rows, Stream& stream) const;
 
   // New values on the same pattern; another one throws InvalidArgument. Order, format and method
   // stay, and so do workspaces. The matrix is converted and uploaded again, for waves also cut into

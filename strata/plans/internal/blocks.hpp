@@ -13,7 +13,7 @@ inline std::vector<int> block_sizes(int power, int asked_for) {
   if (asked_for > 0) return {std::min(asked_for, power)};
   std::vector<int> sizes;
   for (const int parts : {1, 2, 4}) {
-    const int size = divide_up(power, parts);
+    const int size = ceil_div(power, parts);
     if (size >= 2 && (sizes.empty() || sizes.back() != size)) sizes.push_back(size);
   }
   return sizes;

@@ -20,7 +20,7 @@ constexpr double kSortingWorthwhile = 0.96;
 // Below a byte per index there are hardly any indices: nothing can be gained by another order.
 constexpr double kCheapIndex = 1.0;
 // Neighbours side by side are worth this many more bytes.
-constexpr double kWalkingWorthwhile = 1.03;
+constexpr double kBfsWorthwhile = 1.03;
 
 enum class Lengths { mixed, sorted };
 
@@ -59,10 +59,10 @@ Layout<I> choose_layout(const Csr<V, I>& matrix, const LevelStructure<I>& struct
   InnerOrder inner = InnerOrder::natural;
   Layout<I> best = with(inner, Lengths::mixed);
   if (best.storage.bytes_per_entry < sizeof(V) + kCheapIndex) return best;
-  Layout<I> walk = with(InnerOrder::walk, Lengths::mixed);
-  if (walk.storage.bytes_per_entry <= kWalkingWorthwhile * best.storage.bytes_per_entry) {
-    inner = InnerOrder::walk;
-    best = std::move(walk);
+  Layout<I> bfs = with(InnerOrder::bfs, Lengths::mixed);
+  if (bfs.storage.bytes_per_entry <= kBfsWorthwhile * best.storage.bytes_per_entry) {
+    inner = InnerOrder::bfs;
+    best = std::move(bfs);
   }
   if (!is_sliced(options.format)) return best;
   Layout<I> sorted = with(inner, Lengths::sorted);

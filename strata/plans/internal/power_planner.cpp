@@ -12,7 +12,7 @@
 #include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
-#include "strata/machine/stored_facts.hpp"
+#include "strata/machine/cached_profile.hpp"
 #include "strata/order/levels.hpp"
 #include "strata/plans/internal/blocks.hpp"
 #include "strata/plans/internal/layout.hpp"
@@ -90,7 +90,7 @@ class Planner {
       prepared_.coefficients.push_back(options_.basis.template step<V>(k));
     }
     choose_threads();
-    find_facts();
+    find_profile();
     consider_given_order();
     if (worth_searching()) consider_levels();
     take_best();
@@ -106,9 +106,9 @@ class Planner {
     prepared_.threads = static_cast<int>(std::clamp<Offset>(shares, 1, thread_count()));
     const ProcessorBudget processors =
         options_.processors.usable > 0 ? options_.processors : processor_budget();
-    prepared_.affords_waves = processors.affords(prepared_.threads);
-    const bool may_wave = options_.power > 1 && options_.strategy != PowerStrategy::spmv;
-    if (may_wave && !prepared_.affords_waves) {
+    prepared_.affords_sweeps = processors.affords(prepared_.threads);
+    const bool may_sweep = options_.power > 1 && options_.strategy != PowerStrategy::spmv;
+    if (may_sweep && !prepared_.affords_sweeps) {
       remark(
           fmt::format("{} threads share {}, which slows down waves, where they wait for each other",
                       prepared_.threads, text_of(processors)));
@@ -127,20 +127,20 @@ class Planner {
     prepared_.remark += text;
   }
 
-  void find_facts() {
-    if (options_.facts != nullptr) {
-      prepared_.facts = *options_.facts;
+  void find_profile() {
+    if (options_.profile != nullptr) {
+      prepared_.profile = *options_.profile;
     } else {
-      prepared_.facts = known_machine().facts;
-      remark(known_machine().remark);
+      prepared_.profile = cached_machine_profile().profile;
+      remark(cached_machine_profile().remark);
     }
-    places_ = places_of(prepared_.facts, prepared_.threads);
+    places_ = places_of(prepared_.profile, prepared_.threads);
     if (options_.cache_bytes > 0) places_.private_bytes = options_.cache_bytes;
     places_.shared_bytes = std::max(places_.shared_bytes, places_.private_bytes);
   }
 
   bool may_block() const {
-    const bool in_vain = stays_in_cache_ || !prepared_.affords_waves;
+    const bool in_vain = stays_in_cache_ || !prepared_.affords_sweeps;
     if (options_.strategy == PowerStrategy::automatic && in_vain) return false;
     return options_.power > 1 && options_.strategy != PowerStrategy::spmv && matrix_.nnz() > 0;
   }
@@ -164,7 +164,7 @@ class Planner {
     arrangement->order = std::move(order);
     arrangement->storage = storage;
     arrangement->matrix = PowerMatrix<V, I>(in_order, storage, groups);
-    if (options_.confirm) {
+    if (options_.autotune) {
       arrangement->kernel_rate = trials_.kernel_rate(arrangement->matrix) * prepared_.threads;
     }
     return arrangement;
@@ -182,12 +182,14 @@ class Planner {
                       places_.private_bytes;
     if (!may_block() || options_.strategy == PowerStrategy::levels) return;
     // Not worth cutting into tiles if the lag of one power behind the other fills the cache.
-    if (reach_bytes(stored) * (options_.power - 1) > places_.shared_bytes && !must_block()) return;
+    if (dependency_distance_bytes(stored) * (options_.power - 1) > places_.shared_bytes &&
+        !must_block())
+      return;
     const Array<I> groups = cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, group_bytes(),
                                         stored.row_alignment());
     const auto tiling = make_tiling<I>(stored.loaded_columns(), stored.bytes_before(),
                                        {groups, kNoLimit, stored.row_alignment()});
-    propose_waves("given", given_, tiling, false);
+    propose_sweeps("given", given_, tiling, false);
     if (!planes.empty() && best_window() > places_.private_bytes) {
       propose_banded("given, planes", given_, planes);
     }
@@ -252,11 +254,11 @@ class Planner {
     const Offset tile_bytes = banded ? std::max<Offset>(largest / kTilesPerGroup, 1) : kNoLimit;
     const auto tiling = make_tiling<I>(stored.loaded_columns(), before,
                                        {groups, tile_bytes, stored.row_alignment()});
-    propose_waves(name, arrangement, tiling, banded);
+    propose_sweeps(name, arrangement, tiling, banded);
   }
 
   // The most data between a row and the last one that it reads, in the given order.
-  Offset reach_bytes(const PowerMatrix<V, I>& stored) const {
+  Offset dependency_distance_bytes(const PowerMatrix<V, I>& stored) const {
     const auto before = stored.bytes_before();
     return parallel_reduce(
         matrix_.rows(), Offset{0},
@@ -338,40 +340,40 @@ class Planner {
   }
 
   // For each block size the wave with slack, or without, or in bands: whatever fits first.
-  void propose_waves(const std::string& name, const SharedArrangement& arrangement,
-                     const Tiling<I>& tiling, bool banded) {
+  void propose_sweeps(const std::string& name, const SharedArrangement& arrangement,
+                      const Tiling<I>& tiling, bool banded) {
     const bool with_slack = options_.strategy != PowerStrategy::levels;
     for (const int block : block_sizes(options_.power, options_.block)) {
       Offset window = kNoLimit;
-      if (with_slack) window = propose_wave(name, arrangement, tiling, block, {.slack = 1});
+      if (with_slack) window = propose_sweep(name, arrangement, tiling, block, {.slack = 1});
       if (window > places_.private_bytes) {
-        window = propose_wave(name, arrangement, tiling, block, {.slack = 0});
+        window = propose_sweep(name, arrangement, tiling, block, {.slack = 0});
       }
       if (!banded || window <= places_.private_bytes) continue;
-      const Offset parts = divide_up<Offset>(window, std::max<Offset>(places_.private_bytes, 1));
+      const Offset parts = ceil_div<Offset>(window, std::max<Offset>(places_.private_bytes, 1));
       for (const Offset bands : {parts, 2 * parts}) {
         if (bands <= kMostBands) {
-          propose_wave(name, arrangement, tiling, block,
-                       {.slack = 0, .bands = static_cast<int>(bands)});
+          propose_sweep(name, arrangement, tiling, block,
+                        {.slack = 0, .bands = static_cast<int>(bands)});
         }
       }
     }
   }
 
-  Offset propose_wave(const std::string& name, const SharedArrangement& arrangement,
-                      const Tiling<I>& tiling, int block, const WavefrontOptions& wave) {
+  Offset propose_sweep(const std::string& name, const SharedArrangement& arrangement,
+                       const Tiling<I>& tiling, int block, const WavefrontOptions& sweep) {
     std::vector<Schedule> schedules;
     for (const int size : blocks_of(options_.power, block)) {
-      schedules.push_back(wavefront_schedule(tiling, size, wave));
+      schedules.push_back(wavefront_schedule(tiling, size, sweep));
     }
     const auto strategy = options_.strategy == PowerStrategy::levels ? PowerStrategy::levels
                                                                      : PowerStrategy::wavefront;
-    return add(name, arrangement, tiling, strategy, block, wave, std::move(schedules));
+    return add(name, arrangement, tiling, strategy, block, sweep, std::move(schedules));
   }
 
   // Predicts; returns the window.
   Offset add(const std::string& name, const SharedArrangement& arrangement, const Tiling<I>& tiling,
-             PowerStrategy strategy, int block, const WavefrontOptions& wave,
+             PowerStrategy strategy, int block, const WavefrontOptions& sweep,
              std::vector<Schedule> schedules) {
     const PowerMatrix<V, I>& stored = arrangement->matrix;
     Proposal<V, I> proposal;
@@ -380,15 +382,15 @@ class Planner {
     candidate.order = name;
     candidate.format = arrangement->storage.name();
     candidate.block = block;
-    candidate.bands = wave.bands;
-    candidate.slack = wave.slack;
+    candidate.bands = sweep.bands;
+    candidate.slack = sweep.slack;
     candidate.format_bytes = stored.bytes();
     SweepCosts costs;
     for (const Schedule& schedule : schedules) {
       const ReuseProfile profile(tiling, schedule, row_bytes() * (schedule.power + 1));
       // Borders of bands are loaded twice whatever the cache: they are not part of the window.
       const double unavoidable =
-          wave.bands == 1
+          sweep.bands == 1
               ? kAlmostOnce
               : kAlmostOnce * static_cast<double>(profile.bytes_loaded(places_.private_bytes)) /
                     static_cast<double>(std::max<Offset>(profile.bytes_once(), 1));
@@ -443,16 +445,16 @@ class Planner {
         by_time, {}, [&](std::size_t i) { return proposals_[i].candidate.predicted_seconds; });
     std::vector<std::size_t> chosen;
     std::vector<std::pair<std::string, bool>> kinds;  // of waves chosen so far
-    double best_wave = 0;
+    double best_sweep = 0;
     for (const std::size_t i : by_time) {
       const PowerCandidate& candidate = proposals_[i].candidate;
       if (candidate.strategy == PowerStrategy::spmv) {
         chosen.push_back(i);
         continue;
       }
-      if (best_wave == 0) best_wave = candidate.predicted_seconds;
+      if (best_sweep == 0) best_sweep = candidate.predicted_seconds;
       const std::pair kind{candidate.order, candidate.bound == "shared-cache"};
-      if (candidate.predicted_seconds > kClose * best_wave ||
+      if (candidate.predicted_seconds > kClose * best_sweep ||
           std::ranges::count(kinds, kind) != 0) {
         continue;
       }
@@ -485,7 +487,7 @@ class Planner {
   }
 
   void take_best() {
-    if (options_.confirm) time_favourites();
+    if (options_.autotune) time_favourites();
     // Whatever was timed is chosen among what was timed.
     const bool timed = std::ranges::any_of(
         proposals_, [](const auto& proposal) { return proposal.candidate.measured_seconds > 0; });

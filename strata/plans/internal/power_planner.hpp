@@ -8,7 +8,7 @@
 #include "strata/base/identity.hpp"
 #include "strata/execute/sweep.hpp"
 #include "strata/formats/fingerprint.hpp"
-#include "strata/machine/facts.hpp"
+#include "strata/machine/profile.hpp"
 #include "strata/plans/internal/arrangement.hpp"
 #include "strata/plans/power_plan.hpp"
 
@@ -27,9 +27,9 @@ struct PreparedPowers {
 
   // What explain() tells.
   std::vector<PowerCandidate> candidates;  // the choice first
-  MachineFacts facts;
-  std::string remark;         // about the facts and the threads
-  bool affords_waves = true;  // every thread has a processor of its own
+  MachineProfile profile;
+  std::string remark;          // about the facts and the threads
+  bool affords_sweeps = true;  // every thread has a processor of its own
   Offset levels = 0;
   Offset largest_level_rows = 0;
   double setup_seconds = 0;

@@ -15,18 +15,18 @@ Offset usable(Offset bytes) {
 
 }  // namespace
 
-Places places_of(const MachineFacts& facts, int threads) {
+Places places_of(const MachineProfile& profile, int threads) {
   Places places;
-  places.private_bytes = usable(facts.private_cache_bytes(threads));
-  places.shared_bytes = std::max(usable(facts.cache_bytes(threads)), places.private_bytes);
+  places.private_bytes = usable(profile.private_cache_bytes(threads));
+  places.shared_bytes = std::max(usable(profile.cache_bytes(threads)), places.private_bytes);
   Rates& rates = places.rates;
   // Of facts without any bandwidth nothing is left to decide by; let everything be equally fast.
-  rates.memory = facts.read.empty() ? kUnknownRate : facts.memory_bandwidth(threads);
-  rates.cache = std::max(facts.read_bandwidth(threads, places.private_bytes), rates.memory);
+  rates.memory = profile.read.empty() ? kUnknownRate : profile.memory_bandwidth(threads);
+  rates.cache = std::max(profile.read_bandwidth(threads, places.private_bytes), rates.memory);
   rates.shared = std::clamp(
-      facts.read_bandwidth(threads, std::min(4 * places.private_bytes, places.shared_bytes)),
+      profile.read_bandwidth(threads, std::min(4 * places.private_bytes, places.shared_bytes)),
       rates.memory, rates.cache);
-  rates.synchronisation_seconds = facts.handoff_seconds;
+  rates.synchronisation_seconds = profile.handoff_seconds;
   return places;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "strata/base/types.hpp"
-#include "strata/machine/facts.hpp"
+#include "strata/machine/profile.hpp"
 #include "strata/model/power_model.hpp"
 #include "strata/schedule/reuse.hpp"
 
@@ -19,7 +19,7 @@ struct Places {
 // through.
 inline constexpr double kUsableShare = 0.7;
 
-Places places_of(const MachineFacts& facts, int threads);
+Places places_of(const MachineProfile& profile, int threads);
 
 // row_bytes: one element of each right-hand side.
 SweepCosts costs_of(const ReuseProfile& profile, const Places& places, Offset rows,

@@ -50,13 +50,13 @@ template <Value V, Index I>
 Csr<V, I> sample_of(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
   constexpr Offset kPieces = 16;
   constexpr Offset kRows = 512;
-  const Offset positions = order.positions();
+  const Offset padded_rows = order.padded_rows();
   std::vector<RowRange<I>> ranges;
-  if (positions <= kPieces * kRows) {
-    ranges.push_back({0, static_cast<I>(positions)});
+  if (padded_rows <= kPieces * kRows) {
+    ranges.push_back({0, static_cast<I>(padded_rows)});
   } else {
     for (Offset piece = 0; piece < kPieces; ++piece) {
-      const Offset begin = (positions - kRows) * piece / (kPieces - 1) / kRows * kRows;
+      const Offset begin = (padded_rows - kRows) * piece / (kPieces - 1) / kRows * kRows;
       ranges.push_back({static_cast<I>(begin), static_cast<I>(begin + kRows)});
     }
   }

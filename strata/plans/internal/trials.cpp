@@ -54,7 +54,7 @@ double Trials<V, I>::application_seconds(const Arrangement<V, I>& arrangement,
     return (end - start) * share;
   }
   const auto elements = [&](I rows) { return static_cast<std::size_t>(rows) * options_.vectors; };
-  order.template scatter<V>(std::span(vectors_[1]).first(elements(order.positions())),
+  order.template scatter<V>(std::span(vectors_[1]).first(elements(order.padded_rows())),
                             std::span(vectors_[0]).first(elements(order.rows())), options_.vectors);
   return (end - start) * share + (now() - end) * (options_.power + 1);
 }

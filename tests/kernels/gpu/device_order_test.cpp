@@ -20,7 +20,7 @@ void expect_moves_like_the_host(const PaddedOrder<I>& order, int count) {
   const gpu::DeviceOrder on_device(order, stream);
   EXPECT_EQ(on_device.is_identity(), order.is_identity());
   const auto x = test::random_vector<V>(static_cast<std::size_t>(order.rows()) * count, 2);
-  Array<V> expected(static_cast<std::size_t>(order.positions()) * count);
+  Array<V> expected(static_cast<std::size_t>(order.padded_rows()) * count);
   order.template gather<V>(x, expected, count);
   const auto of_rows = gpu::to_device(std::span<const V>(x), stream);
   gpu::DeviceArray<V> moved(std::ssize(expected));
@@ -54,11 +54,12 @@ TEST_F(GpuOrders, VectorsOfAnotherSizeAreRefused) {
   gpu::Stream stream;
   const PaddedOrder<std::int32_t> order(3, {2, -1, 0, 1});
   const gpu::DeviceOrder on_device(order, stream);
-  gpu::DeviceArray<double> rows(3), positions(4), many(36);
-  EXPECT_NO_THROW(on_device.gather(rows.span(), positions.span(), 1, stream));
-  EXPECT_THROW(on_device.gather(positions.span(), positions.span(), 1, stream), InvalidArgument);
+  gpu::DeviceArray<double> rows(3), padded_rows(4), many(36);
+  EXPECT_NO_THROW(on_device.gather(rows.span(), padded_rows.span(), 1, stream));
+  EXPECT_THROW(on_device.gather(padded_rows.span(), padded_rows.span(), 1, stream),
+               InvalidArgument);
   EXPECT_THROW(on_device.gather(rows.span(), rows.span(), 1, stream), InvalidArgument);
-  EXPECT_THROW(on_device.scatter(positions.span(), rows.span(), 2, stream), InvalidArgument);
+  EXPECT_THROW(on_device.scatter(padded_rows.span(), rows.span(), 2, stream), InvalidArgument);
   EXPECT_THROW(on_device.scatter(many.span(), many.subspan(0, 27), 9, stream), InvalidArgument);
 }
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 
 #include "strata/base/error.hpp"
-#include "strata/machine/gpu/known.hpp"
-#include "strata/machine/gpu/stored_facts.hpp"
+#include "strata/machine/gpu/cached_profile.hpp"
+#include "strata/machine/gpu/device_profile.hpp"
 #include "tests/support/gpu.hpp"
 
 namespace strata::test {
@@ -19,32 +19,33 @@ class GpuMeasure : public GpuTest {};
 
 // Every speed is possible, but not every fact.
 TEST_F(GpuMeasure, FindsWhatAGpuCanBe) {
-  const gpu::GpuFacts facts = gpu::measure_gpu();
-  EXPECT_EQ(facts.device, gpu::device_properties(0));
-  const gpu::BabelStreamRates& stream = facts.stream;
-  for (const double rate : {stream.copy, stream.mul, stream.add, stream.triad, stream.dot,
-                            stream.read, facts.ramp_up.bytes_per_second, facts.launch_seconds}) {
+  const gpu::GpuProfile profile = gpu::measure_gpu();
+  EXPECT_EQ(profile.device, gpu::device_properties(0));
+  const gpu::BabelStreamRates& stream = profile.stream;
+  for (const double rate :
+       {stream.copy, stream.mul, stream.add, stream.triad, stream.dot, stream.read,
+        profile.hockney.bytes_per_second, profile.launch_seconds}) {
     EXPECT_GT(rate, 0);
   }
-  EXPECT_GE(facts.graph_node_seconds, 0);
-  EXPECT_EQ(facts.barrier_seconds > 0, facts.device.cooperative_launch);
-  EXPECT_GE(facts.ramp_up.overhead_seconds, 0);
-  EXPECT_GE(facts.l2_bandwidth(), facts.memory_bandwidth());
-  EXPECT_GT(facts.memory_bandwidth(), 0);
-  for (std::size_t i = 0; i < facts.read.size(); ++i) {
-    EXPECT_GT(facts.read[i].bytes_per_second, 0);
+  EXPECT_GE(profile.graph_node_seconds, 0);
+  EXPECT_EQ(profile.barrier_seconds > 0, profile.device.cooperative_launch);
+  EXPECT_GE(profile.hockney.overhead_seconds, 0);
+  EXPECT_GE(profile.l2_bandwidth(), profile.memory_bandwidth());
+  EXPECT_GT(profile.memory_bandwidth(), 0);
+  for (std::size_t i = 0; i < profile.read.size(); ++i) {
+    EXPECT_GT(profile.read[i].bytes_per_second, 0);
     if (i > 0) {
-      EXPECT_GT(facts.read[i].bytes, facts.read[i - 1].bytes);
+      EXPECT_GT(profile.read[i].bytes, profile.read[i - 1].bytes);
     }
   }
-  EXPECT_GE(facts.read.back().bytes, 4 * facts.device.l2_bytes);
-  EXPECT_EQ(gpu::facts_from_json(gpu::to_json(facts), "here"), facts);
+  EXPECT_GE(profile.read.back().bytes, 4 * profile.device.l2_bytes);
+  EXPECT_EQ(gpu::profile_from_json(gpu::to_json(profile), "here"), profile);
 }
 
 TEST_F(GpuMeasure, LittleMemoryIsEnough) {
-  const gpu::GpuFacts facts = gpu::measure_gpu({.device = 0, .bytes = 1});
-  EXPECT_EQ(facts.stream.array_bytes, 1 << 20);
-  EXPECT_EQ(facts.read.back().bytes, 1 << 20);
+  const gpu::GpuProfile profile = gpu::measure_gpu({.device = 0, .bytes = 1});
+  EXPECT_EQ(profile.stream.array_bytes, 1 << 20);
+  EXPECT_EQ(profile.read.back().bytes, 1 << 20);
 }
 
 TEST_F(GpuMeasure, ProgressRisesAndMayGiveUp) {
@@ -67,30 +68,30 @@ TEST_F(GpuMeasure, NonsenseIsRefused) {
   EXPECT_THROW(gpu::measure_gpu({.device = gpu::device_count()}), Unavailable);
 }
 
-TEST_F(GpuMeasure, FactsAreStoredAndACorruptFileIsReplaced) {
+TEST_F(GpuMeasure, ProfileAreStoredAndACorruptFileIsReplaced) {
   std::string name = (fs::temp_directory_path() / "strata-gpu-XXXXXX").string();
   ASSERT_NE(mkdtemp(name.data()), nullptr);
   const fs::path path = fs::path(name) / "folder" / "facts.json";
   const gpu::GpuMeasureOptions quick{.device = 0, .bytes = 1};
-  const gpu::KnownGpuFacts first = gpu::load_or_measure(path, quick);
+  const gpu::CachedGpuProfile first = gpu::load_or_measure(path, quick);
   EXPECT_TRUE(first.measured);
   EXPECT_EQ(first.remark, "");
-  const gpu::KnownGpuFacts second = gpu::load_or_measure(path, quick);
+  const gpu::CachedGpuProfile second = gpu::load_or_measure(path, quick);
   EXPECT_FALSE(second.measured);
-  EXPECT_EQ(second.facts, first.facts);
+  EXPECT_EQ(second.profile, first.profile);
   std::ofstream(path) << "{";
-  const gpu::KnownGpuFacts third = gpu::load_or_measure(path, quick);
+  const gpu::CachedGpuProfile third = gpu::load_or_measure(path, quick);
   EXPECT_TRUE(third.measured);
   EXPECT_NE(third.remark.find("is not JSON"), std::string::npos) << third.remark;
-  EXPECT_EQ(gpu::load_facts(path), third.facts);
-  gpu::GpuFacts foreign = third.facts;
+  EXPECT_EQ(gpu::load_profile(path), third.profile);
+  gpu::GpuProfile foreign = third.profile;
   foreign.device.driver = "1.0";
-  gpu::save_facts(foreign, path);
-  const gpu::KnownGpuFacts fourth = gpu::load_or_measure(path, quick);
+  gpu::save_profile(foreign, path);
+  const gpu::CachedGpuProfile fourth = gpu::load_or_measure(path, quick);
   EXPECT_TRUE(fourth.measured);
   EXPECT_NE(fourth.remark.find("another device or driver"), std::string::npos) << fourth.remark;
   fs::permissions(path.parent_path(), fs::perms::all);
-  const gpu::KnownGpuFacts fifth = gpu::load_or_measure(path, quick);
+  const gpu::CachedGpuProfile fifth = gpu::load_or_measure(path, quick);
   EXPECT_FALSE(fifth.stored);
   EXPECT_NE(fifth.remark.find("can be written by others"), std::string::npos) << fifth.remark;
   fs::remove_all(name);

@@ -33,7 +33,7 @@ TEST(LevelCut, KnowsItsGroups) {
   EXPECT_EQ(cut.largest_entries(), 11);
   EXPECT_EQ(cut.tiling().tiles(), 3);
   EXPECT_EQ(cut.tiling().row_offsets, (Array<I>{0, 3, 6, 10}));
-  EXPECT_EQ(reach_in_entries(path.view()), 3);
+  EXPECT_EQ(dependency_distance_in_entries(path.view()), 3);
 }
 
 // 500 MB per power in 100 groups.
@@ -46,35 +46,35 @@ PowerCandidate by_levels(Offset window, int block) {
 }
 
 TEST(LevelPrediction, CountsKernelsAndWhatTheyReadFromWhere) {
-  const GpuFacts facts = test::imaginary_gpu();
+  const GpuProfile profile = test::imaginary_gpu();
   const PowersToPredict powers{.power = 4, .row_bytes = 8, .entries = 4e7};
   PowerCandidate launched = by_levels(30 * kMega, 4);
-  predict_levels(launched, powers, {.rows = 1e6, .groups = 100, .in_graph = false}, facts);
+  predict_levels(launched, powers, {.rows = 1e6, .groups = 100, .in_graph = false}, profile);
   EXPECT_DOUBLE_EQ(launched.memory_bytes, 400e6 + 5 * 8e6);
   EXPECT_NEAR(launched.predicted_seconds, 440e6 / 4e12 + 1200e6 / 8e12 + 400 * 3e-6, 1e-9);
   EXPECT_EQ(launched.bound, "sync");
   PowerCandidate graph = by_levels(30 * kMega, 4);
-  predict_levels(graph, powers, {.rows = 1e6, .groups = 100, .in_graph = true}, facts);
+  predict_levels(graph, powers, {.rows = 1e6, .groups = 100, .in_graph = true}, profile);
   // Starting takes longer than launching here: a graph saves nothing.
   EXPECT_NEAR(launched.predicted_seconds, graph.predicted_seconds, 1e-9);
 }
 
 TEST(LevelPrediction, AGraphSavesLaunchesThatTakeLongerThanStarting) {
-  GpuFacts facts = test::imaginary_gpu();
-  facts.launch_seconds = 4e-6;
+  GpuProfile profile = test::imaginary_gpu();
+  profile.launch_seconds = 4e-6;
   const PowersToPredict powers{.power = 4, .row_bytes = 8, .entries = 4e7};
   PowerCandidate launched = by_levels(30 * kMega, 4);
-  predict_levels(launched, powers, {.rows = 1e6, .groups = 100, .in_graph = false}, facts);
+  predict_levels(launched, powers, {.rows = 1e6, .groups = 100, .in_graph = false}, profile);
   PowerCandidate graph = by_levels(30 * kMega, 4);
-  predict_levels(graph, powers, {.rows = 1e6, .groups = 100, .in_graph = true}, facts);
+  predict_levels(graph, powers, {.rows = 1e6, .groups = 100, .in_graph = true}, profile);
   EXPECT_NEAR(launched.predicted_seconds - graph.predicted_seconds, 400 * 1e-6, 1e-9);
 }
 
 TEST(LevelPrediction, AWindowBeyondTheCacheSavesNothing) {
-  const GpuFacts facts = test::imaginary_gpu();
+  const GpuProfile profile = test::imaginary_gpu();
   const PowersToPredict powers{.power = 5, .row_bytes = 8, .entries = 4e7};
   PowerCandidate candidate = by_levels(300 * kMega, 3);
-  predict_levels(candidate, powers, {.rows = 1e6, .groups = 4, .in_graph = false}, facts);
+  predict_levels(candidate, powers, {.rows = 1e6, .groups = 4, .in_graph = false}, profile);
   EXPECT_DOUBLE_EQ(candidate.memory_bytes, 5 * 400e6 + (4 + 3) * 8e6);  // 3 + 2 powers
   EXPECT_EQ(candidate.bound, "dram");
 }

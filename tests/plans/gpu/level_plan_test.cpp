@@ -67,7 +67,7 @@ TEST_F(GpuLevelPlanTest, MakesExactlyWhatWasAskedFor) {
       if (format != PowerFormat::automatic) {
         EXPECT_EQ(plan.choice().format.rfind(name_of(format), 0), 0);
       }
-      options.confirm = true;
+      options.autotune = true;
       const auto timed = plan_powers(matrix, options, stream());
       EXPECT_EQ(timed.choice().strategy, strategy);
       EXPECT_GT(timed.choice().measured_seconds, 0);
@@ -274,13 +274,13 @@ TEST_F(GpuLevelPlanTest, WorksInItsOwnOrderToo) {
     const auto expected = powers_of(plan_powers(matrix, options, stream()), x);
     options.vector_order = VectorOrder::plan;
     const auto plan = plan_powers(matrix, options, stream());
-    ASSERT_GE(plan.positions(), matrix.rows());
+    ASSERT_GE(plan.padded_rows(), matrix.rows());
     const auto of_rows = to_device(std::span<const double>(x), stream());
-    DeviceArray<double> in_order(plan.positions());
+    DeviceArray<double> in_order(plan.padded_rows());
     plan.to_plan_order(of_rows.span(), in_order.span(), stream());
     const auto powers = powers_of(plan, on_host(in_order));
     const auto last = last_of(plan, on_host(in_order));
-    const auto each = static_cast<std::size_t>(plan.positions());
+    const auto each = static_cast<std::size_t>(plan.padded_rows());
     EXPECT_TRUE(std::ranges::equal(last, std::span(powers).last(each)));
     for (std::size_t k = 0; k < 3; ++k) {
       const auto one = to_device(std::span<const double>(powers).subspan(k * each, each), stream());
@@ -294,7 +294,7 @@ TEST_F(GpuLevelPlanTest, WorksInItsOwnOrderToo) {
 
 TEST_F(GpuLevelPlanTest, AreAmongTheCandidatesOfAPlanThatChooses) {
   GpuPowerOptions options = quick_options();
-  facts_.plateaus.front().bytes = 1 << 20;  // an L2 cache that the matrix does not fit
+  profile_.plateaus.front().bytes = 1 << 20;  // an L2 cache that the matrix does not fit
   const auto matrix = generate<double, I>("stencil7:16x16x300");
   const auto plan = plan_powers(matrix, options, stream());
   SCOPED_TRACE(plan.explain());
@@ -305,7 +305,7 @@ TEST_F(GpuLevelPlanTest, AreAmongTheCandidatesOfAPlanThatChooses) {
     EXPECT_LE(found->window_bytes, 1 << 20);
   }
   expect_powers(matrix, options);
-  options.confirm = true;
+  options.autotune = true;
   expect_powers(matrix, options);
 }
 

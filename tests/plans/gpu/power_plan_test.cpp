@@ -80,7 +80,7 @@ TEST_F(GpuPowerPlanTest, AwkwardMatricesComeOutRight) {
 
 TEST_F(GpuPowerPlanTest, TimedPlansAgreeToo) {
   GpuPowerOptions options = quick_options();
-  options.confirm = true;
+  options.autotune = true;
   expect_powers(generate<double, I>("stencil27:30x30x60,shuffle=1"), options);
   expect_powers(generate<float, I>("mesh:40000,dim=2,nnzr=7"), options);
 }
@@ -180,7 +180,7 @@ TEST_F(GpuPowerPlanTest, PlansWithoutContentsThrow) {
   PowerPlan<double> never_made;
   for (PowerPlan<double>* empty : {&moved_from, &never_made}) {
     EXPECT_THROW(empty->rows(), InvalidArgument);
-    EXPECT_THROW(empty->positions(), InvalidArgument);
+    EXPECT_THROW(empty->padded_rows(), InvalidArgument);
     EXPECT_THROW(empty->power(), InvalidArgument);
     EXPECT_THROW(empty->vectors(), InvalidArgument);
     EXPECT_THROW(empty->vector_rows(), InvalidArgument);
@@ -258,13 +258,13 @@ TEST_F(GpuPowerPlanTest, PlanningStaysWithinTheMemoryThatThereIs) {
   for (const char* spec : {"stencil27:60x60x80", "mesh:60000,dim=3,nnzr=15,shuffle=1"}) {
     const auto matrix = generate<double, I>(spec);
     GpuPowerOptions options = quick_options();
-    options.confirm = true;
+    options.autotune = true;
     options.power = 3;
     const Offset before = device_memory_use().bytes;
     reset_device_memory_peak();
     const PowerPlan<double> free_plan = plan_powers(matrix, options, stream());
     SCOPED_TRACE(free_plan.explain());
-    const Offset vectors = Offset{free_plan.positions()} * 4 * Offset{sizeof(double)};
+    const Offset vectors = Offset{free_plan.padded_rows()} * 4 * Offset{sizeof(double)};
     const auto needed = static_cast<double>(free_plan.bytes() + vectors);
     EXPECT_LE(static_cast<double>(device_memory_use().peak_bytes - before), 2.6 * needed);
     EXPECT_EQ(device_memory_use().bytes - before, free_plan.bytes());
@@ -303,13 +303,13 @@ TEST_F(GpuPowerPlanTest, PlanningStaysWithinTheMemoryThatThereIs) {
 }
 
 // Facts of another GPU are for predictions; what runs is made for the GPU that is here.
-TEST_F(GpuPowerPlanTest, FactsOfAnotherDeviceChooseNoKernels) {
+TEST_F(GpuPowerPlanTest, ProfileOfAnotherDeviceChooseNoKernels) {
   GpuPowerOptions options = quick_options();
-  facts_.device.multiprocessors = 10 * facts_.device.multiprocessors;
-  facts_.device.shared_bytes_per_block = Offset{1} << 20;
-  facts_.device.l2_bytes = Offset{1} << 32;
-  facts_.device.capability_major = 9;
-  facts_.device.name = "another device";
+  profile_.device.multiprocessors = 10 * profile_.device.multiprocessors;
+  profile_.device.shared_bytes_per_block = Offset{1} << 20;
+  profile_.device.l2_bytes = Offset{1} << 32;
+  profile_.device.capability_major = 9;
+  profile_.device.name = "another device";
   options.power = 3;
   options.strategy = PowerStrategy::wavefront;
   const auto matrix = generate<double, I>("stencil27:20x20x60");
@@ -330,7 +330,7 @@ TEST_F(GpuPowerPlanTest, WorksInItsOwnOrderToo) {
   const PowerPlan<double> plan = plan_powers(matrix, options, stream());
   ASSERT_EQ(plan.choice().order, by_rows.choice().order);
   const auto of_rows = to_device(std::span<const double>(x), stream());
-  DeviceArray<double> start(plan.positions());
+  DeviceArray<double> start(plan.padded_rows());
   plan.to_plan_order(of_rows.span(), start.span(), stream());
   const Array<double> in_order = to_host(start.span(), stream());
   const auto powers = powers_of(plan, std::vector<double>(in_order.begin(), in_order.end()));

@@ -25,11 +25,11 @@ class GpuPowerPlanTest : public test::GpuTest {
 
   // Predicts with imaginary facts of the device that is here, and times nothing.
   GpuPowerOptions quick_options() {
-    facts_ = test::imaginary_gpu();
-    facts_.device = device_properties(current_device());
+    profile_ = test::imaginary_gpu();
+    profile_.device = device_properties(current_device());
     GpuPowerOptions options;
-    options.confirm = false;
-    options.facts = &facts_;
+    options.autotune = false;
+    options.profile = &profile_;
     return options;
   }
 
@@ -76,7 +76,7 @@ class GpuPowerPlanTest : public test::GpuTest {
 
   Stream& stream() { return *stream_; }
 
-  GpuFacts facts_;
+  GpuProfile profile_;
 
  private:
   std::optional<Stream> stream_;  // none without a GPU

@@ -22,7 +22,7 @@ inline constexpr int kLargestWarp = 32;
 
 // Blocks for so many warps.
 inline LaunchShape shape_for(Offset warps, const DeviceShape& matrix) {
-  return {.blocks = divide_up<Offset>(warps, kThreads / matrix.warp), .threads = kThreads};
+  return {.blocks = ceil_div<Offset>(warps, kThreads / matrix.warp), .threads = kThreads};
 }
 
 // Calls body(Loads) with how the kernel for so many vectors reads the matrix.
@@ -61,7 +61,7 @@ StepArguments<DeviceValue<V>> step_arguments(const DeviceShape& matrix, std::int
 
 // A range of rows that begins and ends on slices.
 inline SliceRange slices_of(RowRange<std::int32_t> rows, std::int32_t height) {
-  return {rows.begin / height, divide_up(rows.end, height)};
+  return {rows.begin / height, ceil_div(rows.end, height)};
 }
 
 }  // namespace strata::gpu

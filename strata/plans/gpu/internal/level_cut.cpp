@@ -39,7 +39,7 @@ Array<I> merged_groups(const PatternView<I>& pattern, std::span<const I> group_r
   return merged;
 }
 
-Offset reach_in_entries(const PatternView<I>& pattern) {
+Offset dependency_distance_in_entries(const PatternView<I>& pattern) {
   const std::span<const Offset> before = pattern.row_offsets;
   return parallel_reduce(
       pattern.rows, Offset{0},

@@ -36,6 +36,6 @@ Array<std::int32_t> merged_groups(const PatternView<std::int32_t>& pattern,
 
 // The most entries between a row and the farthest that it touches: groups of so many touch little
 // more than their two neighbours.
-Offset reach_in_entries(const PatternView<std::int32_t>& pattern);
+Offset dependency_distance_in_entries(const PatternView<std::int32_t>& pattern);
 
 }  // namespace strata::gpu::detail

@@ -71,17 +71,17 @@ void run_plain(const StoredMatrix<V>& stored, std::span<const StepCoefficients<V
 }
 
 template <Value V>
-void run_waves(const DeviceWave<V>& wave, std::span<const StepCoefficients<V>> coefficients,
-               std::span<V* const> vectors, typename DeviceWave<V>::Workspace& workspace,
-               Stream& stream) {
+void run_sweeps(const PersistentSweep<V>& sweep, std::span<const StepCoefficients<V>> coefficients,
+                std::span<V* const> vectors, typename PersistentSweep<V>::Workspace& workspace,
+                Stream& stream) {
   const auto power = static_cast<int>(coefficients.size());
-  for (int first = 0; first < power; first += wave.shape().power) {
-    const int block = std::min(wave.shape().power, power - first);
-    WaveSteps<V> steps;
+  for (int first = 0; first < power; first += sweep.shape().power) {
+    const int block = std::min(sweep.shape().power, power - first);
+    SweepSteps<V> steps;
     steps.vectors.assign(vectors.begin() + first, vectors.begin() + first + block + 1);
     if (first > 0) steps.before = vectors[first - 1];
     steps.steps.assign(coefficients.begin() + first, coefficients.begin() + first + block);
-    wave.run(steps, workspace, stream);
+    sweep.run(steps, workspace, stream);
   }
 }
 
@@ -90,8 +90,8 @@ void run_waves(const DeviceWave<V>& wave, std::span<const StepCoefficients<V>> c
 template <Value V>
 MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stream) {
   MethodWorkspace<V> workspace;
-  if (const auto* wave = std::get_if<DeviceWave<V>>(&method)) {
-    workspace.wave = wave->make_workspace(stream);
+  if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
+    workspace.sweep = sweep->make_workspace(stream);
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
     workspace.levels = levels->make_workspace();
   } else {
@@ -106,8 +106,8 @@ template <Value V>
 void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> coefficients,
                 std::span<V* const> vectors, int count, MethodWorkspace<V>& workspace,
                 Stream& stream) {
-  if (const auto* wave = std::get_if<DeviceWave<V>>(&method)) {
-    run_waves(*wave, coefficients, vectors, workspace.wave, stream);
+  if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
+    run_sweeps(*sweep, coefficients, vectors, workspace.sweep, stream);
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
     levels->run(vectors, coefficients, workspace.levels, stream);
   } else {
@@ -121,7 +121,7 @@ Offset bytes_of(const Method<V>& method) {
   const auto of_matrix = [](const StoredMatrix<V>& matrix) {
     return std::visit([](const auto& held) { return held.bytes(); }, matrix);
   };
-  if (const auto* wave = std::get_if<DeviceWave<V>>(&method)) return wave->bytes();
+  if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) return sweep->bytes();
   if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) return of_matrix(levels->matrix());
   return of_matrix(*std::get<SharedMatrix<V>>(method));
 }
@@ -151,8 +151,8 @@ TiledForm<V>::TiledForm(std::shared_ptr<const PackedSell<V, I>> matrix, Offset t
     : matrix_(std::move(matrix)),
       tile_bytes_(tile_bytes),
       tiles_(cut_slices(*matrix_, tile_bytes)),
-      wave_(inputs_of(*matrix_, tiles_), workers),
-      sizes_(tile_stream_sizes(*matrix_, tiles_, wave_), wave_) {}
+      sweep_(inputs_of(*matrix_, tiles_), workers),
+      sizes_(tile_stream_sizes(*matrix_, tiles_, sweep_), sweep_) {}
 
 template <Value V>
 Offset TiledForm<V>::device_bytes() const {
@@ -164,7 +164,7 @@ template <Value V>
 std::shared_ptr<const DeviceTiles<V>> TiledForm<V>::on_device(Stream& stream) {
   std::shared_ptr<const DeviceTiles<V>> tiles = uploaded_.lock();
   if (!tiles) {
-    tiles = std::make_shared<const DeviceTiles<V>>(TileStream<V>(*matrix_, tiles_, wave_), wave_,
+    tiles = std::make_shared<const DeviceTiles<V>>(TileStream<V>(*matrix_, tiles_, sweep_), sweep_,
                                                    stream);
     uploaded_ = tiles;
   }
@@ -180,10 +180,10 @@ std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>& matrix, Offset s
 template <Value V>
 Method<V> method_like(const Method<V>& method, const StorageChoice& storage,
                       const Csr<V, I>& in_order, Stream& stream) {
-  if (const auto* wave = std::get_if<DeviceWave<V>>(&method)) {
-    const WaveShape& shape = wave->shape();
+  if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
+    const SweepShape& shape = sweep->shape();
     TiledForm<V> form(packed(in_order, storage.slice_height), shape.tile_bytes, shape.workers);
-    return DeviceWave<V>(form.on_device(stream), shape);
+    return PersistentSweep<V>(form.on_device(stream), shape);
   }
   SharedMatrix<V> matrix = StoredForm<V>(in_order, storage).on_device(stream);
   if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {

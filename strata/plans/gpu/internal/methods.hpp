@@ -11,8 +11,8 @@
 
 #include "strata/base/types.hpp"
 #include "strata/device/stream.hpp"
-#include "strata/execute/gpu/device_wave.hpp"
 #include "strata/execute/gpu/level_powers.hpp"
+#include "strata/execute/gpu/persistent_sweep.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/packed_sell.hpp"
 #include "strata/plans/internal/storage.hpp"
@@ -26,16 +26,16 @@ using SharedMatrix = std::shared_ptr<const StoredMatrix<V>>;
 
 // Plain products, a wave per block of powers, or level by level.
 template <Value V>
-using Method = std::variant<SharedMatrix<V>, DeviceWave<V>, LevelPowers<V>>;
+using Method = std::variant<SharedMatrix<V>, PersistentSweep<V>, LevelPowers<V>>;
 
 // Device memory that one run of a method at a time needs.
 template <Value V>
 struct MethodWorkspace {
   DeviceArray<V> scratch;  // of plain products
-  typename DeviceWave<V>::Workspace wave;
+  typename PersistentSweep<V>::Workspace sweep;
   typename LevelPowers<V>::Workspace levels;
 
-  Offset bytes() const { return scratch.bytes() + wave.bytes() + levels.bytes(); }
+  Offset bytes() const { return scratch.bytes() + sweep.bytes() + levels.bytes(); }
 };
 
 // count: vectors side by side.
@@ -79,7 +79,7 @@ class TiledForm {
   TiledForm(std::shared_ptr<const PackedSell<V, std::int32_t>> matrix, Offset tile_bytes,
             int workers);
 
-  const WaveTiles& tiles() const { return sizes_; }
+  const SweepTiles& tiles() const { return sizes_; }
   Offset tile_bytes() const { return tile_bytes_; }
   Offset device_bytes() const;
   std::shared_ptr<const DeviceTiles<V>> on_device(Stream& stream);
@@ -88,8 +88,8 @@ class TiledForm {
   std::shared_ptr<const PackedSell<V, std::int32_t>> matrix_;
   Offset tile_bytes_;
   SliceTiles tiles_;
-  Wave wave_;
-  WaveTiles sizes_;
+  WorkerSweep sweep_;
+  SweepTiles sizes_;
   std::weak_ptr<const DeviceTiles<V>> uploaded_;
 };
 

@@ -11,7 +11,7 @@
 
 #include "strata/base/instantiate.hpp"
 #include "strata/device/error.hpp"
-#include "strata/machine/gpu/known.hpp"
+#include "strata/machine/gpu/device_profile.hpp"
 #include "strata/plans/gpu/internal/trials.hpp"
 #include "strata/plans/internal/trials.hpp"
 
@@ -42,31 +42,31 @@ class Planner {
     for (int k = 1; k <= options_.power; ++k) {
       prepared_.coefficients.push_back(options_.basis.template step<V>(k));
     }
-    find_facts();
-    Proposals<V> found = find_proposals(matrix_, options_, prepared_.facts, stream_);
+    find_profile();
+    Proposals<V> found = find_proposals(matrix_, options_, prepared_.profile, stream_);
     prepared_.levels = found.levels;
     prepared_.largest_level_rows = found.largest_level_rows;
     std::ranges::move(found.remarks, std::back_inserter(prepared_.remarks));
-    if (options_.confirm) time_favourites(found.proposals);
+    if (options_.autotune) time_favourites(found.proposals);
     take_best(found.proposals);
     prepared_.setup_seconds = strata::detail::now() - started_;
     return std::move(prepared_);
   }
 
  private:
-  void find_facts() {
+  void find_profile() {
     const int device = current_device();
     prepared_.device = device_properties(device).name;
-    if (options_.facts == nullptr) {
-      const auto& known = known_gpu(device);
-      prepared_.facts = known.facts;
+    if (options_.profile == nullptr) {
+      const auto& known = cached_gpu_profile(device);
+      prepared_.profile = known.profile;
       if (!known.remark.empty()) prepared_.remarks.push_back(known.remark);
       return;
     }
-    prepared_.facts = *options_.facts;
-    if (prepared_.facts.device.name != prepared_.device) {
+    prepared_.profile = *options_.profile;
+    if (prepared_.profile.device.name != prepared_.device) {
       prepared_.remarks.push_back(
-          fmt::format("predicted with facts of another device, {}", prepared_.facts.device.name));
+          fmt::format("predicted with facts of another device, {}", prepared_.profile.device.name));
     }
   }
 
@@ -108,7 +108,7 @@ class Planner {
     }
   }
   static Offset vector_bytes(const Proposal<V>& proposal, const Trials<V>& trials) {
-    return trials.bytes(proposal.rows->order.positions());
+    return trials.bytes(proposal.rows->order.padded_rows());
   }
 
   // Those that run on the same matrix one after another, so that it is uploaded once.
@@ -157,7 +157,7 @@ class Planner {
   Method<V> time_on_device(Proposal<V>& proposal, Trials<V>& trials) {
     Method<V> method = make_method(proposal, options_, stream_);
     proposal.candidate.measured_seconds =
-        trials.seconds_of(method, proposal.rows->order.positions());
+        trials.seconds_of(method, proposal.rows->order.padded_rows());
     if (fastest_.proposal == nullptr || rank(proposal) < rank(*fastest_.proposal)) {
       fastest_ = {&proposal, method};
     }
@@ -174,7 +174,7 @@ class Planner {
   auto rank(const Proposal<V>& proposal) const {
     const PowerCandidate& candidate = proposal.candidate;
     const bool asked_for = chooses() || candidate.strategy == options_.strategy;
-    return std::tuple(!asked_for, options_.confirm && candidate.measured_seconds == 0,
+    return std::tuple(!asked_for, options_.autotune && candidate.measured_seconds == 0,
                       candidate.seconds() * (proposal.plain() ? 1 : kSimplerWins));
   }
 

@@ -28,7 +28,7 @@ struct PreparedPowers {
   // What explain() tells.
   std::vector<PowerCandidate> candidates;  // the choice first
   std::string device;                      // that runs it
-  GpuFacts facts;
+  GpuProfile profile;
   std::vector<std::string> remarks;  // about the facts, and what did not fit
   Offset nnz = 0;
   Offset levels = 0;
@@ -36,7 +36,7 @@ struct PreparedPowers {
   double setup_seconds = 0;
   double plain_seconds = 0;  // of p plain products in the given order
 
-  const DeviceWave<V>* wave() const { return std::get_if<DeviceWave<V>>(&method); }
+  const PersistentSweep<V>* sweep() const { return std::get_if<PersistentSweep<V>>(&method); }
   bool direct() const {  // vectors are used where they are
     return options.vector_order == VectorOrder::plan || rows->order.is_identity();
   }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "strata/base/types.hpp"
-#include "strata/execute/gpu/device_wave.hpp"
-#include "strata/machine/gpu/facts.hpp"
+#include "strata/execute/gpu/persistent_sweep.hpp"
+#include "strata/machine/gpu/profile.hpp"
 #include "strata/plans/power_plan.hpp"
 
 namespace strata::gpu::detail {
@@ -18,18 +18,18 @@ struct PowersToPredict {
 // They fill in what a candidate reads from memory and how long it takes. Its format's bytes and its
 // powers per sweep are there.
 void predict_plain(PowerCandidate& candidate, const PowersToPredict& powers, double rows,
-                   const GpuFacts& facts);
+                   const GpuProfile& profile);
 
-struct WaveToPredict {
-  WindowHome home = WindowHome::l2;
+struct SweepToPredict {
+  WindowPlacement placement = WindowPlacement::l2;
   double rows = 0;
   double tiles = 0;
   double workers = 1;
   double held_tiles = 1;
-  double reach = 0;
+  double dependency_distance = 0;
 };
-void predict_waves(PowerCandidate& candidate, const PowersToPredict& powers,
-                   const WaveToPredict& wave, const GpuFacts& facts);
+void predict_sweeps(PowerCandidate& candidate, const PowersToPredict& powers,
+                    const SweepToPredict& sweep, const GpuProfile& profile);
 
 // One kernel per group and power. The window is there.
 struct LevelsToPredict {
@@ -38,9 +38,9 @@ struct LevelsToPredict {
   bool in_graph = false;
 };
 void predict_levels(PowerCandidate& candidate, const PowersToPredict& powers,
-                    const LevelsToPredict& levels, const GpuFacts& facts);
+                    const LevelsToPredict& levels, const GpuProfile& profile);
 
 // The L2 cache as it was measured, or else as the device says.
-Offset l2_bytes_of(const GpuFacts& facts);
+Offset l2_bytes_of(const GpuProfile& profile);
 
 }  // namespace strata::gpu::detail

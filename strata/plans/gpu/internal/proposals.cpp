@@ -40,11 +40,11 @@ constexpr Offset kLayoutShare = 4;
 template <Value V>
 class Search {
  public:
-  Search(const Csr<V, I>& matrix, const GpuPowerOptions& options, const GpuFacts& facts,
+  Search(const Csr<V, I>& matrix, const GpuPowerOptions& options, const GpuProfile& profile,
          Stream& stream)
       : matrix_(matrix),
         options_(options),
-        facts_(facts),
+        profile_(profile),
         device_(device_properties(current_device())),
         stream_(stream) {}
 
@@ -60,7 +60,7 @@ class Search {
 
   bool chooses() const { return options_.strategy == PowerStrategy::automatic; }
   bool may_block() const { return options_.power > 1 && matrix_.nnz() > 0; }
-  bool may_wave() const {
+  bool may_sweep() const {
     return may_block() && (chooses() || options_.strategy == PowerStrategy::wavefront) &&
            (options_.format == PowerFormat::automatic ||
             options_.format == PowerFormat::packed_sell);
@@ -110,27 +110,27 @@ class Search {
       forms.push_back(std::make_shared<StoredForm<V>>(matrix_, storage));
       propose_plain(given, forms.back());
     }
-    if (may_wave()) propose_waves(given, matrix_);
+    if (may_sweep()) propose_sweeps(given, matrix_);
     if (!may_block() || !chooses()) return;
     const PatternView<I> pattern = matrix_.pattern();
-    const Offset reach = reach_in_entries(pattern);
+    const Offset dependency_distance = dependency_distance_in_entries(pattern);
     const auto alignment = narrow<I>(formats.front().alignment(), "the slice height");
     propose_levels(given, forms.front(), [&](Offset entries) {
       return LevelCut(pattern, cut_rows<I>(pattern.row_offsets, {0, pattern.rows},
-                                           std::max(entries, reach), alignment));
+                                           std::max(entries, dependency_distance), alignment));
     });
   }
 
   bool worth_searching() const {
-    if (!may_wave()) return must_level();
+    if (!may_sweep()) return must_level();
     double plain = std::numeric_limits<double>::infinity();
-    double waves = std::numeric_limits<double>::infinity();
+    double sweeps = std::numeric_limits<double>::infinity();
     for (const Proposal<V>& proposal : found_.proposals) {
       if (is_by_levels(proposal.candidate.strategy)) continue;
-      double& best = proposal.plain() ? plain : waves;
+      double& best = proposal.plain() ? plain : sweeps;
       best = std::min(best, proposal.candidate.predicted_seconds);
     }
-    return plain / waves < kGoodSpeedUp;
+    return plain / sweeps < kGoodSpeedUp;
   }
 
   void consider_levels() {
@@ -153,7 +153,7 @@ class Search {
     }
     found_.in_levels = std::make_shared<const Csr<V, I>>(reordered(matrix_, rows->order));
     const Csr<V, I>& in_levels = *found_.in_levels;
-    if (may_wave()) propose_waves(rows, in_levels);
+    if (may_sweep()) propose_sweeps(rows, in_levels);
     if (!chooses() && !must_level()) return;
     for (const StorageChoice& storage : formats_for(layout.storage)) {
       const auto form = std::make_shared<StoredForm<V>>(in_levels, storage);
@@ -172,7 +172,7 @@ class Search {
     candidate.order = rows->name;
     candidate.format = form->storage().name();
     candidate.format_bytes = form->bytes();
-    predict_plain(candidate, powers(), rows->order.positions(), facts_);
+    predict_plain(candidate, powers(), rows->order.padded_rows(), profile_);
     found_.proposals.push_back(std::move(proposal));
   }
 
@@ -181,7 +181,7 @@ class Search {
   }
 
   Offset group_bytes(int block) const {
-    const Offset l2 = facts_.device == device_ ? l2_bytes_of(facts_) : device_.l2_bytes;
+    const Offset l2 = profile_.device == device_ ? l2_bytes_of(profile_) : device_.l2_bytes;
     const Offset cache = options_.cache_bytes > 0 ? options_.cache_bytes : l2;
     return level_group_bytes({.bytes = std::max<Offset>(cache, 1)}, block);
   }
@@ -229,9 +229,9 @@ class Search {
         entry_bytes * static_cast<double>(cut.largest_entries()) *
         static_cast<double>(std::min<Offset>(candidate.block + 1, cut.groups())));
     predict_levels(candidate, powers(),
-                   {static_cast<double>(proposal.rows->order.positions()), cut.groups(),
+                   {static_cast<double>(proposal.rows->order.padded_rows()), cut.groups(),
                     candidate.strategy == PowerStrategy::graph},
-                   facts_);
+                   profile_);
   }
 
   // Heights whose slices are small beside a tile, the tallest: threads then need no shuffles.
@@ -250,23 +250,24 @@ class Search {
   }
 
   // The one kernel that is made for the device and its rows, with each home of the window.
-  std::vector<WaveShape> shapes_for(int block, Offset height) const {
-    std::vector<WaveShape> shapes = wave_shapes<V>(device_, block, options_.vectors, height);
-    const bool specialised = std::ranges::any_of(shapes, &WaveShape::specialised);
-    std::erase_if(shapes, [&](const WaveShape& shape) {
-      return shape.specialised != specialised || (shape.home == WindowHome::shared_memory &&
-                                                  shape.many_gathers != has_long_rows(height));
+  std::vector<SweepShape> shapes_for(int block, Offset height) const {
+    std::vector<SweepShape> shapes = sweep_shapes<V>(device_, block, options_.vectors, height);
+    const bool specialised = std::ranges::any_of(shapes, &SweepShape::specialised);
+    std::erase_if(shapes, [&](const SweepShape& shape) {
+      return shape.specialised != specialised ||
+             (shape.placement == WindowPlacement::shared_memory &&
+              shape.many_gathers != has_long_rows(height));
     });
     return shapes;
   }
 
-  void propose_waves(const SharedRows& rows, const Csr<V, I>& in_order) {
+  void propose_sweeps(const SharedRows& rows, const Csr<V, I>& in_order) {
     const Offset height = height_for(in_order, kTileBytes);
     std::shared_ptr<const PackedSell<V, I>> in_slices;
     std::vector<std::shared_ptr<TiledForm<V>>> forms;
     for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
       if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
-      for (const WaveShape& shape : shapes_for(block, height)) {
+      for (const SweepShape& shape : shapes_for(block, height)) {
         auto same = std::ranges::find_if(forms, [&](const std::shared_ptr<TiledForm<V>>& form) {
           return form->tile_bytes() == shape.tile_bytes && form->tiles().workers == shape.workers;
         });
@@ -275,17 +276,17 @@ class Search {
           same = forms.insert(forms.end(), std::make_shared<TiledForm<V>>(
                                                in_slices, shape.tile_bytes, shape.workers));
         }
-        propose_wave(rows, *same, shape);
+        propose_sweep(rows, *same, shape);
       }
     }
   }
 
-  void propose_wave(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
-                    const WaveShape& shape) {
-    const WaveTiles& tiles = form->tiles();
-    WaveLayout layout;
+  void propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
+                     const SweepShape& shape) {
+    const SweepTiles& tiles = form->tiles();
+    SweepLayout layout;
     try {
-      layout = lay_out_wave(tiles, shape);
+      layout = lay_out_sweep(tiles, shape);
     } catch (const InvalidArgument&) {
       return;  // this window is smaller than the reach of the powers
     }
@@ -294,25 +295,27 @@ class Search {
     PowerCandidate& candidate = proposal.candidate;
     candidate.strategy = PowerStrategy::wavefront;
     candidate.order = rows->name;
-    candidate.format = fmt::format("{}, {}", proposal.storage.name(), name_of(shape.home));
+    candidate.format = fmt::format("{}, {}", proposal.storage.name(), name_of(shape.placement));
     candidate.block = shape.power;
     candidate.format_bytes = tiles.record_bytes;
     candidate.window_bytes =
         layout.window_tiles * tiles.record_bytes / std::max<Offset>(tiles.tiles, 1);
-    predict_waves(candidate, powers(),
-                  {.home = shape.home,
-                   .rows = static_cast<double>(tiles.rows),
-                   .tiles = static_cast<double>(tiles.tiles),
-                   .workers = static_cast<double>(shape.workers),
-                   .held_tiles = static_cast<double>(layout.window_tiles),
-                   .reach = shape.specialised ? static_cast<double>(tiles.reach[shape.power]) : 0},
-                  facts_);
+    predict_sweeps(
+        candidate, powers(),
+        {.placement = shape.placement,
+         .rows = static_cast<double>(tiles.rows),
+         .tiles = static_cast<double>(tiles.tiles),
+         .workers = static_cast<double>(shape.workers),
+         .held_tiles = static_cast<double>(layout.window_tiles),
+         .dependency_distance =
+             shape.specialised ? static_cast<double>(tiles.dependency_distance[shape.power]) : 0},
+        profile_);
     found_.proposals.push_back(std::move(proposal));
   }
 
   const Csr<V, I>& matrix_;
   const GpuPowerOptions& options_;
-  const GpuFacts& facts_;
+  const GpuProfile& profile_;
   const DeviceProperties device_;
   Stream& stream_;
   Proposals<V> found_;
@@ -322,8 +325,8 @@ class Search {
 
 template <Value V>
 Proposals<V> find_proposals(const Csr<V, I>& matrix, const GpuPowerOptions& options,
-                            const GpuFacts& facts, Stream& stream) {
-  return Search<V>(matrix, options, facts, stream).run();
+                            const GpuProfile& profile, Stream& stream) {
+  return Search<V>(matrix, options, profile, stream).run();
 }
 
 template <Value V>
@@ -339,7 +342,7 @@ Offset Proposal<V>::device_bytes() const {
 template <Value V>
 Method<V> make_method(const Proposal<V>& proposal, const GpuPowerOptions& options, Stream& stream) {
   if (const auto* tiled = std::get_if<std::shared_ptr<TiledForm<V>>>(&proposal.form)) {
-    return DeviceWave<V>((*tiled)->on_device(stream), proposal.shape);
+    return PersistentSweep<V>((*tiled)->on_device(stream), proposal.shape);
   }
   SharedMatrix<V> matrix =
       std::get<std::shared_ptr<StoredForm<V>>>(proposal.form)->on_device(stream);
@@ -349,10 +352,10 @@ Method<V> make_method(const Proposal<V>& proposal, const GpuPowerOptions& option
                          proposal.candidate.strategy == PowerStrategy::graph});
 }
 
-#define STRATA_INSTANTIATE(V, unused)                                                             \
-  template struct Proposal<V>;                                                                    \
-  template Proposals<V> find_proposals(const Csr<V, I>&, const GpuPowerOptions&, const GpuFacts&, \
-                                       Stream&);                                                  \
+#define STRATA_INSTANTIATE(V, unused)                                            \
+  template struct Proposal<V>;                                                   \
+  template Proposals<V> find_proposals(const Csr<V, I>&, const GpuPowerOptions&, \
+                                       const GpuProfile&, Stream&);              \
   template Method<V> make_method(const Proposal<V>&, const GpuPowerOptions&, Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 

@@ -35,7 +35,7 @@ struct Proposal {
   std::shared_ptr<const Rows> rows;
   StorageChoice storage;
   std::variant<std::shared_ptr<StoredForm<V>>, std::shared_ptr<TiledForm<V>>> form;
-  WaveShape shape;                // of waves
+  SweepShape shape;               // of waves
   std::shared_ptr<LevelCut> cut;  // of levels
 
   bool plain() const { return candidate.strategy == PowerStrategy::spmv; }
@@ -57,7 +57,7 @@ struct Proposals {
 // another device; what runs is made for the current one.
 template <Value V>
 Proposals<V> find_proposals(const Csr<V, std::int32_t>& matrix, const GpuPowerOptions& options,
-                            const GpuFacts& facts, Stream& stream);
+                            const GpuProfile& profile, Stream& stream);
 
 // Uploads the form, unless somebody holds it, and makes the method ready to run. Throws
 // DeviceOutOfMemory.

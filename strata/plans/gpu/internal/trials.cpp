@@ -46,8 +46,8 @@ Trials<V>::Trials(const Csr<V, I>& matrix, int power, int vectors, Stream& strea
 }
 
 template <Value V>
-Offset Trials<V>::bytes(I positions) const {
-  return Offset{positions} * vectors_ * (std::ssize(steps_) + 1) * Offset{sizeof(V)};
+Offset Trials<V>::bytes(I padded_rows) const {
+  return Offset{padded_rows} * vectors_ * (std::ssize(steps_) + 1) * Offset{sizeof(V)};
 }
 
 template <Value V>
@@ -65,9 +65,9 @@ void Trials<V>::make_vectors(Offset elements) {
 }
 
 template <Value V>
-double Trials<V>::seconds_of(const Method<V>& method, I positions) {
+double Trials<V>::seconds_of(const Method<V>& method, I padded_rows) {
   constexpr int kRuns = 5;
-  const Offset elements = Offset{positions} * vectors_;
+  const Offset elements = Offset{padded_rows} * vectors_;
   if (elements == 0) return 0;
   make_vectors(elements);
   const std::vector<V> ones(static_cast<std::size_t>(elements), V(1));
@@ -88,8 +88,8 @@ double Trials<V>::seconds_of(const Method<V>& method, I positions) {
     after.record(stream_);
     seconds.push_back(seconds_between(before, after));
   }
-  if (const auto* wave = std::get_if<DeviceWave<V>>(&method)) {
-    wave->require_ended(workspace.wave, stream_);
+  if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
+    sweep->require_ended(workspace.sweep, stream_);
   }
   std::ranges::sort(seconds);
   return seconds[kRuns / 2];

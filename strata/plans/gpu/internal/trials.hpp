@@ -16,10 +16,10 @@ class Trials {
 
   // Of all powers in vectors of so many positions: the median of a few runs. 0 if there is nothing
   // to run. Throws DeviceOutOfMemory.
-  double seconds_of(const Method<V>& method, std::int32_t positions);
+  double seconds_of(const Method<V>& method, std::int32_t padded_rows);
 
   // On the device, for vectors of so many positions.
-  Offset bytes(std::int32_t positions) const;
+  Offset bytes(std::int32_t padded_rows) const;
 
  private:
   void make_vectors(Offset elements);

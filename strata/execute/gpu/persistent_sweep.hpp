@@ -1,0 +1,150 @@
+// PersistentSweep: a matrix on a GPU that is read once for all powers of a sweep
+// (schedule/worker_sweep.hpp).
+//
+//   SweepShape shape = …                              // sweep_shapes() proposes some
+//   const auto tiles = cut_slices(matrix, shape.tile_bytes);
+//   const WorkerSweep dealt(inputs_of(matrix, tiles), shape.workers);
+//   const TileStream<double> tile_stream(matrix, tiles, dealt);
+//   const auto on_device = std::make_shared<const DeviceTiles<double>>(tile_stream, dealt, stream);
+//   const PersistentSweep<double> wave(on_device, shape);
+//   auto workspace = wave.make_workspace(stream);
+//   wave.run(steps, workspace, stream);              // any number of times, in stream order
+//   stream.synchronize();
+//   wave.require_ended(workspace, stream);
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "strata/base/types.hpp"
+#include "strata/device/array.hpp"
+#include "strata/device/device.hpp"
+#include "strata/device/stream.hpp"
+#include "strata/execute/gpu/ring.hpp"
+#include "strata/execute/gpu/sweep_arguments.hpp"
+#include "strata/execute/gpu/tile_stream.hpp"
+#include "strata/kernels/gpu/device_matrix.hpp"
+
+namespace strata::gpu {
+
+// How a wave is spread over a device.
+struct SweepShape {
+  WindowPlacement placement = WindowPlacement::l2;
+  bool specialised = false;  // the kernel of Hopper GPUs, with warps for every job; one vector
+  int power = 2;             // of one sweep, at most kMaxSweepPower
+  int workers = 1;
+  int threads = 256;        // per worker
+  int vectors = 1;          // side by side
+  Offset tile_bytes = 0;    // of values and codes
+  Offset window_bytes = 0;  // specialised: what the tiles of all workers should fit; 0: no limit
+
+  // Specialised: each power has `teams` of `team_warps` warps; tiles go round among the teams, the
+  // slices of a tile among the warps of a team.
+  int teams = 1;
+  int team_warps = 1;
+  bool many_gathers = false;  // for rows of which a thread has more than a few entries
+
+  bool operator==(const SweepShape&) const = default;
+};
+
+// Shapes worth trying on the device for sweeps of so many powers: tiles of the sizes that rings of
+// shared memory and the L2 cache ask for. Empty where no wave can run.
+template <Value V>
+std::vector<SweepShape> sweep_shapes(const DeviceProperties& device, int power, int vectors,
+                                     Offset slice_height);
+
+// What a shape has to fit: sizes of a stream of tiles and who needs whom. No memory of a device.
+struct SweepTiles : TileStreamSizes {
+  int workers = 1;
+  int mailboxes = 4;
+  std::array<Offset, kMaxSweepPower + 1> dependency_distance{};  // by power
+
+  SweepTiles(const TileStreamSizes& sizes, const WorkerSweep& sweep);
+};
+
+// How a wave of some shape lies over tiles.
+struct SweepLayout {
+  hopper::Ring ring;        // of the specialised kernel
+  int lag = 0;              // of the other
+  Offset window_tiles = 0;  // that all workers hold at a time
+};
+// Throws InvalidArgument if the shape is not for these tiles: another number of workers, a window
+// that is too small for the reach of the powers, tiles too large for the shared memory that a block
+// of the current device can have.
+SweepLayout lay_out_sweep(const SweepTiles& tiles, const SweepShape& shape);
+
+// A stream of tiles in device memory. Waves of other powers and teams can share it.
+template <Value V>
+struct DeviceTiles : SweepTiles {
+  DeviceArray<std::byte> records;
+  DeviceArray<RecordPlace> places;
+  DeviceArray<std::uint64_t> presence;
+
+  DeviceTiles(const TileStream<V>& matrix, const WorkerSweep& sweep, Stream& stream);
+  Offset bytes() const { return records.bytes() + places.bytes() + presence.bytes(); }
+};
+
+// Blocks that have waited this long for each other, in nanoseconds, give up.
+inline constexpr std::uint64_t kWatchdogTimeout = 10'000'000'000;
+
+// What a sweep computes: y_k = α_k (A − θ_k I) y_{k−1} + β_k y_{k−2}, k = 1 … p.
+template <Value V>
+struct SweepSteps {
+  std::vector<V*> vectors;    // y_0 … y_p in device memory, each of rows × vectors elements
+  const V* before = nullptr;  // y_−1, where β_1 is not 0
+  std::vector<StepCoefficients<V>> steps;  // p of them
+  std::uint32_t stress_seed = 0;           // for tests, see SweepArguments
+  std::uint64_t timeout_ns = kWatchdogTimeout;
+};
+
+template <Value V>
+class PersistentSweep {
+ public:
+  // What one run at a time needs: how far everybody is.
+  class Workspace {
+   public:
+    Offset bytes() const { return signals.bytes() + control.bytes(); }
+
+   private:
+    friend class PersistentSweep;
+    DeviceArray<std::uint32_t> signals;
+    DeviceArray<SweepControl> control;
+  };
+
+  PersistentSweep() = default;
+  // Throws InvalidArgument as lay_out_sweep does.
+  PersistentSweep(std::shared_ptr<const DeviceTiles<V>> tiles, const SweepShape& shape);
+
+  const SweepShape& shape() const { return shape_; }
+  // On the device.
+  Offset bytes() const { return tiles_ ? tiles_->bytes() : 0; }
+
+  Workspace make_workspace(Stream& stream) const;
+
+  // In the order of the stream; can be captured into a graph. A run with a workspace must have
+  // ended before the next with the same one begins, as it has in one stream. Throws InvalidArgument
+  // for a workspace that was made for waves of other tiles or powers, or never made.
+  void run(const SweepSteps<V>& steps, Workspace& workspace, Stream& stream) const;
+
+  // After the stream was synchronised: throws DeviceError if a run did not end by itself, because
+  // its blocks waited in vain for more than ten seconds. Runs behind it in the stream have given
+  // up as well. The workspace is then as new, and where it was: graphs that use it can be launched
+  // again.
+  void require_ended(Workspace& workspace, Stream& stream) const;
+
+ private:
+  SweepArguments<DeviceValue<V>> arguments(const SweepSteps<V>& steps, Workspace& workspace) const;
+  const DeviceTiles<V>& tiles() const;
+  Offset signal_elements() const;
+
+  SweepShape shape_;
+  std::shared_ptr<const DeviceTiles<V>> tiles_;
+  SweepLayout layout_;
+};
+
+}  // namespace strata::gpu

@@ -1,0 +1,167 @@
+// What the kernels of a wave are given, and what they share. A wave is explained in
+// schedule/worker_sweep.hpp, its matrix in tile_stream.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "strata/execute/gpu/tile_record.hpp"
+#include "strata/kernels/gpu/packed_sell.hpp"
+#include "strata/kernels/gpu/step.hpp"
+
+namespace strata::gpu {
+
+// Where tiles stay between their powers.
+enum class WindowPlacement {
+  shared_memory,  // of the multiprocessors: tiles cross the L2 cache once
+  l2,
+};
+
+constexpr std::string_view name_of(WindowPlacement placement) {
+  return placement == WindowPlacement::shared_memory ? "shared memory" : "L2";
+}
+
+// Powers of one sweep; longer ones are split.
+inline constexpr int kMaxSweepPower = 8;
+
+// Shared by all blocks; zero before the first launch, and left zero by every launch that ends well.
+struct SweepControl {
+  // Not zero: somebody has waited for too long, and everybody gave up. It stays until the host has
+  // seen it: launches that are under way by then have no news to go by and give up, too.
+  std::uint32_t stuck;
+};
+
+// A value of SweepArguments::disturbance, for tests: the first tile is not done before somebody has
+// given up.
+inline constexpr std::uint32_t kStall = 0xFFFFFFFF;
+
+template <class T>
+struct SweepArguments {
+  const std::byte* records = nullptr;
+  const RecordPlace* places = nullptr;
+  std::int32_t tiles = 0;
+  PackedRows rows;
+  // How many tiles another worker has done at power k, as worker r has been told, is in one of r's
+  // mailboxes, at ((k − 1)·workers + r)·mailboxes + number of the mailbox: everybody looks at
+  // places of his own, which nobody else looks at and which are written only when there is news
+  // for him.
+  std::uint32_t* signals = nullptr;
+  int mailboxes = 4;  // of each worker; a multiple of 4
+  SweepControl* control = nullptr;
+  std::uint64_t timeout_ns = 0;   // how long to wait for news before giving up
+  std::uint32_t stress_seed = 0;  // for tests: not zero makes warps dawdle, each number otherwise
+
+  int power = 1;
+  int count = 1;                        // vectors side by side
+  T* vectors[kMaxSweepPower + 1] = {};  // y_0 … y_p
+  const T* before = nullptr;            // y_−1, for a basis whose first step here needs it
+  T alpha[kMaxSweepPower] = {};         // of y_1 … y_p
+  T shift[kMaxSweepPower] = {};
+  T beta[kMaxSweepPower] = {};
+};
+
+// The step of power k.
+template <class T>
+STRATA_DEVICE StepArguments<T> step_of(const SweepArguments<T>& sweep, int k) {
+  StepArguments<T> step;
+  step.x = sweep.vectors[k - 1];
+  step.previous = k >= 2 ? sweep.vectors[k - 2] : sweep.before;
+  step.out = sweep.vectors[k];
+  step.alpha = sweep.alpha[k - 1];
+  step.shift = sweep.shift[k - 1];
+  step.beta = sweep.beta[k - 1];
+  step.count = sweep.count;
+  return step;
+}
+
+// How many tiles the block works on: block, block + blocks, …
+template <class Thread, class T>
+STRATA_DEVICE int tiles_of(Thread& thread, const SweepArguments<T>& sweep) {
+  const int tiles = sweep.tiles - thread.block();
+  return tiles > 0 ? (tiles - 1) / thread.blocks() + 1 : 0;
+}
+template <class Thread, class T>
+STRATA_DEVICE RecordPlace place_of(Thread& thread, const SweepArguments<T>& sweep, int i) {
+  return sweep.places[thread.block() + static_cast<std::int64_t>(i) * thread.blocks()];
+}
+
+// What the reader has been told about power k, by mailbox.
+template <class Thread, class T>
+STRATA_DEVICE std::uint32_t* signals_for(Thread& thread, const SweepArguments<T>& sweep, int k,
+                                         int reader) {
+  return sweep.signals +
+         (static_cast<std::int64_t>(k - 1) * thread.blocks() + reader) * sweep.mailboxes;
+}
+
+// By all lanes of a warp that has passed a fence after the tile was done: tells its readers that
+// this worker has done so many tiles at power k.
+template <class Thread, class T>
+STRATA_DEVICE void signal_readers(Thread& thread, const SweepArguments<T>& sweep,
+                                  const TileRecord& tile, int k, int done) {
+  std::uint32_t* signals = signals_for(thread, sweep, k, 0);
+  for (int r = thread.lane(); r < tile.readers; r += Thread::warp_size) {
+    thread.store_flag(signals + tile.reader_list()[r], static_cast<std::uint32_t>(done));
+  }
+}
+
+// Holds up some warps at some tiles for some microseconds.
+template <class Thread, class T>
+STRATA_DEVICE void stress(Thread& thread, const SweepArguments<T>& sweep, int i, int k) {
+  if (sweep.stress_seed == 0) return;
+  if (sweep.stress_seed == kStall) {
+    const bool first = thread.block() == 0 && i == 0 && k == 1;
+    while (first && thread.load_flag(&sweep.control->stuck) == 0) thread.nap(1000);
+    return;
+  }
+  const auto place =
+      static_cast<std::uint32_t>(((thread.block() * 64 + thread.warp()) * 16 + k) * 4096 + i);
+  std::uint32_t mixed = (place ^ sweep.stress_seed) * 0x9E3779B1U;
+  mixed = (mixed ^ mixed >> 15) * 0x85EBCA77U;
+  if (mixed % 8 == 0) thread.nap(mixed >> 3 & 8191);
+}
+
+// How often a waiting thread looks for news before it looks at the clock.
+inline constexpr int kPollsPerClockRead = 1024;
+
+// How long a thread has waited for one thing. A device that other processes use as well, or a
+// debugger, may stop a kernel for any time: so many nanoseconds between two looks at the clock at
+// most are counted as waiting.
+inline constexpr std::uint64_t kLongestGap = 50'000'000;
+struct Waiting {
+  std::uint64_t last_poll = 0;  // at the clock; 0: none yet
+  std::uint64_t waited = 0;     // nanoseconds
+  bool given_up = false;
+};
+
+// The same after another look. Gives up because somebody else has, or because this has lasted too
+// long.
+template <class Thread>
+STRATA_DEVICE_RARE Waiting wait_longer(Thread& thread, SweepControl* control, Waiting waiting,
+                                       std::uint64_t timeout_ns) {
+  const std::uint64_t now = thread.nanoseconds();
+  const std::uint64_t gap = waiting.last_poll == 0 ? 0 : now - waiting.last_poll;
+  waiting.waited += gap < kLongestGap ? gap : kLongestGap;
+  waiting.last_poll = now;
+  waiting.given_up = thread.load_flag(&control->stuck) != 0;
+  if (!waiting.given_up && waiting.waited >= timeout_ns) {
+    thread.store_flag(&control->stuck, 1);
+    waiting.given_up = true;
+  }
+  return waiting;
+}
+
+// The end of every block: all news for it have come, for it has waited for each of them, unless
+// somebody gave up. It leaves its places as the next launch expects them.
+template <class Thread, class T>
+STRATA_DEVICE void clear_signals(Thread& thread, const SweepArguments<T>& sweep) {
+  thread.sync_block();
+  for (int k = 1; k < sweep.power; ++k) {
+    std::uint32_t* signals = signals_for(thread, sweep, k, thread.block());
+    for (int box = thread.index(); box < sweep.mailboxes; box += thread.size()) {
+      thread.store_flag(signals + box, 0);
+    }
+  }
+}
+
+}  // namespace strata::gpu

@@ -1,0 +1,44 @@
+// How long a wave of powers takes on a GPU. Memory, the L2 cache and the waiting of tiles for each
+// other all run at the same time, so a sweep takes as long as the slowest of them:
+//
+//   dram   bytes from and to memory / the memory's rate
+//   l2     bytes through the cache / its rate. What comes from memory passes it twice, in and out
+//   sync   a tile is held from its loading to its last power. Each power waits for the tiles that
+//          the reach of the schedule asks for; all others are room to wait in
+#pragma once
+
+#include <string_view>
+
+namespace strata {
+
+// What one sweep does.
+struct PersistentSweepCosts {
+  int power = 1;
+  double matrix_bytes = 0;  // of all tiles
+  double vector_bytes = 0;  // of one power: an element of each vector per row
+  double gather_bytes = 0;  // of x that one power fetches through the L2
+  bool in_l2 = false;       // the window is in the L2: every power reads the tiles through it
+  double tiles = 0;
+  double workers = 1;
+  double held_tiles = 1;           // by all workers together, at most
+  double dependency_distance = 0;  // tiles that have to be held, see schedule/worker_sweep.hpp
+};
+
+struct PersistentSweepRates {
+  double memory = 0;          // bytes per second
+  double l2 = 0;              // bytes per second
+  double load_seconds = 0;    // until a tile is on chip
+  double step_seconds = 0;    // of one power of a tile: gathers, arithmetic, stores
+  double signal_seconds = 0;  // until another multiprocessor knows
+};
+
+struct PersistentSweepPrediction {
+  double seconds = 0;
+  std::string_view bound;  // "dram", "l2" or "sync"
+};
+
+// Infinity if the window is smaller than the reach.
+PersistentSweepPrediction predict_persistent_sweep(const PersistentSweepCosts& costs,
+                                                   const PersistentSweepRates& rates);
+
+}  // namespace strata

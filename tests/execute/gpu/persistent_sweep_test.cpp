@@ -1,0 +1,274 @@
+// Waves on the GPU of this machine.
+#include "strata/execute/gpu/persistent_sweep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "strata/base/random.hpp"
+#include "strata/device/error.hpp"
+#include "strata/device/graph.hpp"
+#include "strata/gen/generate.hpp"
+#include "strata/kernels/reference/spmv.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace strata::gpu {
+namespace {
+
+class PersistentSweepTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (device_count() == 0) GTEST_SKIP() << why_no_device();
+  }
+};
+
+// y_0 … y_p on the device, the powers poisoned, and steps that make them.
+template <Value V>
+struct Sweep {
+  std::vector<DeviceArray<V>> y;
+  SweepSteps<V> steps;
+
+  Sweep(const std::vector<V>& x, int power, Stream& stream) {
+    const std::vector<V> poison(x.size(), V(std::numeric_limits<float>::quiet_NaN()));
+    for (int k = 0; k <= power; ++k) {
+      y.push_back(to_device(std::span<const V>(k == 0 ? x : poison), stream));
+      steps.vectors.push_back(y.back().data());
+    }
+    for (int k = 1; k <= power; ++k) {
+      steps.steps.push_back({V(0.5), V(1), k == 1 ? V{} : V(-0.25)});
+    }
+  }
+};
+
+template <Value V>
+struct OnDevice {
+  Stream stream;
+  PersistentSweep<V> sweep;
+  typename PersistentSweep<V>::Workspace workspace;
+
+  OnDevice(const PackedSell<V, std::int32_t>& matrix, const SweepShape& shape,
+           bool gather = false) {
+    const SliceTiles tiles =
+        gather ? gather_slices(matrix, shape.tile_bytes) : cut_slices(matrix, shape.tile_bytes);
+    const WorkerSweep dealt(inputs_of(matrix, tiles), shape.workers);
+    sweep = PersistentSweep<V>(
+        std::make_shared<const DeviceTiles<V>>(TileStream<V>(matrix, tiles, dealt), dealt, stream),
+        shape);
+    workspace = sweep.make_workspace(stream);
+  }
+
+  // y_1 … y_p, in vectors that start as NaN.
+  std::vector<Array<V>> run(const std::vector<V>& x, int power, std::uint32_t stress_seed = 0) {
+    Sweep<V> sweep(x, power, stream);
+    sweep.steps.stress_seed = stress_seed;
+    sweep.run(sweep.steps, workspace, stream);
+    stream.synchronize();
+    sweep.require_ended(workspace, stream);
+    std::vector<Array<V>> found;
+    for (int k = 1; k <= power; ++k) found.push_back(to_host(sweep.y[k].span(), stream));
+    return found;
+  }
+};
+
+template <Value V>
+void expect_powers(const Csr<V, std::int32_t>& matrix, const std::vector<V>& x, int count,
+                   const std::vector<Array<V>>& found, double tolerance) {
+  const auto rows = static_cast<std::size_t>(matrix.rows());
+  std::vector<std::vector<V>> y{x};
+  std::vector<V> in(rows);
+  std::vector<V> out(rows);
+  for (std::size_t k = 1; k <= found.size(); ++k) {
+    y.emplace_back(x.size());
+    double scale = 0;
+    double error = 0;
+    for (int v = 0; v < count; ++v) {
+      for (std::size_t row = 0; row < rows; ++row) in[row] = y[k - 1][row * count + v];
+      reference::spmv(matrix, V{1}, in, V{}, out, matrix.all_rows());
+      for (std::size_t row = 0; row < rows; ++row) {
+        const std::size_t i = row * count + v;
+        V result = V(0.5) * (out[row] - in[row]);
+        if (k > 1) result -= V(0.25) * y[k - 2][i];
+        y[k][i] = result;
+        ASSERT_FALSE(std::isnan(std::abs(found[k - 1][i]))) << "power " << k << " element " << i;
+        scale = std::max<double>(scale, std::abs(result));
+        error = std::max<double>(error, std::abs(result - found[k - 1][i]));
+      }
+    }
+    EXPECT_LE(error, tolerance * scale) << "power " << k;
+  }
+}
+
+template <Value V>
+PackedSell<V, std::int32_t> packed(const Csr<V, std::int32_t>& matrix, Offset height) {
+  return PackedSell<V, std::int32_t>::from_csr(
+      matrix, {.slice_height = height, .max_fill = std::numeric_limits<double>::infinity()});
+}
+
+template <Value V>
+void check_all_shapes(const char* spec, double tolerance) {
+  const auto matrix = generate<V, std::int32_t>(spec);
+  const DeviceProperties device = device_properties(current_device());
+  for (const Offset height : {8, 16, 32}) {
+    const auto stored = packed(matrix, height);
+    for (const int count : {1, 3}) {
+      const auto x = test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * count, 3);
+      for (const int power : {1, 2, 3, 5, 8}) {
+        for (SweepShape shape : sweep_shapes<V>(device, power, count, height)) {
+          SCOPED_TRACE(testing::Message()
+                       << spec << ", C=" << height << ", p=" << power << ", "
+                       << name_of(shape.placement) << ", " << count << " vectors");
+          OnDevice<V> run(stored, shape);
+          expect_powers(matrix, x, count, run.run(x, power), tolerance);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PersistentSweepTest, AgreesWithTheReferenceInEveryShape) {
+  check_all_shapes<double>("stencil27:20x20x60", 1e-13);
+  check_all_shapes<float>("stencil7:30x30x60", 2e-5);
+  check_all_shapes<std::complex<double>>("mesh:20000,dim=2,nnzr=9", 1e-13);
+  check_all_shapes<std::complex<float>>("band:30000,width=9", 2e-5);
+}
+
+TEST_F(PersistentSweepTest, BitsDependOnNeitherShapeNorTilesNorTiming) {
+  const auto matrix = generate<double, std::int32_t>("mesh:60000,dim=3,nnzr=15,aspect=1x1x8");
+  const auto stored = packed(matrix, 16);
+  const auto x = test::random_vector<double>(matrix.rows(), 5);
+  const DeviceProperties device = device_properties(current_device());
+  const Random random(17);
+  std::vector<Array<double>> first;
+  for (std::uint32_t trial = 0; trial < 40; ++trial) {
+    for (SweepShape shape : sweep_shapes<double>(device, 3, 1, 16)) {
+      shape.tile_bytes =
+          2000 + static_cast<Offset>(random.below(trial, 1 + shape.tile_bytes - 2000));
+      try {
+        OnDevice<double> run(stored, shape, trial % 2 == 1);
+        const auto found = run.run(x, 3, trial);
+        if (first.empty()) first = found;
+        EXPECT_EQ(first, found) << "trial " << trial << ", " << name_of(shape.placement);
+        EXPECT_EQ(first, run.run(x, 3)) << "again";
+      } catch (const InvalidArgument&) {
+        // This window is too small for three powers.
+      }
+    }
+  }
+  EXPECT_FALSE(first.empty());
+}
+
+// A worker that does not go on, a run behind it, and a graph: all end, the error is reported once,
+// and then everything works again.
+TEST_F(PersistentSweepTest, ASweepThatGivesUpEndsAndLeavesAWorkspaceAsNew) {
+  const auto matrix = generate<double, std::int32_t>("stencil27:24x24x120");
+  const auto x = test::random_vector<double>(matrix.rows(), 5);
+  const DeviceProperties device = device_properties(current_device());
+  for (const Offset height : {8, 32}) {
+    const auto stored = packed(matrix, height);
+    for (const int power : {2, 3}) {
+      for (const SweepShape& shape : sweep_shapes<double>(device, power, 1, height)) {
+        SCOPED_TRACE(testing::Message() << name_of(shape.placement) << ", "
+                                        << (shape.specialised ? "specialised" : "portable")
+                                        << ", p=" << power << ", C=" << height);
+        OnDevice<double> on(stored, shape);
+        const auto expected = on.run(x, power);
+        Sweep<double> sweep(x, power, on.stream);
+        const Graph graph =
+            Graph::capture(on.stream, [&] { on.sweep.run(sweep.steps, on.workspace, on.stream); });
+        SweepSteps<double> stalled = sweep.steps;
+        stalled.stress_seed = kStall;
+        stalled.timeout_ns = 20'000'000;
+        on.sweep.run(stalled, on.workspace, on.stream);
+        graph.launch(on.stream);
+        on.stream.synchronize();
+        EXPECT_THROW(on.sweep.require_ended(on.workspace, on.stream), DeviceError);
+        EXPECT_NO_THROW(on.sweep.require_ended(on.workspace, on.stream));
+        graph.launch(on.stream);
+        on.stream.synchronize();
+        on.sweep.require_ended(on.workspace, on.stream);
+        for (int k = 1; k <= power; ++k) {
+          EXPECT_EQ(to_host(sweep.y[k].span(), on.stream), expected[k - 1]);
+        }
+      }
+    }
+  }
+}
+
+// Waves that would fill the device each, in streams of different priority, among kernels that want
+// it as well: none may have some of its blocks resident and wait for the others forever.
+TEST_F(PersistentSweepTest, SweepsInSeveralStreamsDoNotBlockEachOther) {
+  const auto matrix = generate<double, std::int32_t>("stencil7:40x40x160");
+  const auto stored = packed(matrix, 32);
+  const DeviceProperties device = device_properties(current_device());
+  const auto x = test::random_vector<double>(matrix.rows(), 5);
+  for (const SweepShape& shape : sweep_shapes<double>(device, 3, 1, 32)) {
+    SCOPED_TRACE(name_of(shape.placement));
+    OnDevice<double> normal(stored, shape);
+    const auto expected = normal.run(x, 3);
+    Stream high(StreamPriority::high);
+    Stream other(StreamPriority::high);
+    auto workspace = normal.sweep.make_workspace(high);
+    Sweep<double> in_normal(x, 3, normal.stream);
+    Sweep<double> in_high(x, 3, high);
+    const DevicePackedSell<double> plain(stored, other);
+    DeviceArray<double> y(plain.rows());
+    const auto start = to_device(std::span<const double>(x), other);
+    for (int repeat = 0; repeat < 200; ++repeat) {
+      normal.sweep.run(in_normal.steps, normal.workspace, normal.stream);
+      step(plain, {}, {start.span(), {}, y.span(), 1}, plain.all_rows(), other);
+      normal.sweep.run(in_high.steps, workspace, high);
+    }
+    normal.stream.synchronize();
+    high.synchronize();
+    other.synchronize();
+    normal.sweep.require_ended(normal.workspace, normal.stream);
+    normal.sweep.require_ended(workspace, high);
+    for (int k = 1; k <= 3; ++k) {
+      EXPECT_EQ(to_host(in_normal.y[k].span(), normal.stream), expected[k - 1]);
+      EXPECT_EQ(to_host(in_high.y[k].span(), high), expected[k - 1]);
+    }
+  }
+}
+
+TEST_F(PersistentSweepTest, RefusesWorkspacesOfOtherSweeps) {
+  const auto stored = packed(generate<double, std::int32_t>("stencil5:100x100"), 32);
+  const auto x = test::random_vector<double>(stored.rows(), 5);
+  const DeviceProperties device = device_properties(current_device());
+  for (const SweepShape& shape : sweep_shapes<double>(device, 2, 1, 32)) {
+    OnDevice<double> on(stored, shape);
+    Sweep<double> sweep(x, 2, on.stream);
+    PersistentSweep<double>::Workspace never_made;
+    EXPECT_THROW(on.sweep.run(sweep.steps, never_made, on.stream), InvalidArgument);
+    for (const SweepShape& taller : sweep_shapes<double>(device, 3, 1, 32)) {
+      if (taller.placement != shape.placement || taller.specialised != shape.specialised) continue;
+      OnDevice<double> other(stored, taller);
+      EXPECT_THROW(on.sweep.run(sweep.steps, other.workspace, on.stream), InvalidArgument);
+    }
+    PersistentSweep<double> moved = std::move(on.sweep);
+    EXPECT_THROW(on.sweep.run(sweep.steps, on.workspace, on.stream), InvalidArgument);
+    EXPECT_THROW(on.sweep.make_workspace(on.stream), InvalidArgument);
+    EXPECT_NO_THROW(moved.run(sweep.steps, on.workspace, on.stream));
+    on.stream.synchronize();
+  }
+}
+
+TEST_F(PersistentSweepTest, CanBeCapturedIntoAGraph) {
+  const auto matrix = generate<double, std::int32_t>("stencil5:300x300");
+  const auto stored = packed(matrix, 32);
+  const DeviceProperties device = device_properties(current_device());
+  const auto x = test::random_vector<double>(matrix.rows(), 5);
+  for (const SweepShape& shape : sweep_shapes<double>(device, 2, 1, 32)) {
+    OnDevice<double> on_device(stored, shape);
+    const auto expected = on_device.run(x, 2);
+    Sweep<double> sweep(x, 2, on_device.stream);
+    const Graph graph = Graph::capture(on_device.stream, [&] {
+      on_device.sweep.run(sweep.steps, on_device.workspace, on_device.stream);
+    });
+    for (int repeat = 0; repeat < 5; ++repeat) graph.launch(on_device.stream);
+    EXPECT_EQ(to_host(sweep.y[2].span(), on_device.stream), expected[1]);
+  }
+}
+
+}  // namespace
+}  // namespace strata::gpu

@@ -1,0 +1,303 @@
+#include "strata/machine/cached_profile.hpp"
+
+#include <gtest/gtest.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "strata/base/error.hpp"
+#include "strata/base/processors.hpp"
+#include "strata/machine/internal/profile_file.hpp"
+#include "tests/machine/support.hpp"
+
+namespace strata::test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+class StoredProfile : public testing::Test {
+ protected:
+  StoredProfile() {
+    std::string name = (fs::temp_directory_path() / "strata-facts-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder");
+    folder_ = name;
+  }
+  ~StoredProfile() override { fs::remove_all(folder_); }
+
+  fs::path file(const std::string& name) const { return folder_ / name; }
+  void write(const fs::path& path, const std::string& text) const { std::ofstream(path) << text; }
+
+  // Loading a file with this text throws a FileError that names the file and contains `part`.
+  void expect_refused(const std::string& text, const std::string& part) {
+    SCOPED_TRACE(part);
+    write(file("facts.json"), text);
+    try {
+      load_profile(file("facts.json"));
+      ADD_FAILURE() << "nothing thrown";
+    } catch (const FileError& error) {
+      EXPECT_EQ(error.path(), file("facts.json").string());
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  }
+
+  // A folder below a plain file: nobody can make or write it, not even root.
+  fs::path impossible_path() {
+    write(file("plain"), "");
+    return file("plain") / "folder" / "facts.json";
+  }
+
+ private:
+  fs::path folder_;
+};
+
+// The facts with one change, as text.
+std::string changed(const std::function<void(json&)>& change) {
+  json document = json::parse(to_json(imaginary_machine()));
+  change(document);
+  return document.dump();
+}
+
+// A busy machine is good enough here.
+const MeasureOptions kQuick{
+    .seconds = 0.02, .threads = 1, .largest_bytes = 1 << 20, .largest_spread = 1e9};
+
+TEST_F(StoredProfile, ComeBackExactly) {
+  const MachineProfile profile = imaginary_machine();
+  save_profile(profile, file("new/folder/facts.json"));
+  EXPECT_EQ(load_profile(file("new/folder/facts.json")), profile);
+  EXPECT_EQ(fs::status(file("new/folder")).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(StoredProfile, MeasuredOnesToo) {
+  const MachineProfile profile = measure_machine(kQuick);
+  save_profile(profile, file("facts.json"));
+  EXPECT_EQ(load_profile(file("facts.json")), profile);
+}
+
+TEST_F(StoredProfile, NoFileIsNoError) {
+  EXPECT_EQ(load_profile(file("missing.json")), std::nullopt);
+  EXPECT_EQ(load_profile(file("no/folder/missing.json")), std::nullopt);
+}
+
+TEST_F(StoredProfile, WhatIsNotTheirJsonIsRefused) {
+  const std::string whole = to_json(imaginary_machine());
+  expect_refused("", "is not JSON");
+  expect_refused("hello", "is not JSON");
+  expect_refused(whole.substr(0, whole.size() / 2), "is not JSON");
+  expect_refused(std::string(100000, '['), "is not JSON");
+  expect_refused("[]", "'format'");
+  expect_refused("{}", "lacks 'format'");
+  fs::remove(file("facts.json"));
+  fs::create_directory(file("facts.json"));
+  EXPECT_THROW(load_profile(file("facts.json")), FileError);
+}
+
+TEST_F(StoredProfile, AnotherVersionIsRefused) {
+  expect_refused(changed([](json& profile) { profile["format"] = 999; }), "version 999");
+  expect_refused(changed([](json& profile) { profile["format"] = "new"; }), "'format'");
+}
+
+TEST_F(StoredProfile, EveryKeyIsNeeded) {
+  const json document = json::parse(to_json(imaginary_machine()));
+  for (const auto& [key, value] : document.items()) {
+    const std::string name = key;
+    expect_refused(changed([&](json& profile) { profile.erase(name); }), "lacks '" + name + "'");
+  }
+  expect_refused(changed([](json& profile) { profile["stream"].erase("triad_bytes_per_second"); }),
+                 "lacks 'triad_bytes_per_second'");
+  expect_refused(changed([](json& profile) { profile["read"][3].erase("bytes"); }),
+                 "lacks 'bytes'");
+  for (const auto& [key, value] : document["fingerprint"].items()) {
+    const std::string name = key;
+    expect_refused(changed([&](json& profile) { profile["fingerprint"].erase(name); }),
+                   "lacks '" + name + "'");
+  }
+}
+
+TEST_F(StoredProfile, NumbersThatCannotBeAreRefused) {
+  expect_refused(changed([](json& profile) { profile["cores"] = 0; }), "'cores' is 0");
+  expect_refused(changed([](json& profile) { profile["cores"] = 2.5; }),
+                 "'cores' is no whole number");
+  expect_refused(changed([](json& profile) { profile["cores"] = 1e300; }), "'cores'");
+  expect_refused(changed([](json& profile) { profile["handoff_seconds"] = -1; }),
+                 "'handoff_seconds'");
+  // NaN becomes null in JSON.
+  expect_refused(changed([](json& profile) { profile["fork_join_seconds"] = std::nan(""); }),
+                 "'fork_join_seconds' is no number");
+  expect_refused(changed([](json& profile) { profile["ramp_up"]["bytes_per_second"] = 0; }),
+                 "'bytes_per_second' is 0");
+  expect_refused(changed([](json& profile) { profile["read"][0]["bytes"] = -5; }), "'bytes' is -5");
+  expect_refused(
+      changed([](json& profile) { profile["read"][0]["bytes"] = 18446744073709551615U; }),
+      "'bytes' is 18446744073709551615");
+  expect_refused(changed([](json& profile) { profile["plateaus"] = json::array(); }), "is empty");
+  expect_refused(changed([](json& profile) { profile["plateaus"] = 7; }), "is no list");
+  expect_refused(changed([](json& profile) { profile["read"][0] = "fast"; }), "'threads'");
+  expect_refused(changed([](json& profile) { std::swap(profile["read"][0], profile["read"][1]); }),
+                 "not in order");
+  expect_refused(changed([](json& profile) { profile["processor"] = 6502; }), "is no text");
+}
+
+TEST_F(StoredProfile, SavingWhereNothingCanBeWrittenIsAnError) {
+  EXPECT_THROW(save_profile(imaginary_machine(), impossible_path()), FileError);
+}
+
+TEST_F(StoredProfile, AreMeasuredOnceAndThenLoaded) {
+  const CachedProfile first = load_or_measure(file("facts.json"), kQuick);
+  EXPECT_TRUE(first.measured);
+  EXPECT_TRUE(first.stored);
+  EXPECT_EQ(first.remark, "");
+  const CachedProfile second = load_or_measure(file("facts.json"), kQuick);
+  EXPECT_FALSE(second.measured);
+  EXPECT_TRUE(second.stored);
+  EXPECT_EQ(second.remark, "");
+  EXPECT_EQ(second.profile, first.profile);
+}
+
+TEST_F(StoredProfile, AreMeasuredAnewWhenAskedFor) {
+  save_profile(imaginary_machine(), file("facts.json"));
+  const CachedProfile known = measure_again(file("facts.json"), kQuick);
+  EXPECT_TRUE(known.measured);
+  EXPECT_EQ(load_profile(file("facts.json")), known.profile);
+}
+
+TEST_F(StoredProfile, ACorruptFileIsReplacedAndRemarkedOn) {
+  write(file("facts.json"), "{\"format\": 1");
+  const CachedProfile known = load_or_measure(file("facts.json"), kQuick);
+  EXPECT_TRUE(known.measured);
+  EXPECT_NE(known.remark.find("is not JSON"), std::string::npos) << known.remark;
+  EXPECT_EQ(load_profile(file("facts.json")), known.profile);
+}
+
+TEST_F(StoredProfile, OfAnotherVersionAreMeasuredAgain) {
+  write(file("facts.json"), changed([](json& profile) { profile["format"] = 1; }));
+  const CachedProfile known = load_or_measure(file("facts.json"), kQuick);
+  EXPECT_TRUE(known.measured);
+  EXPECT_TRUE(known.stored);
+  EXPECT_NE(known.remark.find("version 1"), std::string::npos) << known.remark;
+  EXPECT_EQ(load_profile(file("facts.json")), known.profile);
+}
+
+TEST_F(StoredProfile, ExpireWithWhatTheyDependOn) {
+  const auto expect_expired = [&](const std::function<void(MachineFingerprint&)>& change,
+                                  const std::string& words) {
+    SCOPED_TRACE(words);
+    MachineProfile profile = imaginary_machine();
+    change(profile.fingerprint);
+    save_profile(profile, file("facts.json"));
+    const CachedProfile known = load_or_measure(file("facts.json"), kQuick);
+    EXPECT_TRUE(known.measured);
+    EXPECT_NE(known.remark.find(words), std::string::npos) << known.remark;
+    EXPECT_EQ(load_profile(file("facts.json")), known.profile);
+  };
+  expect_expired([](auto& stored) { stored.host = "elsewhere"; }, "host elsewhere, now ");
+  expect_expired([](auto& stored) { stored.kernel = "2.4.0"; }, "kernel 2.4.0, now ");
+  expect_expired([](auto& stored) { stored.memory_bytes = 640000; }, "bytes of memory 640000, now");
+  expect_expired([](auto& stored) { stored.processors = 4711; }, "processors 4711, now ");
+  expect_expired([](auto& stored) { stored.limits.processors = 0.25; }, "limit of processors 0.25");
+  expect_expired([](auto& stored) { stored.limits.memory_bytes = 12345; }, "memory in bytes 12345");
+}
+
+TEST_F(StoredProfile, OfAnUnreliableMeasurementAreUsedAndNotStored) {
+  MeasureOptions options = kQuick;
+  options.largest_spread = 0;  // every machine is too busy
+  const CachedProfile known = load_or_measure(file("facts.json"), options);
+  EXPECT_TRUE(known.measured);
+  EXPECT_FALSE(known.stored);
+  EXPECT_NE(known.remark.find("not stored: the machine was busy"), std::string::npos)
+      << known.remark;
+  EXPECT_GT(known.profile.memory_bandwidth(1), 0);
+  EXPECT_FALSE(fs::exists(file("facts.json")));
+  options = kQuick;
+  options.threads = usable_processors() + 1;
+  EXPECT_NE(measure_again(file("facts.json"), options).remark.find("threads share"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(file("facts.json")));
+}
+
+TEST_F(StoredProfile, AreKeptOnlyWhereNobodyElseCanWrite) {
+  const auto expect_not_kept = [&](const fs::path& folder, const std::string& words) {
+    SCOPED_TRACE(words);
+    save_profile(imaginary_machine(), folder / "facts.json");
+    const CachedProfile known = load_or_measure(folder / "facts.json", kQuick);
+    EXPECT_TRUE(known.measured);
+    EXPECT_FALSE(known.stored);
+    EXPECT_EQ(known.remark, "not stored: " + folder.string() + ": " + words);
+    EXPECT_EQ(load_profile(folder / "facts.json"), imaginary_machine());
+  };
+  fs::create_directory(file("shared"));
+  for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(file("shared"), fs::perms::owner_all | others);
+    expect_not_kept(file("shared"), "can be written by others");
+  }
+  fs::create_directory(file("own"));
+  fs::create_directory_symlink(file("own"), file("link"));
+  expect_not_kept(file("link"), "is a link, which facts are not kept behind");
+}
+
+TEST_F(StoredProfile, AFolderOfAnotherUserIsNotTrusted) {
+  // The root folder is always there; unless it is ours, it is somebody else's.
+  const std::string why = detail::why_not_private("/");
+  EXPECT_EQ(why, geteuid() == 0 ? "" : "belongs to another user");
+  if (geteuid() != 0) return;
+  fs::create_directory(file("theirs"));
+  ASSERT_EQ(chown(file("theirs").c_str(), 65534, 65534), 0);
+  EXPECT_EQ(detail::why_not_private(file("theirs")), "belongs to another user");
+}
+
+TEST_F(StoredProfile, WithoutAFolderAreUsedAndNotStored) {
+  const CachedProfile known = load_or_measure("", kQuick);
+  EXPECT_TRUE(known.measured);
+  EXPECT_FALSE(known.stored);
+  EXPECT_NE(known.remark.find("not stored: neither"), std::string::npos) << known.remark;
+}
+
+TEST_F(StoredProfile, AFolderThatCannotBeWrittenIsRemarkedOn) {
+  const CachedProfile known = load_or_measure(impossible_path(), kQuick);
+  EXPECT_TRUE(known.measured);
+  EXPECT_NE(known.remark.find("not stored"), std::string::npos) << known.remark;
+  EXPECT_GT(known.profile.memory_bandwidth(1), 0);
+}
+
+TEST_F(StoredProfile, TheFolderIsTheOneThatTheEnvironmentNames) {
+  setenv("STRATA_CACHE_DIR", "/a", 1);
+  setenv("XDG_CACHE_HOME", "/b", 1);
+  setenv("HOME", "/c", 1);
+  EXPECT_EQ(cache_folder(), "/a");
+  unsetenv("STRATA_CACHE_DIR");
+  EXPECT_EQ(cache_folder(), "/b/strata");
+  setenv("XDG_CACHE_HOME", "", 1);
+  EXPECT_EQ(cache_folder(), "/c/.cache/strata");
+  // The account's own folder, or none; never one that others can make first.
+  unsetenv("HOME");
+  const passwd* account = getpwuid(geteuid());
+  EXPECT_EQ(cache_folder(),
+            account == nullptr ? fs::path() : fs::path(account->pw_dir) / ".cache" / "strata");
+}
+
+TEST_F(StoredProfile, TheNameDependsOnTheThreads) {
+  const std::string name = profile_path(3).filename().string();
+  EXPECT_TRUE(name.starts_with("machine-") && name.ends_with(".json")) << name;
+  EXPECT_EQ(name.size(), std::string("machine-0123456789abcdef.json").size());
+  EXPECT_EQ(name, profile_path(3).filename().string());
+  EXPECT_NE(name, profile_path(4).filename().string());
+}
+
+TEST_F(StoredProfile, TheKnownMachineStaysTheSame) {
+  setenv("STRATA_CACHE_DIR", file("cache").c_str(), 1);
+  save_profile(imaginary_machine(), profile_path());
+  const CachedProfile& known = cached_machine_profile();
+  EXPECT_EQ(known.profile, imaginary_machine());
+  fs::remove_all(file("cache"));
+  EXPECT_EQ(&cached_machine_profile(), &known);
+  EXPECT_EQ(known.remark, "");
+}
+
+}  // namespace
+}  // namespace strata::test
