@@ -22,20 +22,23 @@ std::string_view model_of(const PowerCandidate& candidate, const CandidateContex
 Json candidate_json(std::string_view kernel, const PowerCandidate& candidate,
                     const CandidateContext& context) {
   const PowerOptions& plan = context.settings.plan;
-  const FormatName format = split_format(candidate.format);
   Json parameters{{"block", candidate.block},
                   {"bands", candidate.bands},
                   {"slack", candidate.slack},
                   {"vectors", plan.vectors},
                   {"basis", plan.basis.name()},
                   {"order", plan.vector_order == VectorOrder::plan ? "plan" : "caller"}};
-  if (format.slice_height > 0) parameters["slice_height"] = format.slice_height;
-  if (!format.window.empty()) parameters["window"] = format.window;
+  if (is_sliced(candidate.format.format)) {
+    parameters["slice_height"] = candidate.format.slice_height;
+  }
+  if (context.device && candidate.strategy == PowerStrategy::wavefront) {
+    parameters["window"] = name_of(candidate.placement);
+  }
   if (context.cache_bytes > 0) parameters["cache_bytes"] = context.cache_bytes;
   Json result{{"kernel", kernel},
               {"backend", context.backend},
-              {"format", format.name},
-              {"variant", "rows " + candidate.order},
+              {"format", name_of(candidate.format.format)},
+              {"variant", "rows " + text_of(candidate.order)},
               {"strategy", name_of(candidate.strategy)},
               {"power", context.power},
               {"parameters", parameters}};
@@ -53,7 +56,7 @@ void add_prediction(Json& result, const PowerCandidate& candidate, const Candida
   if (candidate.strategy != PowerStrategy::spmv) result["window_bytes"] = candidate.window_bytes;
   Json predicted{
       {"gflops", context.flops / candidate.predicted_seconds / 1e9},
-      {"bound", candidate.bound},
+      {"bound", name_of(candidate.bound)},
       {"model", model_of(candidate, context)},
       {"overlapped_gflops", context.flops / candidate.predicted_overlapped_seconds / 1e9}};
   if (formulas) {

@@ -44,17 +44,6 @@ void add_measurement(Json& result, const Measurement& measurement) {
                      {"compared_powers", check.compared}};
 }
 
-FormatName split_format(const std::string& text) {
-  const std::size_t comma = text.find(", ");
-  const std::size_t height = text.find(" C=");
-  FormatName format{text.substr(0, std::min(height, comma))};
-  if (height != std::string::npos) {
-    std::from_chars(text.data() + height + 3, text.data() + text.size(), format.slice_height);
-  }
-  if (comma != std::string::npos) format.window = text.substr(comma + 2);
-  return format;
-}
-
 std::string matrix_text(const MatrixSource& source, const MatrixStatistics& statistics) {
   return fmt::format("{}: {} rows, {} entries, {:.1f} per row\n", source.name,
                      grouped(statistics.rows), grouped(statistics.entries),

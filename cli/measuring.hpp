@@ -31,14 +31,6 @@ struct Measurement {
 // Adds "seconds", "gflops", "gbytes_per_second" and "error".
 void add_measurement(Json& result, const Measurement& measurement);
 
-// A format as plans name it, "packed-sell C=32" or, for a wave on a GPU, "packed-sell C=32, L2".
-struct FormatName {
-  std::string name;
-  Offset slice_height = 0;  // 0 if it has none
-  std::string window = {};  // where a wave has its window
-};
-FormatName split_format(const std::string& text);
-
 // The lines above a table: the matrix, the processor and its memory, and both.
 std::string matrix_text(const MatrixSource& source, const MatrixStatistics& statistics);
 std::string processor_text(const MachineProfile& profile, int threads);

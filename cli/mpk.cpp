@@ -107,8 +107,8 @@ std::string table_text(const std::vector<PowerRun>& runs) {
     const Measurement& measured = run.measurement;
     const double predicted = measured.flops / run.choice.predicted_seconds;
     table.add(line(
-        {strategy_text(run), run.choice.order, run.choice.format, std::to_string(run.power),
-         run.plain() ? "-" : bytes_text(run.choice.window_bytes),
+        {strategy_text(run), text_of(run.choice.order), format_text(run.choice),
+         std::to_string(run.power), run.plain() ? "-" : bytes_text(run.choice.window_bytes),
          giga_text(measured.flops_per_second()), giga_text(measured.bytes_per_second()),
          percent_text(measured.bytes_per_second() / run.memory_bandwidth), ratio_text(run.speed_up),
          giga_text(predicted), fmt::format("{:.2f}", predicted / measured.flops_per_second()),
@@ -137,7 +137,7 @@ std::string formulas_text(const std::vector<PowerRun>& runs) {
     table.add({strategy_text(run), std::to_string(run.power), cell(run.measurement.timing.median),
                cell(run.choice.predicted_seconds), cell(run.choice.predicted_overlapped_seconds),
                by_formula(run.formulas->sell), by_formula(run.formulas->blocked),
-               by_formula(run.formulas->with_latency), run.choice.bound});
+               by_formula(run.formulas->with_latency), std::string(name_of(run.choice.bound))});
   }
   return table.text(2);
 }

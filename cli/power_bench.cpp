@@ -27,14 +27,7 @@ class Processor {
     return {.run = run_of(plan, task),
             .apply = [this, prepared] { apply(*prepared, prepared->x); },
             .powers = [this, prepared] { return powers_of(*prepared); },
-            .order =
-                [prepared] {
-                  const PowerPlan<V, I>& made = prepared->plan;
-                  return order_of<V, I>({made.rows(), made.padded_rows(), made.vectors()},
-                                        [&](std::span<const V> rows, std::span<V> padded_rows) {
-                                          made.to_plan_order(rows, padded_rows);
-                                        });
-                }};
+            .order = [prepared] { return without_padding(prepared->plan.order()); }};
   }
 
  private:

@@ -12,11 +12,11 @@
 #include "cli/peers_gpu.hpp"
 #include "cli/poison_gpu.hpp"
 #include "cli/power_contest.hpp"
-#include "cli/power_options_gpu.hpp"
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/device/device.hpp"
 #include "strata/device/timing.hpp"
+#include "strata/plans/gpu/power_plan.hpp"
 
 namespace strata::cli {
 
@@ -50,9 +50,9 @@ class GpuPlans {
   Contender<V, I> plan(const Csr<V, I>& matrix, std::span<const V> x, const PowerTask& task) {
     const auto prepared = std::make_shared<Prepared>();
     gpu::PowerPlan<V>& plan = prepared->plan;
-    plan = gpu::plan_powers(
-        matrix, gpu_options_for(settings_, task.power, task.cache_bytes, task.strategy, profile_),
-        stream_);
+    PowerOptions options = settings_.options_for(task.power, task.cache_bytes, task.strategy);
+    options.gpu_profile = &profile_;
+    plan = gpu::plan_powers(matrix, options, stream_);
     prepared->workspace = plan.make_workspace(stream_);
     prepared->x = gpu::to_device(x, stream_);
     if (in_plan_order()) prepared->x = in_order_of(plan, prepared->x);
@@ -60,7 +60,7 @@ class GpuPlans {
     return {.run = run_of(plan, task),
             .apply = [this, prepared] { apply(*prepared); },
             .powers = [this, prepared] { return powers_of(*prepared); },
-            .order = [this, prepared] { return rows_of(prepared->plan); }};
+            .order = [prepared] { return rows_of(prepared->plan); }};
   }
 
  private:
@@ -121,13 +121,9 @@ class GpuPlans {
     return gpu::to_host(powers.span(), stream_);
   }
 
-  Permutation<I> rows_of(const gpu::PowerPlan<V>& plan) {
-    return order_of<V, I>({plan.rows(), plan.padded_rows(), plan.vectors()},
-                          [&](std::span<const V> rows, std::span<V> padded_rows) {
-                            const auto ordered = in_order_of(plan, gpu::to_device(rows, stream_));
-                            gpu::copy(ordered.span(), padded_rows, stream_);
-                            stream_.synchronize();
-                          });
+  static Permutation<I> rows_of(const gpu::PowerPlan<V>& plan) {
+    const Permutation<std::int32_t> order = without_padding(plan.order());
+    return Permutation<I>(Array<I>(order.old_of_new().begin(), order.old_of_new().end()));
   }
 
   const PowerSettings& settings_;
@@ -150,8 +146,7 @@ class GpuVendor {
     run.backend = "vendor";
     run.asked = PowerStrategy::spmv;
     run.power = power;
-    run.choice.order = "given";
-    run.choice.format = "csr";
+    run.choice.format = {Format::csr, 1};
     run.device = profile_.device.index;
     run.memory_bandwidth = profile_.memory_bandwidth();
     try {
@@ -251,16 +246,16 @@ class GpuVendor {
     run.library = format_.label;
     run.setup_seconds = setup_seconds_;
     PowerCandidate& choice = run.choice;
-    choice.format = format_.format;
+    choice.format.format = format_named(format_.format).value();
     for (const NamedNumber& number : format_.parameters) {
-      if (number.name == "slice_height") choice.format += " C=" + std::to_string(number.value);
+      if (number.name == "slice_height") choice.format.slice_height = number.value;
     }
     choice.format_bytes = product_.bytes;
     choice.memory_bytes =
         run.power * (static_cast<double>(product_.bytes) + 2 * static_cast<double>(x_.bytes()));
     choice.predicted_seconds = choice.memory_bytes / profile_.memory_bandwidth();
     choice.predicted_overlapped_seconds = choice.predicted_seconds;
-    choice.bound = "dram";
+    choice.bound = Bound::memory;
   }
 
   void apply(int power) {

@@ -31,34 +31,6 @@ void scatter(const Permutation<I>& order, std::span<const V> from, std::span<V> 
 
 }  // namespace
 
-// Row numbers go through the plan as vectors, in two digits that even single precision holds; empty
-// positions come out as 0.
-template <Value V, Index I>
-Permutation<I> order_of(const PlanShape& shape,
-                        FunctionRef<void(std::span<const V>, std::span<V>)> to_plan_order) {
-  constexpr Offset kDigit = 4096;
-  const int count = shape.vectors;
-  const auto digits = [&](auto&& digit_of) {
-    Array<V> rows(static_cast<std::size_t>(shape.rows) * count);
-    Array<V> padded_rows(static_cast<std::size_t>(shape.padded_rows) * count);
-    parallel_for(shape.rows, [&](Offset row) {
-      for (int v = 0; v < count; ++v) rows[row * count + v] = V(static_cast<float>(digit_of(row)));
-    });
-    to_plan_order(rows, padded_rows);
-    return padded_rows;
-  };
-  const Array<V> low = digits([](Offset row) { return row % kDigit + 1; });
-  const Array<V> high = digits([](Offset row) { return row / kDigit; });
-  Array<I> rows;
-  rows.reserve(static_cast<std::size_t>(shape.rows));
-  for (Offset position = 0; position < shape.padded_rows; ++position) {
-    const auto digit = static_cast<Offset>(std::real(low[position * count]));
-    const auto above = static_cast<Offset>(std::real(high[position * count]));
-    if (digit > 0) rows.push_back(static_cast<I>(above * kDigit + digit - 1));
-  }
-  return Permutation<I>(std::move(rows));
-}
-
 template <Value V, Index I>
 PowerContest<V, I>::PowerContest(const Csr<V, I>& matrix, const PowerSettings& settings,
                                  const MeasuringOptions& measuring, Progress& progress)
@@ -120,7 +92,7 @@ template <Value V, Index I>
 void PowerContest<V, I>::add_plain_in_levels(const PowerDevice<V, I>& device,
                                              Contenders& contenders) {
   const auto reordering = std::ranges::find_if(contenders, [](const Contender<V, I>& contender) {
-    return contender.run.choice.order != "given";
+    return contender.run.choice.order.kind == RowOrder::Kind::levels;
   });
   if (reordering == contenders.end()) return;
   progress_.start("reordering for plain products");
@@ -219,10 +191,7 @@ void PowerContest<V, I>::check(Contender<V, I>& contender) {
   if (!check || check->wrong == 0) contender.run.overflow = find_overflow<V>(powers, power);
 }
 
-#define STRATA_INSTANTIATE(V, I)                     \
-  template class PowerContest<V, I>;                 \
-  template Permutation<I> order_of(const PlanShape&, \
-                                   FunctionRef<void(std::span<const V>, std::span<V>)>)
+#define STRATA_INSTANTIATE(V, I) template class PowerContest<V, I>
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::cli

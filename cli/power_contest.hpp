@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "cli/power_bench.hpp"
-#include "strata/base/function_ref.hpp"
 #include "strata/bench/timing.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/order/permutation.hpp"
@@ -77,16 +76,5 @@ class PowerContest {
   Progress& progress_;
   Array<V> x_;
 };
-
-// The rows of a plan.
-struct PlanShape {
-  Offset rows = 0;
-  Offset padded_rows = 0;
-  int vectors = 1;
-};
-// The order of a plan without its empty positions, from the way that vectors take to its order.
-template <Value V, Index I>
-Permutation<I> order_of(const PlanShape& shape,
-                        FunctionRef<void(std::span<const V>, std::span<V>)> to_plan_order);
 
 }  // namespace strata::cli

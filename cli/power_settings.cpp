@@ -163,7 +163,7 @@ Basis parse_basis(const std::string& text) {
 
 std::vector<PowerStrategy> PowerSettings::cpu_strategies() const {
   if (strategy == "graph") {
-    throw Unavailable("the strategy graph is not here: it runs on GPUs");
+    throw Unavailable("the strategy graph is not available on processors");
   }
   if (strategy == "all") {
     return {PowerStrategy::levels, PowerStrategy::wavefront, PowerStrategy::automatic};
@@ -208,10 +208,10 @@ void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all
       ->type_name("NAME")
       ->check(CLI::IsMember(strategies))
       ->capture_default_str();
-  add_choice(command, "--format", settings.plan.format,
-             std::array{PowerFormat::automatic, PowerFormat::csr, PowerFormat::sell,
-                        PowerFormat::packed_sell, PowerFormat::ell},
-             "How the matrix is stored; chosen when not given");
+  add_choice(
+      command, "--format", settings.plan.format,
+      std::array{Format::automatic, Format::csr, Format::sell, Format::packed_sell, Format::ell},
+      "How the matrix is stored; chosen when not given");
   command
       .add_option("--slice-height", settings.plan.slice_height,
                   "Rows per slice of the sliced formats; chosen when not given")
@@ -220,9 +220,15 @@ void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all
   add_parsed(
       command, "--cache-size",
       [&settings](const std::string& text) { settings.cache_sizes = parse_sizes(text); },
-      "The cache that the window of the powers should fit: on the processor that of all threads "
-      "together, on a GPU its L2 for groups of levels; 512k:4M and 1M,2M try several")
+      "The cache that windows are planned for: on the processor that of all threads together, on a "
+      "GPU its L2; as measured when not given; 512k:4M and 1M,2M try several")
       ->type_name("BYTES[k|M|G]");
+  command
+      .add_option("--cache-share", settings.plan.cache_share,
+                  "The share of the cache that windows may fill, a safety factor; 0.7 on "
+                  "processors and 1 on GPUs when not given")
+      ->type_name("SHARE")
+      ->check(CLI::PositiveNumber);
   add_parsed(
       command, "--basis",
       [&settings](const std::string& text) { settings.plan.basis = parse_basis(text); },

@@ -7,7 +7,7 @@
 
 #include "cli/backends.hpp"
 #include "cli/options.hpp"
-#include "strata/plans/power_options.hpp"
+#include "strata/plans/plan_options.hpp"
 
 namespace strata::cli {
 

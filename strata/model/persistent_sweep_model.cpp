@@ -35,9 +35,10 @@ double waiting_seconds(const PersistentSweepCosts& costs, const PersistentSweepR
 
 PersistentSweepPrediction predict_persistent_sweep(const PersistentSweepCosts& costs,
                                                    const PersistentSweepRates& rates) {
-  const std::array<PersistentSweepPrediction, 3> bounds{{{memory_seconds(costs, rates), "dram"},
-                                                         {l2_seconds(costs, rates), "l2"},
-                                                         {waiting_seconds(costs, rates), "sync"}}};
+  const std::array<PersistentSweepPrediction, 3> bounds{
+      {{memory_seconds(costs, rates), Bound::memory},
+       {l2_seconds(costs, rates), Bound::l2},
+       {waiting_seconds(costs, rates), Bound::synchronisation}}};
   return *std::ranges::max_element(bounds, {}, &PersistentSweepPrediction::seconds);
 }
 

@@ -7,7 +7,7 @@
 //          the reach of the schedule asks for; all others are room to wait in
 #pragma once
 
-#include <string_view>
+#include "strata/model/bound.hpp"
 
 namespace strata {
 
@@ -34,7 +34,7 @@ struct PersistentSweepRates {
 
 struct PersistentSweepPrediction {
   double seconds = 0;
-  std::string_view bound;  // "dram", "l2" or "sync"
+  Bound bound = Bound::memory;  // or l2, or synchronisation
 };
 
 // Infinity if the window is smaller than the reach.

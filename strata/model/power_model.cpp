@@ -12,7 +12,7 @@ namespace strata {
 namespace {
 
 struct Part {
-  std::string_view name;
+  Bound name;
   double seconds;
 };
 using Parts = std::array<Part, 5>;
@@ -55,11 +55,12 @@ Prediction predict_without_overlap(const SweepCosts& costs, const Rates& rates) 
   const double cache = costs.cache_bytes / rates.cache;
   const double kernel = kernel_seconds(costs.flops * share_in_cache, rates);
   // Cache and kernel are two limits of the same phase: one of them counts.
-  const Parts parts{Part{"dram", costs.memory_bytes / rates.memory},
-                    Part{"shared-cache", shared_seconds(costs.shared_bytes, rates)},
-                    Part{"cache", cache >= kernel ? cache : 0},
-                    Part{"compute", cache >= kernel ? 0 : kernel},
-                    Part{"sync", costs.synchronisations * rates.synchronisation_seconds}};
+  const Parts parts{
+      Part{Bound::memory, costs.memory_bytes / rates.memory},
+      Part{Bound::shared_cache, shared_seconds(costs.shared_bytes, rates)},
+      Part{Bound::cache, cache >= kernel ? cache : 0},
+      Part{Bound::compute, cache >= kernel ? 0 : kernel},
+      Part{Bound::synchronisation, costs.synchronisations * rates.synchronisation_seconds}};
   double sum = 0;
   for (const Part& part : parts) sum += part.seconds;
   return {sum, longest_of(parts).name};
@@ -69,10 +70,11 @@ Prediction predict_with_overlap(const SweepCosts& costs, const Rates& rates) {
   require_places(costs, rates);
   const double all = costs.memory_bytes + costs.shared_bytes + costs.cache_bytes;
   const Parts parts{
-      Part{"dram", costs.memory_bytes / rates.memory},
-      Part{"shared-cache", shared_seconds(costs.memory_bytes + costs.shared_bytes, rates)},
-      Part{"cache", all / rates.cache}, Part{"compute", kernel_seconds(costs.flops, rates)},
-      Part{"sync", costs.synchronisations * rates.synchronisation_seconds}};
+      Part{Bound::memory, costs.memory_bytes / rates.memory},
+      Part{Bound::shared_cache, shared_seconds(costs.memory_bytes + costs.shared_bytes, rates)},
+      Part{Bound::cache, all / rates.cache},
+      Part{Bound::compute, kernel_seconds(costs.flops, rates)},
+      Part{Bound::synchronisation, costs.synchronisations * rates.synchronisation_seconds}};
   const Part& longest = longest_of(parts);
   return {longest.seconds, longest.name};
 }

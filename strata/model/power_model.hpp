@@ -6,8 +6,8 @@
 // overlap, where all of them work at the same time, the slowest alone counts.
 #pragma once
 
-#include <string_view>
 #include <vector>
+#include "strata/model/bound.hpp"
 
 namespace strata {
 
@@ -31,7 +31,7 @@ struct Rates {
 
 struct Prediction {
   double seconds = 0;
-  std::string_view bound;  // what takes longest: "dram", "shared-cache", "cache", "compute", "sync"
+  Bound bound = Bound::memory;  // what takes longest
 
   double flops_per_second(const SweepCosts& costs) const { return costs.flops / seconds; }
 };

@@ -20,7 +20,7 @@ enum class InnerOrder {
 };
 
 constexpr std::string_view name_of(InnerOrder order) {
-  return order == InnerOrder::natural ? "natural" : "walk";
+  return order == InnerOrder::natural ? "natural" : "BFS order";
 }
 
 template <Index I>

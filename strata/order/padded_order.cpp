@@ -158,13 +158,25 @@ Csr<V, I> reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
   return reordered_rows<V, I>(matrix, order, std::span(&all, 1));
 }
 
+template <Index I>
+Permutation<I> without_padding(const PaddedOrder<I>& order) {
+  Array<I> rows;
+  rows.reserve(static_cast<std::size_t>(order.rows()));
+  for (I position = 0; position < order.padded_rows(); ++position) {
+    if (order.row_at(position) != PaddedOrder<I>::kEmpty) rows.push_back(order.row_at(position));
+  }
+  return Permutation<I>(std::move(rows));
+}
+
 #define STRATA_INSTANTIATE(V, I)                                                      \
   template void PaddedOrder<I>::gather(std::span<const V>, std::span<V>, int) const;  \
   template void PaddedOrder<I>::scatter(std::span<const V>, std::span<V>, int) const; \
   template Csr<V, I> reordered(const Csr<V, I>&, const PaddedOrder<I>&);              \
   template Csr<V, I> reordered_rows(const Csr<V, I>&, const PaddedOrder<I>&,          \
                                     std::span<const RowRange<I>>)
-#define STRATA_INSTANTIATE_INDEX(I) template class PaddedOrder<I>
+#define STRATA_INSTANTIATE_INDEX(I) \
+  template class PaddedOrder<I>;    \
+  template Permutation<I> without_padding(const PaddedOrder<I>&)
 STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE_INDEX);
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

@@ -8,6 +8,7 @@
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/csr.hpp"
+#include "strata/order/permutation.hpp"
 
 namespace strata {
 
@@ -42,6 +43,10 @@ class PaddedOrder {
   Array<I> position_of_;
   bool identity_ = true;
 };
+
+// The order of the rows alone.
+template <Index I>
+Permutation<I> without_padding(const PaddedOrder<I>& order);
 
 // Rows and columns of a square matrix at their positions.
 template <Value V, Index I>

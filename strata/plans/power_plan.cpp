@@ -10,41 +10,24 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/kernels/cpu/arithmetic.hpp"
-#include "strata/plans/internal/power_planner.hpp"
+#include "strata/plans/internal/checks.hpp"
+#include "strata/plans/internal/prepared.hpp"
+#include "strata/plans/internal/workspace.hpp"
 
 namespace strata {
 
-template <Value V, Index I>
-struct PowerPlan<V, I>::Workspace::State {
-  Identity plan;
-  std::vector<Array<V>> vectors;
-  std::unique_ptr<ProgressCounter[]> counters;
-  int threads = 0;
+namespace {
 
-  std::span<ProgressCounter> team() const {
-    return {counters.get(), static_cast<std::size_t>(threads)};
-  }
-};
+template <Value V>
+using State = detail::WorkspaceState<V>;
 
-template <Value V, Index I>
-PowerPlan<V, I>::Workspace::Workspace() = default;
-template <Value V, Index I>
-PowerPlan<V, I>::Workspace::~Workspace() = default;
-template <Value V, Index I>
-PowerPlan<V, I>::Workspace::Workspace(Workspace&&) noexcept = default;
-template <Value V, Index I>
-typename PowerPlan<V, I>::Workspace& PowerPlan<V, I>::Workspace::operator=(Workspace&&) noexcept =
-    default;
-
-template <Value V, Index I>
-Offset PowerPlan<V, I>::Workspace::bytes() const {
-  if (!state_) return 0;
-  Offset bytes = state_->threads * Offset{sizeof(ProgressCounter)};
-  for (const Array<V>& vector : state_->vectors) {
-    bytes += static_cast<Offset>(vector.size()) * Offset{sizeof(V)};
-  }
-  return bytes;
+template <Value V>
+void require_apart(std::span<const V> x, std::span<V> out) {
+  detail::require_apart(x.data(), static_cast<Offset>(x.size_bytes()), out.data(),
+                        static_cast<Offset>(out.size_bytes()));
 }
+
+}  // namespace
 
 template <Value V, Index I>
 PowerPlan<V, I>::PowerPlan() = default;
@@ -55,63 +38,9 @@ PowerPlan<V, I>::PowerPlan(PowerPlan&&) noexcept = default;
 template <Value V, Index I>
 PowerPlan<V, I>& PowerPlan<V, I>::operator=(PowerPlan&&) noexcept = default;
 
-namespace {
-
-void require_elements(std::string_view what, std::size_t elements, Offset rows, int vectors) {
-  const Offset expected = checked_multiply<Offset>(rows, vectors, "the elements of vectors");
-  if (elements == static_cast<std::size_t>(expected)) return;
-  throw InvalidArgument(fmt::format("{} has {} elements; {} rows and {} vectors make {}", what,
-                                    elements, rows, vectors, expected));
-}
-
-template <Value V>
-void require_apart(std::span<const V> x, std::span<V> out) {
-  const std::less<const V*> before;
-  const bool apart = x.empty() || out.empty() || !before(x.data(), out.data() + out.size()) ||
-                     !before(out.data(), x.data() + x.size());
-  if (!apart) throw InvalidArgument("x overlaps the vectors that its powers are written to");
-}
-
 template <Value V, Index I>
-void require_options(const Csr<V, I>& matrix, const PowerOptions& options) {
-  if (matrix.rows() != matrix.cols()) {
-    throw InvalidArgument(
-        fmt::format("a {} x {} matrix has no powers", matrix.rows(), matrix.cols()));
-  }
-  if (options.power < 1) {
-    throw InvalidArgument(fmt::format("power {} is not positive", options.power));
-  }
-  if (options.vectors < 1 || options.vectors > cpu::kMaxVectors) {
-    throw InvalidArgument(fmt::format("a plan is for 1 to {} vectors at a time, not {}",
-                                      cpu::kMaxVectors, options.vectors));
-  }
-  if (options.threads < 0 || options.block < 0 || options.cache_bytes < 0 ||
-      options.slice_height < 0) {
-    throw InvalidArgument("threads, block, cache and slice height cannot be negative");
-  }
-  if (options.threads > kMaxThreads) {
-    throw InvalidArgument(
-        fmt::format("a plan is for {} threads at most, not {}", kMaxThreads, options.threads));
-  }
-  checked_multiply<Offset>(
-      checked_multiply<Offset>(matrix.rows(), options.vectors, "the elements of vectors"),
-      checked_add<Offset>(options.power, 1, "the number of vectors") * Offset{sizeof(V)},
-      "the bytes of all powers");
-  if (options.strategy == PowerStrategy::graph) {
-    throw Unavailable("the strategy graph is not here: it runs on GPUs");
-  }
-  if (options.format == PowerFormat::ell) {
-    throw Unavailable("powers in the format ell are not here: they run on GPUs");
-  }
-  options.basis.template require_steps<V>(options.power);
-}
-
-}  // namespace
-
-template <Value V, Index I>
-const detail::PreparedPowers<V, I>& PowerPlan<V, I>::prepared() const {
-  if (!prepared_) throw InvalidArgument("the plan is empty: it was moved from or never made");
-  return *prepared_;
+const detail::Prepared<V, I>& PowerPlan<V, I>::prepared() const {
+  return detail::require_prepared(prepared_.get());
 }
 
 template <Value V, Index I>
@@ -136,128 +65,93 @@ I PowerPlan<V, I>::vector_rows() const {
 }
 
 template <Value V, Index I>
-typename PowerPlan<V, I>::Workspace PowerPlan<V, I>::workspace_with(int vectors) const {
-  Workspace workspace;
-  workspace.state_ = std::make_unique<typename Workspace::State>();
-  workspace.state_->plan = prepared().identity;
-  workspace.state_->threads = prepared().threads;
-  workspace.state_->counters = std::make_unique<ProgressCounter[]>(prepared().threads);
-  const auto elements = static_cast<std::size_t>(padded_rows()) * this->vectors();
-  for (int k = 0; k < vectors; ++k) workspace.state_->vectors.emplace_back(elements);
-  return workspace;
+PlanWorkspace<V> PowerPlan<V, I>::workspace_with(int vectors) const {
+  return State<V>::make(prepared().identity, prepared().threads, vectors,
+                        static_cast<std::size_t>(padded_rows()) * this->vectors());
 }
 
 template <Value V, Index I>
-typename PowerPlan<V, I>::Workspace PowerPlan<V, I>::make_workspace() const {
+PlanWorkspace<V> PowerPlan<V, I>::make_workspace() const {
   return workspace_with(prepared().direct() ? 0 : power() + 1);
 }
 
 template <Value V, Index I>
-typename PowerPlan<V, I>::Workspace PowerPlan<V, I>::make_workspace_for_last() const {
+PlanWorkspace<V> PowerPlan<V, I>::make_workspace_for_last() const {
   return workspace_with(prepared().direct() ? 1 : 3);
 }
 
 template <Value V, Index I>
-typename PowerPlan<V, I>::Workspace::State& PowerPlan<V, I>::state_of(Workspace& workspace,
-                                                                      int vectors) const {
-  if (!workspace.state_) {
-    throw InvalidArgument("the workspace is empty: it was moved from or no plan made it");
-  }
-  if (workspace.state_->plan != prepared().identity) {
-    throw InvalidArgument("the workspace was made for another plan");
-  }
-  if (workspace.state_->vectors.size() < static_cast<std::size_t>(vectors)) {
-    throw InvalidArgument("the workspace was made for another function of the plan");
-  }
-  return *workspace.state_;
-}
-
-template <Value V, Index I>
 void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace& workspace) const {
-  require_elements("x", x.size(), vector_rows(), vectors());
-  require_elements("the block of powers", powers.size(), Offset{vector_rows()} * power(),
-                   vectors());
+  const detail::Prepared<V, I>& plan = prepared();
+  detail::require_elements("x", std::ssize(x), vector_rows(), vectors());
+  detail::require_elements("the block of powers", std::ssize(powers),
+                           Offset{vector_rows()} * power(), vectors());
   require_apart(x, powers);
-  const ThreadCountScope team(prepared().threads);
+  const ThreadCountScope team(plan.threads);
   const auto each = x.size();
-  if (prepared().direct()) {
-    auto& state = state_of(workspace, 0);
-    prepared().run(state.team(), [&](int k) {
+  if (plan.direct()) {
+    auto& state = State<V>::of(workspace, plan.identity, 0);
+    plan.run(state.team(), plan.coefficients, [&](int k) {
       return k == 0 ? const_cast<V*>(x.data()) : powers.data() + (k - 1) * each;
     });
     return;
   }
-  auto& state = state_of(workspace, power() + 1);
-  prepared().arrangement->order.template gather<V>(x, state.vectors[0], vectors());
-  prepared().run(state.team(), [&](int k) { return state.vectors[k].data(); });
+  auto& state = State<V>::of(workspace, plan.identity, power() + 1);
+  order().template gather<V>(x, state.vectors[0], vectors());
+  plan.run(state.team(), plan.coefficients, [&](int k) { return state.vectors[k].data(); });
   for (int k = 1; k <= power(); ++k) {
-    prepared().arrangement->order.template scatter<V>(
-        state.vectors[k], powers.subspan((k - 1) * each, each), vectors());
+    order().template scatter<V>(state.vectors[k], powers.subspan((k - 1) * each, each), vectors());
   }
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::apply_last(std::span<const V> x, std::span<V> last,
                                  Workspace& workspace) const {
-  require_elements("x", x.size(), vector_rows(), vectors());
-  require_elements("the last power", last.size(), vector_rows(), vectors());
+  const detail::Prepared<V, I>& plan = prepared();
+  detail::require_elements("x", std::ssize(x), vector_rows(), vectors());
+  detail::require_elements("the last power", std::ssize(last), vector_rows(), vectors());
   require_apart(x, last);
-  const ThreadCountScope team(prepared().threads);
-  const bool direct = prepared().direct();
-  auto& state = state_of(workspace, direct ? 1 : 3);
+  const ThreadCountScope team(plan.threads);
+  const bool direct = plan.direct();
+  auto& state = State<V>::of(workspace, plan.identity, direct ? 1 : 3);
   // Powers alternate between two vectors so that the last one is where it belongs.
   V* start = direct ? const_cast<V*>(x.data()) : state.vectors[1].data();
   V* result = direct ? last.data() : state.vectors[2].data();
   V* other = state.vectors[0].data();
-  if (!direct) prepared().arrangement->order.template gather<V>(x, state.vectors[1], vectors());
-  prepared().run(state.team(), [&](int k) {
+  if (!direct) order().template gather<V>(x, state.vectors[1], vectors());
+  plan.run(state.team(), plan.coefficients, [&](int k) {
     if (k == 0) return start;
     return (power() - k) % 2 == 0 ? result : other;
   });
-  if (!direct) prepared().arrangement->order.template scatter<V>(state.vectors[2], last, vectors());
+  if (!direct) order().template scatter<V>(state.vectors[2], last, vectors());
+}
+
+template <Value V, Index I>
+const PaddedOrder<I>& PowerPlan<V, I>::order() const {
+  return prepared().arrangement->order;
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::to_plan_order(std::span<const V> of_rows, std::span<V> padded) const {
   const ThreadCountScope team(prepared().threads);
-  prepared().arrangement->order.gather(of_rows, padded, vectors());
+  order().gather(of_rows, padded, vectors());
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::to_caller_order(std::span<const V> padded, std::span<V> of_rows) const {
   const ThreadCountScope team(prepared().threads);
-  prepared().arrangement->order.scatter(padded, of_rows, vectors());
+  order().scatter(padded, of_rows, vectors());
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::update_values(const Csr<V, I>& matrix) {
   const ThreadCountScope team(prepared().threads);
-  detail::Arrangement<V, I>& arrangement = *prepared().arrangement;
-  if (fingerprint_of(matrix.pattern()) != prepared().pattern) {
-    throw InvalidArgument("new values come with a matrix of another pattern");
-  }
-  if (arrangement.order.is_identity()) {
-    arrangement.matrix.assign_values(matrix);
-  } else {
-    arrangement.matrix.assign_values(reordered(matrix, arrangement.order));
-  }
+  prepared_->assign_values(matrix);
 }
 
 template <Value V, Index I>
-const PowerCandidate& PowerPlan<V, I>::choice() const {
-  return prepared().candidates.front();
-}
-template <Value V, Index I>
-const std::vector<PowerCandidate>& PowerPlan<V, I>::candidates() const {
-  return prepared().candidates;
-}
-template <Value V, Index I>
-Offset PowerPlan<V, I>::levels() const {
-  return prepared().levels;
-}
-template <Value V, Index I>
-double PowerPlan<V, I>::setup_seconds() const {
-  return prepared().setup_seconds;
+const PlanRecord& PowerPlan<V, I>::record() const {
+  return prepared().record;
 }
 template <Value V, Index I>
 int PowerPlan<V, I>::threads() const {
@@ -265,17 +159,17 @@ int PowerPlan<V, I>::threads() const {
 }
 
 template <Value V, Index I>
-double PowerPlan<V, I>::break_even() const {
-  const double saved = prepared().plain_seconds - choice().seconds();
-  return saved > 0 ? prepared().setup_seconds / saved : 0;
+std::string PowerPlan<V, I>::explain() const {
+  return prepared().explain(
+      fmt::format("{} powers ({})", power(), prepared().options.basis.name()));
 }
 
 template <Value V, Index I>
 PowerPlan<V, I> plan_powers(const Csr<V, I>& matrix, const PowerOptions& options) {
-  require_options(matrix, options);
+  detail::require_powers(matrix.rows(), matrix.cols());
+  detail::require_options<V>(matrix.rows(), options, detail::Target::processor);
   PowerPlan<V, I> plan;
-  plan.prepared_ =
-      std::make_unique<detail::PreparedPowers<V, I>>(detail::prepare_powers<V, I>(matrix, options));
+  plan.prepared_ = detail::prepare(matrix, options);
   return plan;
 }
 

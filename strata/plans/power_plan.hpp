@@ -23,53 +23,22 @@
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/csr.hpp"
-#include "strata/plans/power_options.hpp"
+#include "strata/order/padded_order.hpp"
+#include "strata/plans/candidate.hpp"
+#include "strata/plans/plan_options.hpp"
+#include "strata/plans/workspace.hpp"
 
 namespace strata {
 
-// One way to compute the powers that a plan has considered. Seconds and bytes are per application,
-// all p powers together.
-struct PowerCandidate {
-  PowerStrategy strategy = PowerStrategy::spmv;
-  std::string order;        // of the rows: "given", or how the levels were laid out
-  std::string format;       // "packed-sell C=32"
-  int block = 1;            // powers per sweep
-  int bands = 1;            // sweeps that share the levels
-  int slack = 0;            // groups of rows between a power and its inputs
-  Offset window_bytes = 0;  // what a cache has to hold so that the matrix is read once per sweep
-  Offset format_bytes = 0;  // the matrix in this format
-  double memory_bytes = 0;  // predicted traffic
-  double predicted_seconds = 0;             // without overlap of memory and cache (thesis 4.8)
-  double predicted_overlapped_seconds = 0;  // with perfect overlap: a lower bound
-  std::string bound;                        // what takes the most time: dram, cache or sync
-  double measured_seconds = 0;              // 0 where it was not timed
-
-  double seconds() const { return measured_seconds > 0 ? measured_seconds : predicted_seconds; }
-};
-
 namespace detail {
 template <Value V, Index I>
-struct PreparedPowers;
+struct Prepared;
 }
 
 template <Value V, Index I>
 class PowerPlan {
  public:
-  // Memory for one application at a time, for the plan that made it and no other. One that was
-  // moved from, or that no plan made, is empty: it has no bytes and fits no plan.
-  class Workspace {
-   public:
-    Workspace();
-    ~Workspace();
-    Workspace(Workspace&&) noexcept;
-    Workspace& operator=(Workspace&&) noexcept;
-    Offset bytes() const;
-
-   private:
-    friend class PowerPlan;
-    struct State;
-    std::unique_ptr<State> state_;
-  };
+  using Workspace = PlanWorkspace<V>;
 
   PowerPlan();
   ~PowerPlan();
@@ -94,7 +63,8 @@ class PowerPlan {
   // whose readers are among the inputs of k.
   void apply_last(std::span<const V> x, std::span<V> last, Workspace& workspace) const;
 
-  // For callers that work in the plan's order.
+  // Where the plan has the rows; for callers that work in its order.
+  const PaddedOrder<I>& order() const;
   void to_plan_order(std::span<const V> of_rows, std::span<V> padded) const;
   void to_caller_order(std::span<const V> padded, std::span<V> of_rows) const;
 
@@ -104,28 +74,24 @@ class PowerPlan {
   // rows needs memory for the matrix in its order meanwhile. Not while apply runs.
   void update_values(const Csr<V, I>& matrix);
 
-  const PowerCandidate& choice() const;
-  // All that was considered, the choice first.
-  const std::vector<PowerCandidate>& candidates() const;
-  Offset levels() const;  // 0 where none were looked for
   int threads() const;
-  double setup_seconds() const;
-  // How many applications it takes until the set-up has paid off against plain products in the
-  // given order; 0 where it never does.
-  double break_even() const;
-  // What was chosen, what was rejected, and why, in prose and numbers.
+  // What was decided and how, as data; its candidates, the choice first; and in prose.
+  const PlanRecord& record() const;
+  const PowerCandidate& choice() const { return record().choice(); }
+  const std::vector<PowerCandidate>& candidates() const { return record().candidates; }
+  Offset levels() const { return record().levels; }
+  double setup_seconds() const { return record().setup_seconds; }
+  double break_even() const { return record().break_even(); }
   std::string explain() const;
 
  private:
-  const detail::PreparedPowers<V, I>& prepared() const;
+  const detail::Prepared<V, I>& prepared() const;
   Workspace workspace_with(int vectors) const;
-  typename Workspace::State& state_of(Workspace& workspace, int vectors) const;
-  std::string reason() const;
 
   template <Value W, Index J>
   friend PowerPlan<W, J> plan_powers(const Csr<W, J>& matrix, const PowerOptions& options);
 
-  std::unique_ptr<detail::PreparedPowers<V, I>> prepared_;
+  std::unique_ptr<detail::Prepared<V, I>> prepared_;
 };
 
 // Throws InvalidArgument for matrices that are not square, powers below 1, and options that do not

@@ -198,8 +198,7 @@ TYPED_TEST(ValidationAccepts, PlansOfAllStrategiesFormatsAndBases) {
       if (matrix.rows() != matrix.cols()) continue;
       for (const PowerStrategy strategy :
            {PowerStrategy::spmv, PowerStrategy::levels, PowerStrategy::wavefront}) {
-        for (const PowerFormat format :
-             {PowerFormat::csr, PowerFormat::sell, PowerFormat::packed_sell}) {
+        for (const Format format : {Format::csr, Format::sell, Format::packed_sell}) {
           options.strategy = strategy;
           options.format = format;
           options.vectors = 1;

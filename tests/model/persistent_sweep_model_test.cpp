@@ -28,14 +28,14 @@ PersistentSweepCosts costs(int power) {
 
 TEST(SweepModel, TheSlowestOfMemoryCacheAndWaitingCounts) {
   PersistentSweepCosts one = costs(2);
-  EXPECT_EQ(predict_persistent_sweep(one, rates()).bound, "sync");
+  EXPECT_EQ(predict_persistent_sweep(one, rates()).bound, Bound::synchronisation);
   // (5.2 + 2·2 + 1.4) µs for 247 tiles in 7 of 8 slots.
   EXPECT_NEAR(predict_persistent_sweep(one, rates()).seconds, 373e-6, 5e-6);
   PersistentSweepRates quick = rates();
   quick.load_seconds = quick.step_seconds = quick.signal_seconds = 0.5e-6;
-  EXPECT_EQ(predict_persistent_sweep(one, quick).bound, "l2");
+  EXPECT_EQ(predict_persistent_sweep(one, quick).bound, Bound::l2);
   quick.l2 = 1e14;
-  EXPECT_EQ(predict_persistent_sweep(one, quick).bound, "dram");
+  EXPECT_EQ(predict_persistent_sweep(one, quick).bound, Bound::memory);
   EXPECT_NEAR(predict_persistent_sweep(one, quick).seconds, (0.92e9 + 3 * 33.6e6) / 4.4e12, 1e-9);
 }
 

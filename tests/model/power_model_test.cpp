@@ -73,13 +73,13 @@ TEST(PowerModel, TheLongestPartIsTheBound) {
     EXPECT_EQ(summed.bound, overlapped.bound);
     return overlapped;
   };
-  EXPECT_EQ(bounds({.memory_bytes = 10, .cache_bytes = 20, .flops = 5}).bound, "dram");
+  EXPECT_EQ(bounds({.memory_bytes = 10, .cache_bytes = 20, .flops = 5}).bound, Bound::memory);
   EXPECT_EQ(bounds({.memory_bytes = 10, .cache_bytes = 20, .flops = 5}).seconds, 10);
-  EXPECT_EQ(bounds({.memory_bytes = 10, .cache_bytes = 50, .flops = 5}).bound, "cache");
+  EXPECT_EQ(bounds({.memory_bytes = 10, .cache_bytes = 50, .flops = 5}).bound, Bound::cache);
   EXPECT_EQ(bounds({.memory_bytes = 10, .cache_bytes = 50, .flops = 5}).seconds, 15);
-  EXPECT_EQ(bounds({.memory_bytes = 10, .cache_bytes = 50, .flops = 50}).bound, "compute");
+  EXPECT_EQ(bounds({.memory_bytes = 10, .cache_bytes = 50, .flops = 50}).bound, Bound::compute);
   EXPECT_EQ(bounds({.memory_bytes = 10, .cache_bytes = 50, .flops = 50}).seconds, 25);
-  EXPECT_EQ(bounds({.memory_bytes = 10, .synchronisations = 11}).bound, "sync");
+  EXPECT_EQ(bounds({.memory_bytes = 10, .synchronisations = 11}).bound, Bound::synchronisation);
   EXPECT_EQ(bounds({.memory_bytes = 10, .synchronisations = 11}).seconds, 11);
 }
 

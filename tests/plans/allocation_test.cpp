@@ -66,8 +66,7 @@ TEST(PowerPlanMemory, NothingIsAllocatedInApply) {
   const auto matrix = generate<double, I>("stencil27:10x10x40,shuffle=1");
   for (const PowerStrategy strategy :
        {PowerStrategy::spmv, PowerStrategy::levels, PowerStrategy::wavefront}) {
-    for (const PowerFormat format :
-         {PowerFormat::csr, PowerFormat::sell, PowerFormat::packed_sell}) {
+    for (const Format format : {Format::csr, Format::sell, Format::packed_sell}) {
       for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
         PowerOptions options = test::quick_options();
         options.strategy = strategy;
@@ -114,7 +113,7 @@ TEST(PowerPlanMemory, NewValuesThatFindNoMemoryLeaveThePlanAsItWas) {
   const auto changed = test::with_other_values(matrix, 5);
   const auto x = test::random_vector<double>(matrix.rows(), 1);
   for (const PowerStrategy strategy : test::kStrategies) {
-    for (const PowerFormat format : test::kFormats) {
+    for (const Format format : test::kFormats) {
       SCOPED_TRACE(testing::Message() << name_of(strategy) << ", " << name_of(format));
       auto plan = test::plan_of(matrix, strategy, format);
       const auto old_powers = test::powers_of(plan, VectorOrder::caller, x);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "strata/base/random.hpp"
-#include "strata/plans/internal/power_planner.hpp"
+#include "strata/plans/internal/prepared.hpp"
 #include "tests/plans/support.hpp"
 #include "tests/support/graphs.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 
 using I = std::int32_t;
 using Matrix = Csr<double, I>;
-using Prepared = detail::PreparedPowers<double, I>;
+using Prepared = detail::Prepared<double, I>;
 
 // Rows that are always computed together, a slice of them or one, and what is loaded for them.
 struct Loads {
@@ -148,15 +148,16 @@ TEST(LoadedColumnsOfPlans, AreWaitedForByEveryPartOfEveryTask) {
   std::set<std::string> orders;
   for (const auto& [name, matrix] : matrices_with_holes()) {
     for (const PowerStrategy strategy : test::kStrategies) {
-      for (const PowerFormat format : test::kFormats) {
+      for (const Format format : test::kFormats) {
         for (const int threads : {1, 2, 7}) {
           PowerOptions options = test::quick_options();
           options.strategy = strategy;
           options.format = format;
           options.threads = threads;
-          options.slice_height = format == PowerFormat::csr ? 0 : 32;
+          options.slice_height = format == Format::csr ? 0 : 32;
           options.cache_bytes = 40000;
-          const Prepared prepared = detail::prepare_powers(matrix, options);
+          const auto plan = detail::prepare(matrix, options);
+          const Prepared& prepared = *plan;
           const std::vector<Loads> loads = loads_of(prepared);
           const I rows = prepared.arrangement->matrix.rows();
           for (const Sweep<I>& sweep : prepared.sweeps) {
@@ -204,7 +205,7 @@ std::vector<std::vector<double>> powers_with_delays(const Prepared& prepared, st
 TEST(PowerPlan, NobodyWritesWhatHolesAndPaddingLeadTo) {
   for (const auto& [name, matrix] : matrices_with_holes()) {
     for (const PowerStrategy strategy : {PowerStrategy::levels, PowerStrategy::wavefront}) {
-      for (const PowerFormat format : {PowerFormat::sell, PowerFormat::packed_sell}) {
+      for (const Format format : {Format::sell, Format::packed_sell}) {
         PowerOptions options = test::quick_options();
         options.strategy = strategy;
         options.format = format;
@@ -213,7 +214,8 @@ TEST(PowerPlan, NobodyWritesWhatHolesAndPaddingLeadTo) {
         options.power = 3;
         for (const int threads : {2, 7}) {
           options.threads = threads;
-          const Prepared prepared = detail::prepare_powers(matrix, options);
+          const auto plan = detail::prepare(matrix, options);
+          const Prepared& prepared = *plan;
           const auto powers = powers_with_delays(prepared, 1);
           EXPECT_EQ(powers_with_delays(prepared, 2), powers)
               << name << ", " << name_of(strategy) << ", " << name_of(format) << ", " << threads

@@ -77,7 +77,7 @@ TYPED_TEST(NewValues, OnAnotherPatternAreRefusedAndThePlanStaysAsItWas) {
   const auto x = random_vector<V>(3600, 1);
   const auto new_values = test::with_other_values(matrix, 5);
   for (const PowerStrategy strategy : kStrategies) {
-    for (const PowerFormat format : kFormats) {
+    for (const Format format : kFormats) {
       auto plan = plan_of(matrix, strategy, format);
       const auto expected = test::powers_of(plan, VectorOrder::caller, x);
       for (const auto& [name, other] : others) {
@@ -101,7 +101,7 @@ TYPED_TEST(NewValues, OnTheSamePatternMakeThePlanLikeANewOne) {
   for (Offset k = 0; k < changed.nnz(); k += 3) changed.mutable_values()[k] = V{};
   const auto x = random_vector<V>(matrix.rows(), 1);
   for (const PowerStrategy strategy : kStrategies) {
-    for (const PowerFormat format : kFormats) {
+    for (const Format format : kFormats) {
       SCOPED_TRACE(testing::Message() << name_of(strategy) << ", " << name_of(format));
       auto plan = plan_of(matrix, strategy, format);
       plan.update_values(changed);
@@ -126,7 +126,7 @@ TEST(NewValuesOfAPlan, MayBeNotANumberAndComeBack) {
   auto poisoned = matrix;
   for (double& value : poisoned.mutable_values()) value = std::numeric_limits<double>::quiet_NaN();
   const auto x = random_vector<double>(matrix.rows(), 1);
-  for (const PowerFormat format : kFormats) {
+  for (const Format format : kFormats) {
     auto plan = plan_of(poisoned, PowerStrategy::levels, format);
     plan.update_values(matrix);
     const auto expected =
@@ -144,7 +144,7 @@ TEST(NewValuesOfAPlan, MayBeNotANumberAndComeBack) {
 TEST(NewValuesOfAPlan, AreTakenAfterAMoveAndLeaveWorkspacesGood) {
   const auto matrix = generate<double, std::int32_t>("stencil5:40x50");
   const auto changed = test::with_other_values(matrix, 5);
-  auto first = plan_of(matrix, PowerStrategy::levels, PowerFormat::packed_sell);
+  auto first = plan_of(matrix, PowerStrategy::levels, Format::packed_sell);
   auto workspace = first.make_workspace();
   auto second = std::move(first);
   second.update_values(changed);

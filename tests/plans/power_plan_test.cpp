@@ -21,8 +21,7 @@ using test::random_vector;
 
 constexpr PowerStrategy kStrategies[] = {PowerStrategy::automatic, PowerStrategy::spmv,
                                          PowerStrategy::levels, PowerStrategy::wavefront};
-constexpr PowerFormat kFormats[] = {PowerFormat::automatic, PowerFormat::csr, PowerFormat::sell,
-                                    PowerFormat::packed_sell};
+constexpr Format kFormats[] = {Format::automatic, Format::csr, Format::sell, Format::packed_sell};
 
 using I = std::int32_t;
 using Matrix = Csr<double, I>;
@@ -70,7 +69,7 @@ TYPED_TEST(PowerPlanTyped, AgreesWithTheReferenceOnAwkwardMatrices) {
       continue;
     }
     for (const PowerStrategy strategy : kStrategies) {
-      for (const PowerFormat format : kFormats) {
+      for (const Format format : kFormats) {
         SCOPED_TRACE(testing::Message() << name_of(strategy) << " " << name_of(format));
         ++turn;
         options.strategy = strategy;
@@ -92,7 +91,7 @@ TYPED_TEST(PowerPlanTyped, AgreesWithTheReferenceOnAStencilAndThreads) {
   const auto csr = generate<V, Ix>("stencil27:8x8x40,shuffle=1");
   int turn = 0;
   for (const PowerStrategy strategy : kStrategies) {
-    for (const PowerFormat format : kFormats) {
+    for (const Format format : kFormats) {
       SCOPED_TRACE(testing::Message() << name_of(strategy) << " " << name_of(format));
       PowerOptions options = quick_options();
       options.strategy = strategy;
@@ -111,7 +110,7 @@ TEST(PowerPlan, AgreesWithTheReferenceInEveryWay) {
   int turn = 0;
   for (const auto& [name, matrix] : plan_matrices()) {
     for (const PowerStrategy strategy : kStrategies) {
-      for (const PowerFormat format : kFormats) {
+      for (const Format format : kFormats) {
         PowerOptions options = quick_options();
         options.strategy = strategy;
         options.format = format;
@@ -141,7 +140,7 @@ TEST(PowerPlan, AgreesWithTheReferenceForAnySliceHeightOfSell) {
       SCOPED_TRACE(testing::Message() << name_of(strategy) << ", C = " << height);
       PowerOptions options = quick_options();
       options.strategy = strategy;
-      options.format = PowerFormat::sell;
+      options.format = Format::sell;
       options.slice_height = height;
       options.threads = 2;
       options.cache_bytes = 300000;
@@ -284,13 +283,13 @@ TEST(PowerPlan, GivesTheSameBitsForAnyNumberOfThreads) {
     const auto matrix = generate<double, I>(spec);
     for (const PowerStrategy strategy :
          {PowerStrategy::spmv, PowerStrategy::levels, PowerStrategy::wavefront}) {
-      for (const PowerFormat format : {PowerFormat::csr, PowerFormat::packed_sell}) {
+      for (const Format format : {Format::csr, Format::packed_sell}) {
         SCOPED_TRACE(testing::Message()
                      << spec << ", " << name_of(strategy) << ", " << name_of(format));
         PowerOptions options = quick_options();
         options.strategy = strategy;
         options.format = format;
-        options.slice_height = format == PowerFormat::csr ? 0 : 8;
+        options.slice_height = format == Format::csr ? 0 : 8;
         options.cache_bytes = 300000;  // of all threads: the order of the rows is the same for any
         options.threads = 1;
         const Plan serial = plan_powers(matrix, options);
@@ -313,8 +312,7 @@ TEST(PowerPlan, GivesTheSameBitsForAnyStrategyWithTheSameRowsAndFormat) {
   int compared = 0;
   for (const char* spec : {"stencil27:16x16x40", "band:20000,width=9"}) {
     const auto matrix = generate<double, I>(spec);
-    for (const PowerFormat format :
-         {PowerFormat::csr, PowerFormat::sell, PowerFormat::packed_sell}) {
+    for (const Format format : {Format::csr, Format::sell, Format::packed_sell}) {
       for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
         PowerOptions options = quick_options();
         options.format = format;

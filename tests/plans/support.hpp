@@ -35,12 +35,11 @@ inline PowerOptions quick_options() {
 // What can be asked for.
 inline constexpr PowerStrategy kStrategies[] = {PowerStrategy::spmv, PowerStrategy::levels,
                                                 PowerStrategy::wavefront};
-inline constexpr PowerFormat kFormats[] = {PowerFormat::csr, PowerFormat::sell,
-                                           PowerFormat::packed_sell};
+inline constexpr Format kFormats[] = {Format::csr, Format::sell, Format::packed_sell};
 
 // A plan for two threads.
 template <Value V, Index I>
-PowerPlan<V, I> plan_of(const Csr<V, I>& matrix, PowerStrategy strategy, PowerFormat format,
+PowerPlan<V, I> plan_of(const Csr<V, I>& matrix, PowerStrategy strategy, Format format,
                         VectorOrder order = VectorOrder::caller) {
   PowerOptions options = quick_options();
   options.strategy = strategy;

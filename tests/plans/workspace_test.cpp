@@ -75,7 +75,7 @@ TYPED_TEST(EmptyPlan, RefusesEverything) {
   expect_empty(plan, none);
 
   const auto matrix = generate<V, Ix>("stencil5:20x20");
-  plan = plan_of(matrix, PowerStrategy::levels, PowerFormat::packed_sell);
+  plan = plan_of(matrix, PowerStrategy::levels, Format::packed_sell);
   auto workspace = plan.make_workspace();
   auto taken = std::move(plan);
   expect_empty(plan, workspace);
@@ -112,7 +112,7 @@ TEST(EmptyPlans, CanBeMoved) {
 TEST(Workspace, OfAPlanForTheSameMatrixIsRefused) {
   const Matrix matrix = stencil();
   for (const PowerStrategy strategy : kStrategies) {
-    for (const PowerFormat format : kFormats) {
+    for (const Format format : kFormats) {
       for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
         SCOPED_TRACE(testing::Message() << name_of(strategy) << ", " << name_of(format));
         const Plan plan = plan_of(matrix, strategy, format, order);
@@ -136,14 +136,14 @@ TEST(Workspace, OfAPlanForTheSameMatrixIsRefused) {
 }
 
 TEST(Workspace, OfAnotherFunctionIsRefusedWhereItIsTooSmall) {
-  const Plan plan = plan_of(stencil(), PowerStrategy::levels, PowerFormat::csr);
+  const Plan plan = plan_of(stencil(), PowerStrategy::levels, Format::csr);
   std::vector<double> x(plan.rows(), 1), powers(4 * x.size()), last(x.size());
   auto for_last = plan.make_workspace_for_last();
   expect_refused([&] { plan.apply(x, powers, for_last); }, kOtherFunction);
   EXPECT_NO_THROW(plan.apply_last(x, last, for_last));
   EXPECT_LT(for_last.bytes(), plan.make_workspace().bytes());
   // A plan that keeps the rows where they are works in the caller's vectors, but for one.
-  const Plan direct = plan_of(stencil(), PowerStrategy::spmv, PowerFormat::csr);
+  const Plan direct = plan_of(stencil(), PowerStrategy::spmv, Format::csr);
   auto workspace = direct.make_workspace();
   expect_refused([&] { direct.apply_last(x, last, workspace); }, kOtherFunction);
 }
@@ -151,7 +151,7 @@ TEST(Workspace, OfAnotherFunctionIsRefusedWhereItIsTooSmall) {
 TEST(Workspace, StaysGoodWhenItOrItsPlanIsMoved) {
   const auto x = random_vector<double>(stencil().rows(), 1);
   for (const PowerStrategy strategy : kStrategies) {
-    Plan first = plan_of(stencil(), strategy, PowerFormat::packed_sell);
+    Plan first = plan_of(stencil(), strategy, Format::packed_sell);
     const auto expected = test::powers_of(first, VectorOrder::caller, x);
     auto workspace = first.make_workspace();
     Plan second = std::move(first);
@@ -173,7 +173,7 @@ TEST(Workspace, StaysGoodWhenItOrItsPlanIsMoved) {
     workspace = std::move(same_workspace);
     expect_good(second, workspace);
     // Another plan in the old place is another plan.
-    first = plan_of(stencil(), strategy, PowerFormat::packed_sell);
+    first = plan_of(stencil(), strategy, Format::packed_sell);
     expect_refused([&] { first.apply(x, powers, workspace); }, kOtherPlan);
     expect_good(second, workspace);
     std::swap(first, second);
@@ -189,7 +189,7 @@ TEST(Workspace, IsCheckedWhenPlansMoveInAVector) {
   std::vector<Plan> plans;
   std::vector<Plan::Workspace> workspaces;
   for (int i = 0; i < 5; ++i) {
-    plans.push_back(plan_of(stencil(), PowerStrategy::wavefront, PowerFormat::csr));
+    plans.push_back(plan_of(stencil(), PowerStrategy::wavefront, Format::csr));
     workspaces.push_back(plans.back().make_workspace());
   }
   const std::vector<double> x(plans[0].rows(), 1);

@@ -27,14 +27,4 @@ std::vector<LevelLaunch> level_launches(const Tiling<std::int32_t>& tiling,
                                         const Schedule& schedule,
                                         const LevelLaunchOptions& options = {});
 
-// The cache that a wave of level groups should stay in.
-struct LevelCache {
-  Offset bytes = 0;
-  double safety_factor = 0.5;  // the share that is left for the matrix: vectors are there as well
-};
-
-// How large groups of levels may be: power + 1 of them are in use at a time (Alappat et al., IEEE
-// TPDS 34(2), 2023). Throws InvalidArgument unless all of it is positive.
-Offset level_group_bytes(const LevelCache& cache, int power);
-
 }  // namespace strata::gpu

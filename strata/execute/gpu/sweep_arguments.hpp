@@ -4,23 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "strata/execute/gpu/tile_record.hpp"
 #include "strata/kernels/gpu/packed_sell.hpp"
 #include "strata/kernels/gpu/step.hpp"
+#include "strata/schedule/window.hpp"
 
 namespace strata::gpu {
-
-// Where tiles stay between their powers.
-enum class WindowPlacement {
-  shared_memory,  // of the multiprocessors: tiles cross the L2 cache once
-  l2,
-};
-
-constexpr std::string_view name_of(WindowPlacement placement) {
-  return placement == WindowPlacement::shared_memory ? "shared memory" : "L2";
-}
 
 // Powers of one sweep; longer ones are split.
 inline constexpr int kMaxSweepPower = 8;

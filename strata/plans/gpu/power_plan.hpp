@@ -32,50 +32,22 @@
 #include "strata/device/array.hpp"
 #include "strata/device/stream.hpp"
 #include "strata/formats/csr.hpp"
-#include "strata/machine/gpu/profile.hpp"
-#include "strata/plans/power_options.hpp"
-#include "strata/plans/power_plan.hpp"
+#include "strata/order/padded_order.hpp"
+#include "strata/plans/candidate.hpp"
+#include "strata/plans/gpu/workspace.hpp"
+#include "strata/plans/plan_options.hpp"
 
 namespace strata::gpu {
 
-struct GpuPowerOptions {
-  int power = 4;                    // p: y_1 … y_p
-  Basis basis = Basis::monomial();  // which vectors these are
-  int vectors = 1;                  // right-hand sides side by side, 1 … 8
-  VectorOrder vector_order = VectorOrder::caller;
-  PowerStrategy strategy = PowerStrategy::automatic;
-  PowerFormat format = PowerFormat::automatic;
-  Offset slice_height = 0;  // C of the sliced formats; 0: chosen
-  int block = 0;            // powers per sweep; 0: chosen
-  // The cache for the window of levels and graphs, whose groups take up half of it: the vectors are
-  // there as well. 0: the L2 cache.
-  Offset cache_bytes = 0;
-  bool autotune = true;  // time the favourites for a few products and keep the fastest
-  const GpuProfile* profile = nullptr;  // to predict with; none: those of the current device
-};
-
 namespace detail {
 template <Value V>
-struct PreparedPowers;
+struct Prepared;
 }
 
 template <Value V>
 class PowerPlan {
  public:
-  // Device memory for one application at a time.
-  class Workspace {
-   public:
-    Workspace();
-    ~Workspace();
-    Workspace(Workspace&&) noexcept;
-    Workspace& operator=(Workspace&&) noexcept;
-    Offset bytes() const;
-
-   private:
-    friend class PowerPlan;
-    struct State;
-    std::unique_ptr<State> state_;
-  };
+  using Workspace = PlanWorkspace<V>;
 
   PowerPlan();
   ~PowerPlan();
@@ -102,7 +74,8 @@ class PowerPlan {
   // After the stream was synchronised: throws DeviceError if an application did not end well.
   void require_ended(Workspace& workspace, Stream& stream) const;
 
-  // For callers that work in the plan's order.
+  // Where the plan has the rows; for callers that work in its order.
+  const PaddedOrder<std::int32_t>& order() const;
   void to_plan_order(DeviceSpan<const V> of_rows, DeviceSpan<V> padded, Stream& stream) const;
   void to_caller_order(DeviceSpan<const V> padded, DeviceSpan<V> of_rows, Stream& stream) const;
 
@@ -113,30 +86,30 @@ class PowerPlan {
   template <Index I>
   void update_values(const Csr<V, I>& matrix, Stream& stream);
 
-  const PowerCandidate& choice() const;
-  const std::vector<PowerCandidate>& candidates() const;  // the choice first
-  Offset levels() const;                                  // 0 where none were looked for
-  Offset bytes() const;                                   // on the device, without workspaces
-  double setup_seconds() const;
-  double break_even() const;  // applications until the set-up has paid off; 0 where it never does
+  Offset bytes() const;  // on the device, without workspaces
+  // What was decided and how, as data; its candidates, the choice first; and in prose.
+  const PlanRecord& record() const;
+  const PowerCandidate& choice() const { return record().choice(); }
+  const std::vector<PowerCandidate>& candidates() const { return record().candidates; }
+  Offset levels() const { return record().levels; }
+  double setup_seconds() const { return record().setup_seconds; }
+  double break_even() const { return record().break_even(); }
   std::string explain() const;
 
  private:
   // Throws InvalidArgument if there is none.
-  const detail::PreparedPowers<V>& prepared() const;
-  Workspace workspace_with(int vectors, Stream& stream) const;
-  typename Workspace::State& state_of(Workspace& workspace, int vectors) const;
+  const detail::Prepared<V>& prepared() const;
 
   template <Value W, Index J>
-  friend PowerPlan<W> plan_powers(const Csr<W, J>& matrix, const GpuPowerOptions& options,
+  friend PowerPlan<W> plan_powers(const Csr<W, J>& matrix, const PowerOptions& options,
                                   Stream& stream);
 
-  std::unique_ptr<detail::PreparedPowers<V>> prepared_;
+  std::unique_ptr<detail::Prepared<V>> prepared_;
 };
 
 // Throws InvalidArgument for matrices that are not square, powers below 1, and options that do not
 // go together; Unavailable without a device; DeviceOutOfMemory if the matrix does not fit.
 template <Value V, Index I>
-PowerPlan<V> plan_powers(const Csr<V, I>& matrix, const GpuPowerOptions& options, Stream& stream);
+PowerPlan<V> plan_powers(const Csr<V, I>& matrix, const PowerOptions& options, Stream& stream);
 
 }  // namespace strata::gpu

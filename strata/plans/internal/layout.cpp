@@ -1,8 +1,7 @@
 #include "strata/plans/internal/layout.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "strata/base/checked.hpp"
@@ -21,30 +20,28 @@ constexpr double kSortingWorthwhile = 0.96;
 constexpr double kCheapIndex = 1.0;
 // Neighbours side by side are worth this many more bytes.
 constexpr double kBfsWorthwhile = 1.03;
+// Groups are made again if their entries turn out to have other bytes than assumed, by this much.
+constexpr double kBytesOff = 0.02;
 
-enum class Lengths { mixed, sorted };
+bool may_be_sliced(const PowerOptions& options) {
+  return options.format == Format::automatic || is_sliced(options.format);
+}
 
 template <Value V, Index I>
 Layout<I> layout(const Csr<V, I>& matrix, const LevelStructure<I>& structure,
-                 const PowerOptions& options, Offset group_bytes, InnerOrder inner,
-                 Lengths lengths) {
-  const Offset height = !is_sliced(options.format) ? 1
+                 const PowerOptions& options, double group_entries, InnerOrder inner, bool sorted) {
+  const Offset height = !may_be_sliced(options)    ? 1
                         : options.slice_height > 0 ? options.slice_height
                                                    : kTallestSlice;
   LevelGroupOptions<I> groups;
-  // The bytes of an entry depend on the format, and that on the order: two for its index is a good
-  // guess.
-  groups.group_entries = std::max<Offset>(group_bytes / static_cast<Offset>(sizeof(V) + 2), 1);
+  groups.group_entries = std::max<Offset>(static_cast<Offset>(group_entries), 1);
   groups.alignment = narrow<I>(height, "the slice height");
   groups.inner = inner;
-  if (lengths == Lengths::sorted) {
-    groups.sort_window = narrow<I>(height * kSlicesPerSortWindow, "the sort window");
-  }
+  if (sorted) groups.sort_window = narrow<I>(height * kSlicesPerSortWindow, "the sort window");
   Layout<I> result;
   result.groups = group_levels(matrix.pattern(), structure, groups);
   result.storage = choose_storage(matrix, result.groups.order, options);
-  result.name = fmt::format("levels, {}{}", name_of(inner),
-                            lengths == Lengths::sorted ? ", sorted by length" : "");
+  result.order = {RowOrder::Kind::levels, inner, sorted};
   return result;
 }
 
@@ -52,28 +49,29 @@ Layout<I> layout(const Csr<V, I>& matrix, const LevelStructure<I>& structure,
 
 template <Value V, Index I>
 Layout<I> choose_layout(const Csr<V, I>& matrix, const LevelStructure<I>& structure,
-                        const PowerOptions& options, Offset group_bytes) {
-  const auto with = [&](InnerOrder inner, Lengths lengths) {
-    return layout(matrix, structure, options, group_bytes, inner, lengths);
+                        const PowerOptions& options, Offset group_bytes, double entry_bytes) {
+  const auto with = [&](InnerOrder inner, bool sorted) {
+    return layout(matrix, structure, options, static_cast<double>(group_bytes) / entry_bytes, inner,
+                  sorted);
   };
-  InnerOrder inner = InnerOrder::natural;
-  Layout<I> best = with(inner, Lengths::mixed);
-  if (best.storage.bytes_per_entry < sizeof(V) + kCheapIndex) return best;
-  Layout<I> bfs = with(InnerOrder::bfs, Lengths::mixed);
-  if (bfs.storage.bytes_per_entry <= kBfsWorthwhile * best.storage.bytes_per_entry) {
-    inner = InnerOrder::bfs;
-    best = std::move(bfs);
+  const auto bytes = [](const Layout<I>& some) { return some.storage.bytes_per_entry; };
+  Layout<I> best = with(InnerOrder::natural, false);
+  if (bytes(best) >= sizeof(V) + kCheapIndex) {
+    Layout<I> by_search = with(InnerOrder::bfs, false);
+    if (bytes(by_search) <= kBfsWorthwhile * bytes(best)) best = std::move(by_search);
+    if (may_be_sliced(options)) {
+      Layout<I> sorted = with(best.order.inner, true);
+      if (bytes(sorted) < kSortingWorthwhile * bytes(best)) best = std::move(sorted);
+    }
   }
-  if (!is_sliced(options.format)) return best;
-  Layout<I> sorted = with(inner, Lengths::sorted);
-  return sorted.storage.bytes_per_entry < kSortingWorthwhile * best.storage.bytes_per_entry
-             ? std::move(sorted)
-             : std::move(best);
+  if (std::abs(bytes(best) - entry_bytes) <= kBytesOff * entry_bytes) return best;
+  entry_bytes = bytes(best);
+  return with(best.order.inner, best.order.sorted_by_length);
 }
 
 #define STRATA_INSTANTIATE(V, I)                                               \
   template Layout<I> choose_layout(const Csr<V, I>&, const LevelStructure<I>&, \
-                                   const PowerOptions&, Offset)
+                                   const PowerOptions&, Offset, double)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::detail

@@ -2,25 +2,28 @@
 
 #include <algorithm>
 
+#include "strata/plans/internal/planning.hpp"
+
 namespace strata::detail {
 
 namespace {
 
-// Of a machine without facts: everything is equally fast.
+// Of a machine without a profile: everything is equally fast.
 constexpr double kUnknownRate = 1e10;
-
-Offset usable(Offset bytes) {
-  return static_cast<Offset>(kUsableShare * static_cast<double>(bytes));
-}
 
 }  // namespace
 
-Places places_of(const MachineProfile& profile, int threads) {
+Places places_of(const MachineProfile& profile, int threads, const PowerOptions& options) {
   Places places;
-  places.private_bytes = usable(profile.private_cache_bytes(threads));
-  places.shared_bytes = std::max(usable(profile.cache_bytes(threads)), places.private_bytes);
+  places.private_bytes =
+      window_budget(options, profile.private_cache_bytes(threads), kProcessorCacheShare);
+  PowerOptions measured = options;
+  measured.cache_bytes = 0;
+  places.shared_bytes =
+      std::max(window_budget(measured, profile.cache_bytes(threads), kProcessorCacheShare),
+               places.private_bytes);
   Rates& rates = places.rates;
-  // Of facts without any bandwidth nothing is left to decide by; let everything be equally fast.
+  // A profile without any bandwidth leaves nothing to decide by: let everything be equally fast.
   rates.memory = profile.read.empty() ? kUnknownRate : profile.memory_bandwidth(threads);
   rates.cache = std::max(profile.read_bandwidth(threads, places.private_bytes), rates.memory);
   rates.shared = std::clamp(

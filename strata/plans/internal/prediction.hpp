@@ -1,9 +1,10 @@
-// What a sweep costs on a machine: the model's ingredients from the facts and the schedule.
+// What a sweep costs on a processor: the model's ingredients from the profile and the schedule.
 #pragma once
 
 #include "strata/base/types.hpp"
 #include "strata/machine/profile.hpp"
 #include "strata/model/power_model.hpp"
+#include "strata/plans/plan_options.hpp"
 #include "strata/schedule/reuse.hpp"
 
 namespace strata::detail {
@@ -11,15 +12,12 @@ namespace strata::detail {
 // The machine as a plan sees it: memory, a shared cache, and the cores' private caches.
 struct Places {
   Rates rates;              // of all threads together
-  Offset shared_bytes = 0;  // how much the caches keep for us, all threads together
+  Offset shared_bytes = 0;  // how much windows may fill, all threads together
   Offset private_bytes = 0;
 };
 
-// A cache does not keep as much as it holds: it is not fully associative, and other data pass
-// through.
-inline constexpr double kUsableShare = 0.7;
-
-Places places_of(const MachineProfile& profile, int threads);
+// As the options say, see PowerOptions::cache_bytes.
+Places places_of(const MachineProfile& profile, int threads, const PowerOptions& options);
 
 // row_bytes: one element of each right-hand side.
 SweepCosts costs_of(const ReuseProfile& profile, const Places& places, Offset rows,

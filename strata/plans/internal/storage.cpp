@@ -1,10 +1,10 @@
 #include "strata/plans/internal/storage.hpp"
 
-#include <fmt/format.h>
-
 #include <vector>
 
+#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
+#include "strata/formats/ell.hpp"
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
 
@@ -15,33 +15,30 @@ namespace {
 // In order of preference: tall slices are fastest in the cache, so a later one must save this much.
 constexpr double kWorthwhile = 0.97;
 
-std::vector<StorageChoice> allowed_storage(const PowerOptions& options) {
+std::vector<StoredFormat> allowed_storage(const PowerOptions& options) {
   const std::vector<Offset> heights = options.slice_height > 0
                                           ? std::vector<Offset>{options.slice_height}
                                           : std::vector<Offset>{32, 8};
-  std::vector<StorageChoice> allowed;
-  const bool any = options.format == PowerFormat::automatic;
+  const bool any = options.format == Format::automatic;
+  if (!any && !is_sliced(options.format)) return {{options.format, 1}};
+  std::vector<StoredFormat> allowed;
   for (const Offset height : heights) {
-    if (any || options.format == PowerFormat::packed_sell) {
-      allowed.push_back({PowerFormat::packed_sell, height});
-    }
-    if (options.format == PowerFormat::sell) allowed.push_back({PowerFormat::sell, height});
+    allowed.push_back({any ? Format::packed_sell : options.format, height});
   }
-  if (any || options.format == PowerFormat::csr) allowed.push_back({PowerFormat::csr, 1});
-  if (options.format == PowerFormat::ell) allowed.push_back({PowerFormat::ell, 1});
+  if (any) allowed.push_back({Format::csr, 1});
   return allowed;
 }
 
 template <Value V, Index I>
-double bytes_per_entry(const Csr<V, I>& sample, const StorageChoice& storage) {
-  switch (storage.format) {
-    case PowerFormat::sell:
-      return Sell<V, I>::footprint_of(sample, {.slice_height = storage.slice_height})
-          .bytes_per_entry();
-    case PowerFormat::packed_sell:
-      return PackedSell<V, I>::footprint_of(sample, {.slice_height = storage.slice_height})
-          .bytes_per_entry();
-    default: return sample.footprint().bytes_per_entry();
+Footprint footprint_of(const Csr<V, I>& sample, const StoredFormat& stored) {
+  switch (stored.format) {
+    case Format::csr: return sample.footprint();
+    case Format::ell: return Ell<V, I>::footprint_of(sample);
+    case Format::sell:
+      return Sell<V, I>::footprint_of(sample, {.slice_height = stored.slice_height});
+    case Format::packed_sell:
+      return PackedSell<V, I>::footprint_of(sample, {.slice_height = stored.slice_height});
+    default: throw InvalidArgument("plans do not run in this format");
   }
 }
 
@@ -65,27 +62,22 @@ Csr<V, I> sample_of(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
 
 }  // namespace
 
-std::string StorageChoice::name() const {
-  if (!is_sliced(format)) return std::string(name_of(format));
-  return fmt::format("{} C={}", name_of(format), slice_height);
-}
-
 template <Value V, Index I>
-StorageChoice choose_storage(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
+SampledFormat choose_storage(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
                              const PowerOptions& options) {
   const Csr<V, I> sample = sample_of(matrix, order);
-  StorageChoice best;
-  for (StorageChoice storage : allowed_storage(options)) {
-    storage.bytes_per_entry = bytes_per_entry(sample, storage);
-    if (best.bytes_per_entry == 0 || storage.bytes_per_entry < kWorthwhile * best.bytes_per_entry) {
-      best = storage;
+  SampledFormat best;
+  for (const StoredFormat& stored : allowed_storage(options)) {
+    const double bytes = footprint_of(sample, stored).bytes_per_entry();
+    if (best.bytes_per_entry == 0 || bytes < kWorthwhile * best.bytes_per_entry) {
+      best = {stored, bytes};
     }
   }
   return best;
 }
 
 #define STRATA_INSTANTIATE(V, I)                                                 \
-  template StorageChoice choose_storage(const Csr<V, I>&, const PaddedOrder<I>&, \
+  template SampledFormat choose_storage(const Csr<V, I>&, const PaddedOrder<I>&, \
                                         const PowerOptions&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

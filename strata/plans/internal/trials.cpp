@@ -1,22 +1,34 @@
 #include "strata/plans/internal/trials.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/plans/internal/planning.hpp"
 #include "strata/schedule/tiling.hpp"
 
 namespace strata::detail {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+template <Value V, Index I>
+V trial_scale(const Csr<V, I>& matrix) {
+  constexpr Offset kSample = 4096;
+  double largest = 0;  // sum of a row's absolute values
+  const Offset stride = std::max<Offset>(matrix.rows() / kSample, 1);
+  for (Offset row = 0; row < matrix.rows(); row += stride) {
+    double sum = 0;
+    for (Offset k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
+      sum += static_cast<double>(std::abs(matrix.values()[k]));
+    }
+    if (std::isfinite(sum)) largest = std::max(largest, sum);
+  }
+  using Real = decltype(std::abs(V{}));
+  return V(static_cast<Real>(1 / std::max(4 * largest, 1e-30)));
 }
 
 template <Value V, Index I>
-double Trials<V, I>::kernel_rate(const PowerMatrix<V, I>& stored) {
+double Trials<V, I>::kernel_rate(const StoredMatrix<V, I>& stored) {
   constexpr Offset kProbeBytes = 256 * 1024;
   constexpr double kProbeSeconds = 0.001;
   constexpr int kProbeRuns = 5;
@@ -31,7 +43,7 @@ double Trials<V, I>::kernel_rate(const PowerMatrix<V, I>& stored) {
   const double begin = now();
   for (int run = 0; run < kProbeRuns || now() - begin < kProbeSeconds; ++run) {
     const double start = now();
-    stored.step({.alpha = scale()}, vectors_of(1), rows);
+    stored.step(coefficients(), vectors_of(1), rows);
     fastest = std::min(fastest, now() - start);
   }
   return static_cast<double>(before[rows.end] - before[rows.begin]) / std::max(fastest, 1e-9);
@@ -42,10 +54,10 @@ double Trials<V, I>::application_seconds(const Arrangement<V, I>& arrangement,
                                          const Sweep<I>& sweep, int threads) {
   make_vectors(arrangement.matrix.rows());
   std::vector<ProgressCounter> counters(threads);
-  const cpu::StepCoefficients<V> coefficients{.alpha = scale()};
+  const cpu::StepCoefficients<V> step = coefficients();
   const double start = now();
   sweep.run(counters, [&](const typename Sweep<I>::Step& task) {
-    arrangement.matrix.step(coefficients, vectors_of(task.power), task.rows);
+    arrangement.matrix.step(step, vectors_of(task.power), task.rows);
   });
   const double end = now();
   const double share = static_cast<double>(options_.power) / sweep.schedule().power;
@@ -61,7 +73,8 @@ double Trials<V, I>::application_seconds(const Arrangement<V, I>& arrangement,
 
 template <Value V, Index I>
 void Trials<V, I>::make_vectors(Offset rows) {
-  const auto elements = static_cast<std::size_t>(rows * options_.vectors);
+  const auto elements =
+      static_cast<std::size_t>(std::max<Offset>(rows, matrix_.cols()) * options_.vectors);
   vectors_.resize(static_cast<std::size_t>(options_.power) + 1);
   for (Array<V>& vector : vectors_) {
     if (vector.size() >= elements) continue;
@@ -77,25 +90,14 @@ cpu::StepVectors<V> Trials<V, I>::vectors_of(int power) {
 }
 
 template <Value V, Index I>
-V Trials<V, I>::scale() {
-  if (scale_ == 0) {
-    double largest = 0;  // sum of a row's absolute values, of some rows
-    const Offset rows = matrix_.rows();
-    const Offset stride = std::max<Offset>(rows / 4096, 1);
-    for (Offset row = 0; row < rows; row += stride) {
-      double sum = 0;
-      for (Offset k = matrix_.row_offsets()[row]; k < matrix_.row_offsets()[row + 1]; ++k) {
-        sum += static_cast<double>(std::abs(matrix_.values()[k]));
-      }
-      if (std::isfinite(sum)) largest = std::max(largest, sum);
-    }
-    scale_ = 1 / std::max(4 * largest, 1e-30);
-  }
-  using Real = decltype(std::abs(V{}));
-  return V(static_cast<Real>(scale_));
+cpu::StepCoefficients<V> Trials<V, I>::coefficients() {
+  if (scale_ == V{}) scale_ = trial_scale(matrix_);
+  return {.alpha = scale_};
 }
 
-#define STRATA_INSTANTIATE(V, I) template class Trials<V, I>
+#define STRATA_INSTANTIATE(V, I)            \
+  template V trial_scale(const Csr<V, I>&); \
+  template class Trials<V, I>
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::detail

@@ -9,12 +9,13 @@
 #include "strata/execute/sweep.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/plans/internal/arrangement.hpp"
-#include "strata/plans/power_options.hpp"
+#include "strata/plans/plan_options.hpp"
 
 namespace strata::detail {
 
-// Seconds of a clock that only goes forward.
-double now();
+// A factor that keeps powers of the matrix from growing: by the row sums of a sample.
+template <Value V, Index I>
+V trial_scale(const Csr<V, I>& matrix);
 
 template <Value V, Index I>
 class Trials {
@@ -25,7 +26,7 @@ class Trials {
 
   // Bytes per second that the kernel takes from the private cache: some rows in the middle, again
   // and again, on this thread.
-  double kernel_rate(const PowerMatrix<V, I>& stored);
+  double kernel_rate(const StoredMatrix<V, I>& stored);
 
   // Of all powers, from one run of a sweep that does some of them; copies between the caller's
   // order and the plan's count.
@@ -35,12 +36,12 @@ class Trials {
  private:
   void make_vectors(Offset rows);
   cpu::StepVectors<V> vectors_of(int power);
-  V scale();
+  cpu::StepCoefficients<V> coefficients();
 
   const Csr<V, I>& matrix_;
   const PowerOptions& options_;
   std::vector<Array<V>> vectors_;  // 0 … power
-  double scale_ = 0;               // not found yet
+  V scale_{};                      // not found yet
 };
 
 }  // namespace strata::detail

@@ -25,11 +25,11 @@ class PersistentSweepTest : public testing::Test {
 
 // y_0 … y_p on the device, the powers poisoned, and steps that make them.
 template <Value V>
-struct Sweep {
+struct TestVectors {
   std::vector<DeviceArray<V>> y;
   SweepSteps<V> steps;
 
-  Sweep(const std::vector<V>& x, int power, Stream& stream) {
+  TestVectors(const std::vector<V>& x, int power, Stream& stream) {
     const std::vector<V> poison(x.size(), V(std::numeric_limits<float>::quiet_NaN()));
     for (int k = 0; k <= power; ++k) {
       y.push_back(to_device(std::span<const V>(k == 0 ? x : poison), stream));
@@ -60,13 +60,13 @@ struct OnDevice {
 
   // y_1 … y_p, in vectors that start as NaN.
   std::vector<Array<V>> run(const std::vector<V>& x, int power, std::uint32_t stress_seed = 0) {
-    Sweep<V> sweep(x, power, stream);
-    sweep.steps.stress_seed = stress_seed;
-    sweep.run(sweep.steps, workspace, stream);
+    TestVectors<V> vectors(x, power, stream);
+    vectors.steps.stress_seed = stress_seed;
+    sweep.run(vectors.steps, workspace, stream);
     stream.synchronize();
     sweep.require_ended(workspace, stream);
     std::vector<Array<V>> found;
-    for (int k = 1; k <= power; ++k) found.push_back(to_host(sweep.y[k].span(), stream));
+    for (int k = 1; k <= power; ++k) found.push_back(to_host(vectors.y[k].span(), stream));
     return found;
   }
 };
@@ -173,7 +173,7 @@ TEST_F(PersistentSweepTest, ASweepThatGivesUpEndsAndLeavesAWorkspaceAsNew) {
                                         << ", p=" << power << ", C=" << height);
         OnDevice<double> on(stored, shape);
         const auto expected = on.run(x, power);
-        Sweep<double> sweep(x, power, on.stream);
+        TestVectors<double> sweep(x, power, on.stream);
         const Graph graph =
             Graph::capture(on.stream, [&] { on.sweep.run(sweep.steps, on.workspace, on.stream); });
         SweepSteps<double> stalled = sweep.steps;
@@ -209,8 +209,8 @@ TEST_F(PersistentSweepTest, SweepsInSeveralStreamsDoNotBlockEachOther) {
     Stream high(StreamPriority::high);
     Stream other(StreamPriority::high);
     auto workspace = normal.sweep.make_workspace(high);
-    Sweep<double> in_normal(x, 3, normal.stream);
-    Sweep<double> in_high(x, 3, high);
+    TestVectors<double> in_normal(x, 3, normal.stream);
+    TestVectors<double> in_high(x, 3, high);
     const DevicePackedSell<double> plain(stored, other);
     DeviceArray<double> y(plain.rows());
     const auto start = to_device(std::span<const double>(x), other);
@@ -237,7 +237,7 @@ TEST_F(PersistentSweepTest, RefusesWorkspacesOfOtherSweeps) {
   const DeviceProperties device = device_properties(current_device());
   for (const SweepShape& shape : sweep_shapes<double>(device, 2, 1, 32)) {
     OnDevice<double> on(stored, shape);
-    Sweep<double> sweep(x, 2, on.stream);
+    TestVectors<double> sweep(x, 2, on.stream);
     PersistentSweep<double>::Workspace never_made;
     EXPECT_THROW(on.sweep.run(sweep.steps, never_made, on.stream), InvalidArgument);
     for (const SweepShape& taller : sweep_shapes<double>(device, 3, 1, 32)) {
@@ -261,7 +261,7 @@ TEST_F(PersistentSweepTest, CanBeCapturedIntoAGraph) {
   for (const SweepShape& shape : sweep_shapes<double>(device, 2, 1, 32)) {
     OnDevice<double> on_device(stored, shape);
     const auto expected = on_device.run(x, 2);
-    Sweep<double> sweep(x, 2, on_device.stream);
+    TestVectors<double> sweep(x, 2, on_device.stream);
     const Graph graph = Graph::capture(on_device.stream, [&] {
       on_device.sweep.run(sweep.steps, on_device.workspace, on_device.stream);
     });

@@ -45,12 +45,12 @@ TYPED_TEST(GpuReorder, VectorsGoWhereThePaddedOrderPutsThemAndBack) {
     const PaddedOrder<Index32> order(rows, test::padded_rows<Index32>(rows, 1));
     std::vector<Index32> row_at;
     std::vector<Index32> position_of;
-    for (Index32 i = 0; i < order.positions(); ++i) row_at.push_back(order.row_at(i));
+    for (Index32 i = 0; i < order.padded_rows(); ++i) row_at.push_back(order.row_at(i));
     for (Index32 i = 0; i < rows; ++i) position_of.push_back(order.position_of(i));
     for (int count = 1; count <= 8; ++count) {
       SCOPED_TRACE(testing::Message() << count << " vectors of " << rows << " rows");
       const auto x = test::random_vector<V>(static_cast<std::size_t>(rows) * count, 2);
-      std::vector<V> expected(static_cast<std::size_t>(order.positions()) * count);
+      std::vector<V> expected(static_cast<std::size_t>(order.padded_rows()) * count);
       order.template gather<V>(x, expected, count);
       const auto moved =
           reordered_on_emulator<warp>(test::device_copy(std::span<const V>(x)), row_at, count);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "strata/plans/gpu/internal/prediction.hpp"
+#include "strata/plans/internal/given_order.hpp"
 #include "tests/machine/gpu/support.hpp"
 #include "tests/support/graphs.hpp"
 
@@ -33,7 +34,8 @@ TEST(LevelCut, KnowsItsGroups) {
   EXPECT_EQ(cut.largest_entries(), 11);
   EXPECT_EQ(cut.tiling().tiles(), 3);
   EXPECT_EQ(cut.tiling().row_offsets, (Array<I>{0, 3, 6, 10}));
-  EXPECT_EQ(dependency_distance_in_entries(path.view()), 3);
+  EXPECT_EQ(strata::detail::dependency_distance<std::int32_t>(path.view(), path.view().row_offsets),
+            3);
 }
 
 // 500 MB per power in 100 groups.
@@ -47,14 +49,14 @@ PowerCandidate by_levels(Offset window, int block) {
 
 TEST(LevelPrediction, CountsKernelsAndWhatTheyReadFromWhere) {
   const GpuProfile profile = test::imaginary_gpu();
-  const PowersToPredict powers{.power = 4, .row_bytes = 8, .entries = 4e7};
+  const PowersToPredict powers{.power = 4, .row_bytes = 8, .entries = 4e7, .rows = 1e6};
   PowerCandidate launched = by_levels(30 * kMega, 4);
-  predict_levels(launched, powers, {.rows = 1e6, .groups = 100, .in_graph = false}, profile);
+  predict_levels(launched, powers, {.groups = 100, .in_graph = false}, profile);
   EXPECT_DOUBLE_EQ(launched.memory_bytes, 400e6 + 5 * 8e6);
   EXPECT_NEAR(launched.predicted_seconds, 440e6 / 4e12 + 1200e6 / 8e12 + 400 * 3e-6, 1e-9);
-  EXPECT_EQ(launched.bound, "sync");
+  EXPECT_EQ(launched.bound, Bound::synchronisation);
   PowerCandidate graph = by_levels(30 * kMega, 4);
-  predict_levels(graph, powers, {.rows = 1e6, .groups = 100, .in_graph = true}, profile);
+  predict_levels(graph, powers, {.groups = 100, .in_graph = true}, profile);
   // Starting takes longer than launching here: a graph saves nothing.
   EXPECT_NEAR(launched.predicted_seconds, graph.predicted_seconds, 1e-9);
 }
@@ -62,21 +64,21 @@ TEST(LevelPrediction, CountsKernelsAndWhatTheyReadFromWhere) {
 TEST(LevelPrediction, AGraphSavesLaunchesThatTakeLongerThanStarting) {
   GpuProfile profile = test::imaginary_gpu();
   profile.launch_seconds = 4e-6;
-  const PowersToPredict powers{.power = 4, .row_bytes = 8, .entries = 4e7};
+  const PowersToPredict powers{.power = 4, .row_bytes = 8, .entries = 4e7, .rows = 1e6};
   PowerCandidate launched = by_levels(30 * kMega, 4);
-  predict_levels(launched, powers, {.rows = 1e6, .groups = 100, .in_graph = false}, profile);
+  predict_levels(launched, powers, {.groups = 100, .in_graph = false}, profile);
   PowerCandidate graph = by_levels(30 * kMega, 4);
-  predict_levels(graph, powers, {.rows = 1e6, .groups = 100, .in_graph = true}, profile);
+  predict_levels(graph, powers, {.groups = 100, .in_graph = true}, profile);
   EXPECT_NEAR(launched.predicted_seconds - graph.predicted_seconds, 400 * 1e-6, 1e-9);
 }
 
 TEST(LevelPrediction, AWindowBeyondTheCacheSavesNothing) {
   const GpuProfile profile = test::imaginary_gpu();
-  const PowersToPredict powers{.power = 5, .row_bytes = 8, .entries = 4e7};
+  const PowersToPredict powers{.power = 5, .row_bytes = 8, .entries = 4e7, .rows = 1e6};
   PowerCandidate candidate = by_levels(300 * kMega, 3);
-  predict_levels(candidate, powers, {.rows = 1e6, .groups = 4, .in_graph = false}, profile);
+  predict_levels(candidate, powers, {.groups = 4, .in_graph = false}, profile);
   EXPECT_DOUBLE_EQ(candidate.memory_bytes, 5 * 400e6 + (4 + 3) * 8e6);  // 3 + 2 powers
-  EXPECT_EQ(candidate.bound, "dram");
+  EXPECT_EQ(candidate.bound, Bound::memory);
 }
 
 }  // namespace

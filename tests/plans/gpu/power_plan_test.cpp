@@ -22,9 +22,9 @@ TEST_F(GpuPowerPlanTest, AgreesWithTheReferenceForEveryStrategyAndFormat) {
     const auto matrix = generate<double, I>(spec);
     for (const PowerStrategy strategy :
          {PowerStrategy::automatic, PowerStrategy::spmv, PowerStrategy::wavefront}) {
-      for (const PowerFormat format : {PowerFormat::automatic, PowerFormat::csr, PowerFormat::sell,
-                                       PowerFormat::packed_sell}) {
-        GpuPowerOptions options = quick_options();
+      for (const Format format :
+           {Format::automatic, Format::csr, Format::sell, Format::packed_sell}) {
+        PowerOptions options = quick_options();
         options.strategy = strategy;
         options.format = format;
         options.power = 5;
@@ -39,7 +39,7 @@ TEST_F(GpuPowerPlanTest, AgreesForEveryTypeBasisAndNumberOfVectors) {
                          Basis::newton({{1, 0}, {2, 3}, {2, -3}, {-1, 0}, {4, 0}, {0.5, 0}}, 15)};
   for (const Basis& basis : bases) {
     for (const int vectors : {1, 2, 5, 8}) {
-      GpuPowerOptions options = quick_options();
+      PowerOptions options = quick_options();
       options.power = 6;
       options.basis = basis;
       options.vectors = vectors;
@@ -55,7 +55,7 @@ TEST_F(GpuPowerPlanTest, AnyPowerAndBlockIsAccepted) {
   const auto matrix = generate<double, I>("stencil9:80x80");
   for (const int power : {1, 2, 3, 7, 16}) {
     for (const int block : {0, 2, 3, 4}) {
-      GpuPowerOptions options = quick_options();
+      PowerOptions options = quick_options();
       options.power = power;
       options.block = block;
       options.basis = Basis::scaled(10);
@@ -70,7 +70,7 @@ TEST_F(GpuPowerPlanTest, AwkwardMatricesComeOutRight) {
     if (matrix.rows() != matrix.cols()) continue;
     SCOPED_TRACE(name);
     for (const PowerStrategy strategy : {PowerStrategy::automatic, PowerStrategy::wavefront}) {
-      GpuPowerOptions options = quick_options();
+      PowerOptions options = quick_options();
       options.strategy = strategy;
       options.power = 3;
       expect_powers(matrix, options);
@@ -79,7 +79,7 @@ TEST_F(GpuPowerPlanTest, AwkwardMatricesComeOutRight) {
 }
 
 TEST_F(GpuPowerPlanTest, TimedPlansAgreeToo) {
-  GpuPowerOptions options = quick_options();
+  PowerOptions options = quick_options();
   options.autotune = true;
   expect_powers(generate<double, I>("stencil27:30x30x60,shuffle=1"), options);
   expect_powers(generate<float, I>("mesh:40000,dim=2,nnzr=7"), options);
@@ -90,7 +90,7 @@ TEST_F(GpuPowerPlanTest, NewValuesOnTheSamePattern) {
   const auto other = scaled(matrix, 2.0);
   for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::wavefront,
                                        PowerStrategy::levels, PowerStrategy::graph}) {
-    GpuPowerOptions options = quick_options();
+    PowerOptions options = quick_options();
     options.strategy = strategy;
     options.power = 3;
     PowerPlan<double> plan = plan_powers(matrix, options, stream());
@@ -121,10 +121,9 @@ TEST_F(GpuPowerPlanTest, ValuesOnAnotherPatternAreRefusedAndChangeNothing) {
   const auto x = test::random_vector<double>(matrix.rows(), 3);
   for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::wavefront,
                                        PowerStrategy::levels, PowerStrategy::graph}) {
-    for (const PowerFormat format :
-         {PowerFormat::automatic, PowerFormat::csr, PowerFormat::ell, PowerFormat::sell}) {
-      if (strategy == PowerStrategy::wavefront && format != PowerFormat::automatic) continue;
-      GpuPowerOptions options = quick_options();
+    for (const Format format : {Format::automatic, Format::csr, Format::ell, Format::sell}) {
+      if (strategy == PowerStrategy::wavefront && format != Format::automatic) continue;
+      PowerOptions options = quick_options();
       options.strategy = strategy;
       options.format = format;
       options.power = 3;
@@ -147,7 +146,7 @@ TEST_F(GpuPowerPlanTest, WorkspacesOfOtherPlansAreRefused) {
   DeviceArray<double> powers(3 * x.size());
   for (const PowerStrategy strategy :
        {PowerStrategy::spmv, PowerStrategy::wavefront, PowerStrategy::levels}) {
-    GpuPowerOptions options = quick_options();
+    PowerOptions options = quick_options();
     options.strategy = strategy;
     options.power = 3;
     const PowerPlan<double> plan = plan_powers(matrix, options, stream());
@@ -213,9 +212,9 @@ TEST_F(GpuPowerPlanTest, StreamsWithTheirOwnWorkspacesDoNotDisturbEachOther) {
     const auto matrix = generate<double, I>(spec);
     for (const PowerStrategy strategy :
          {PowerStrategy::spmv, PowerStrategy::levels, PowerStrategy::graph}) {
-      GpuPowerOptions options = quick_options();
+      PowerOptions options = quick_options();
       options.strategy = strategy;
-      options.format = PowerFormat::csr;
+      options.format = Format::csr;
       options.power = 3;
       options.basis = Basis::scaled(1000);
       const PowerPlan<double> plan = plan_powers(matrix, options, stream());
@@ -257,7 +256,7 @@ TEST_F(GpuPowerPlanTest, PlanningStaysWithinTheMemoryThatThereIs) {
   } afterwards;
   for (const char* spec : {"stencil27:60x60x80", "mesh:60000,dim=3,nnzr=15,shuffle=1"}) {
     const auto matrix = generate<double, I>(spec);
-    GpuPowerOptions options = quick_options();
+    PowerOptions options = quick_options();
     options.autotune = true;
     options.power = 3;
     const Offset before = device_memory_use().bytes;
@@ -304,7 +303,7 @@ TEST_F(GpuPowerPlanTest, PlanningStaysWithinTheMemoryThatThereIs) {
 
 // Facts of another GPU are for predictions; what runs is made for the GPU that is here.
 TEST_F(GpuPowerPlanTest, ProfileOfAnotherDeviceChooseNoKernels) {
-  GpuPowerOptions options = quick_options();
+  PowerOptions options = quick_options();
   profile_.device.multiprocessors = 10 * profile_.device.multiprocessors;
   profile_.device.shared_bytes_per_block = Offset{1} << 20;
   profile_.device.l2_bytes = Offset{1} << 32;
@@ -320,7 +319,7 @@ TEST_F(GpuPowerPlanTest, ProfileOfAnotherDeviceChooseNoKernels) {
 
 TEST_F(GpuPowerPlanTest, WorksInItsOwnOrderToo) {
   const auto matrix = generate<double, I>("stencil27:12x12x40,shuffle=1");
-  GpuPowerOptions options = quick_options();
+  PowerOptions options = quick_options();
   options.strategy = PowerStrategy::wavefront;
   options.power = 3;
   const auto x = test::random_vector<double>(matrix.rows(), 3);
@@ -350,7 +349,7 @@ TEST_F(GpuPowerPlanTest, RefusesWhatHasNoPowersOrDoesNotFit) {
   entries.add(0, 4);
   EXPECT_THROW(plan_powers(entries.coo().to_csr(), quick_options(), stream()), InvalidArgument);
   const auto matrix = generate<double, I>("stencil5:20x20");
-  GpuPowerOptions options = quick_options();
+  PowerOptions options = quick_options();
   options.power = 0;
   EXPECT_THROW(plan_powers(matrix, options, stream()), InvalidArgument);
   options.power = 2;

@@ -23,13 +23,13 @@ class GpuPowerPlanTest : public test::GpuTest {
     if (!IsSkipped()) stream_.emplace();
   }
 
-  // Predicts with imaginary facts of the device that is here, and times nothing.
-  GpuPowerOptions quick_options() {
+  // Predicts with an imaginary profile of this device, and times nothing.
+  PowerOptions quick_options() {
     profile_ = test::imaginary_gpu();
     profile_.device = device_properties(current_device());
-    GpuPowerOptions options;
+    PowerOptions options;
     options.autotune = false;
-    options.profile = &profile_;
+    options.gpu_profile = &profile_;
     return options;
   }
 
@@ -61,7 +61,7 @@ class GpuPowerPlanTest : public test::GpuTest {
   }
 
   template <Value V, Index J>
-  void expect_powers(const Csr<V, J>& matrix, const GpuPowerOptions& options) {
+  void expect_powers(const Csr<V, J>& matrix, const PowerOptions& options) {
     const PowerPlan<V> plan = plan_powers(matrix, options, stream());
     const auto x =
         test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * options.vectors, 11);

@@ -4,8 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include "strata/base/parallel.hpp"
-
 namespace strata::gpu::detail {
 
 using I = std::int32_t;
@@ -37,23 +35,6 @@ Array<I> merged_groups(const PatternView<I>& pattern, std::span<const I> group_r
     }
   }
   return merged;
-}
-
-Offset dependency_distance_in_entries(const PatternView<I>& pattern) {
-  const std::span<const Offset> before = pattern.row_offsets;
-  return parallel_reduce(
-      pattern.rows, Offset{0},
-      [&](Offset begin, Offset end) {
-        Offset farthest = 0;
-        for (Offset row = begin; row < end; ++row) {
-          const auto columns = pattern.columns_of(static_cast<I>(row));
-          if (columns.empty()) continue;
-          farthest = std::max({farthest, before[columns.back()] - before[row],
-                               before[row] - before[columns.front()]});
-        }
-        return farthest;
-      },
-      [](Offset a, Offset b) { return std::max(a, b); });
 }
 
 }  // namespace strata::gpu::detail

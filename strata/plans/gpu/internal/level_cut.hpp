@@ -34,8 +34,4 @@ class LevelCut {
 Array<std::int32_t> merged_groups(const PatternView<std::int32_t>& pattern,
                                   std::span<const std::int32_t> group_rows, Offset entries);
 
-// The most entries between a row and the farthest that it touches: groups of so many touch little
-// more than their two neighbours.
-Offset dependency_distance_in_entries(const PatternView<std::int32_t>& pattern);
-
 }  // namespace strata::gpu::detail

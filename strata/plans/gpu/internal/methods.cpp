@@ -1,9 +1,11 @@
 #include "strata/plans/gpu/internal/methods.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
+#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 
 namespace strata::gpu::detail {
@@ -15,51 +17,57 @@ using I = std::int32_t;
 constexpr double kAnyFill = std::numeric_limits<double>::infinity();
 
 template <Value V>
-StoredMatrix<V> stored(const Csr<V, I>& matrix, const StorageChoice& storage, Stream& stream) {
-  switch (storage.format) {
-    case PowerFormat::csr: return DeviceCsr<V>(matrix, stream);
-    case PowerFormat::ell: return DeviceEll<V>(Ell<V, I>::from_csr(matrix), stream);
-    case PowerFormat::sell:
-      return DeviceSell<V>(Sell<V, I>::from_csr(matrix, {.slice_height = storage.slice_height,
+StoredMatrix<V> uploaded(const Csr<V, I>& matrix, const StoredFormat& stored_format,
+                         Stream& stream) {
+  switch (stored_format.format) {
+    case Format::csr: return DeviceCsr<V>(matrix, stream);
+    case Format::ell: return DeviceEll<V>(Ell<V, I>::from_csr(matrix), stream);
+    case Format::sell:
+      return DeviceSell<V>(Sell<V, I>::from_csr(matrix, {.slice_height = stored_format.slice_height,
                                                          .max_fill = kAnyFill}),
                            stream);
-    default: return DevicePackedSell<V>(*packed(matrix, storage.slice_height), stream);
+    case Format::packed_sell:
+      return DevicePackedSell<V>(*packed(matrix, stored_format.slice_height), stream);
+    default: throw InvalidArgument("GPUs have no kernels for this format");
   }
 }
 
 template <Value V>
-Footprint footprint_of(const Csr<V, I>& matrix, const StorageChoice& storage) {
-  switch (storage.format) {
-    case PowerFormat::csr: return matrix.footprint();
-    case PowerFormat::ell: return Ell<V, I>::footprint_of(matrix);
-    case PowerFormat::sell:
-      return Sell<V, I>::footprint_of(matrix, {.slice_height = storage.slice_height});
-    default: return PackedSell<V, I>::footprint_of(matrix, {.slice_height = storage.slice_height});
+Footprint footprint_of(const Csr<V, I>& matrix, const StoredFormat& stored_format) {
+  switch (stored_format.format) {
+    case Format::csr: return matrix.footprint();
+    case Format::ell: return Ell<V, I>::footprint_of(matrix);
+    case Format::sell:
+      return Sell<V, I>::footprint_of(matrix, {.slice_height = stored_format.slice_height});
+    case Format::packed_sell:
+      return PackedSell<V, I>::footprint_of(matrix, {.slice_height = stored_format.slice_height});
+    default: throw InvalidArgument("GPUs have no kernels for this format");
   }
 }
 
 // What no product reads but finishing the rows does: the lengths of padded rows, or a bit for every
 // value that tells padding from entries.
 template <Value V>
-Offset bookkeeping_bytes(const Csr<V, I>& matrix, const StorageChoice& storage,
+Offset bookkeeping_bytes(const Csr<V, I>& matrix, const StoredFormat& stored_format,
                          const Footprint& footprint) {
-  switch (storage.format) {
-    case PowerFormat::csr: return 0;
-    case PowerFormat::packed_sell: return footprint.stored_entries / 8;
+  switch (stored_format.format) {
+    case Format::csr: return 0;
+    case Format::packed_sell: return footprint.stored_entries / 8;
     default: return matrix.rows() * Offset{sizeof(I)};
   }
 }
 
 template <Value V>
 void run_plain(const StoredMatrix<V>& stored, std::span<const StepCoefficients<V>> coefficients,
-               std::span<V* const> vectors, int count, DeviceSpan<V> scratch, Stream& stream) {
+               std::span<V* const> vectors, const V* before, int count, DeviceSpan<V> scratch,
+               Stream& stream) {
   std::visit(
       [&](const auto& matrix) {
         const Offset elements = Offset{matrix.rows()} * count;
         for (std::size_t k = 1; k <= coefficients.size(); ++k) {
-          const V* previous = k >= 2 ? vectors[k - 2] : nullptr;
+          const V* previous = k >= 2 ? vectors[k - 2] : before;
           step(matrix, coefficients[k - 1],
-               {{vectors[k - 1], elements},
+               {{vectors[k - 1], Offset{matrix.cols()} * count},
                 {previous, previous != nullptr ? elements : 0},
                 {vectors[k], elements},
                 count,
@@ -111,9 +119,17 @@ void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> co
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
     levels->run(vectors, coefficients, workspace.levels, stream);
   } else {
-    run_plain<V>(*std::get<SharedMatrix<V>>(method), coefficients, vectors, count,
+    run_plain<V>(*std::get<SharedMatrix<V>>(method), coefficients, vectors, nullptr, count,
                  workspace.scratch.span(), stream);
   }
+}
+
+template <Value V>
+void run_product(const Method<V>& method, const StepCoefficients<V>& coefficients, const V* x, V* y,
+                 int count, MethodWorkspace<V>& workspace, Stream& stream) {
+  const std::array<V*, 2> vectors{const_cast<V*>(x), y};
+  run_plain<V>(*std::get<SharedMatrix<V>>(method), {&coefficients, 1}, vectors, y, count,
+               workspace.scratch.span(), stream);
 }
 
 template <Value V>
@@ -127,19 +143,19 @@ Offset bytes_of(const Method<V>& method) {
 }
 
 template <Value V>
-StoredForm<V>::StoredForm(const Csr<V, I>& matrix, const StorageChoice& storage)
-    : matrix_(matrix), storage_(storage) {
-  const Footprint footprint = footprint_of(matrix, storage);
-  if (storage.format == PowerFormat::ell) require_fill(footprint, kDefaultMaxFill, "ELLPACK");
+StoredForm<V>::StoredForm(const Csr<V, I>& matrix, const StoredFormat& stored_format)
+    : matrix_(matrix), stored_(stored_format) {
+  const Footprint footprint = footprint_of(matrix, stored_format);
+  if (stored_format.format == Format::ell) require_fill(footprint, kDefaultMaxFill, "ELLPACK");
   bytes_ = footprint.bytes();
-  device_bytes_ = bytes_ + bookkeeping_bytes(matrix, storage, footprint);
+  device_bytes_ = bytes_ + bookkeeping_bytes(matrix, stored_format, footprint);
 }
 
 template <Value V>
 SharedMatrix<V> StoredForm<V>::on_device(Stream& stream) {
   SharedMatrix<V> matrix = uploaded_.lock();
   if (!matrix) {
-    matrix = std::make_shared<const StoredMatrix<V>>(stored(matrix_, storage_, stream));
+    matrix = std::make_shared<const StoredMatrix<V>>(uploaded(matrix_, stored_, stream));
     uploaded_ = matrix;
   }
   return matrix;
@@ -178,29 +194,32 @@ std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>& matrix, Offset s
 }
 
 template <Value V>
-Method<V> method_like(const Method<V>& method, const StorageChoice& storage,
+Method<V> method_like(const Method<V>& method, const StoredFormat& stored_format,
                       const Csr<V, I>& in_order, Stream& stream) {
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
     const SweepShape& shape = sweep->shape();
-    TiledForm<V> form(packed(in_order, storage.slice_height), shape.tile_bytes, shape.workers);
+    TiledForm<V> form(packed(in_order, stored_format.slice_height), shape.tile_bytes,
+                      shape.workers);
     return PersistentSweep<V>(form.on_device(stream), shape);
   }
-  SharedMatrix<V> matrix = StoredForm<V>(in_order, storage).on_device(stream);
+  SharedMatrix<V> matrix = StoredForm<V>(in_order, stored_format).on_device(stream);
   if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
     return levels->with_matrix(std::move(matrix));
   }
   return matrix;
 }
 
-#define STRATA_INSTANTIATE(V, unused)                                                \
-  template MethodWorkspace<V> workspace_of(const Method<V>&, int, Stream&);          \
-  template void run_powers(const Method<V>&, std::span<const StepCoefficients<V>>,   \
-                           std::span<V* const>, int, MethodWorkspace<V>&, Stream&);  \
-  template Offset bytes_of(const Method<V>&);                                        \
-  template class StoredForm<V>;                                                      \
-  template class TiledForm<V>;                                                       \
-  template std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>&, Offset); \
-  template Method<V> method_like(const Method<V>&, const StorageChoice&, const Csr<V, I>&, Stream&)
+#define STRATA_INSTANTIATE(V, unused)                                                        \
+  template MethodWorkspace<V> workspace_of(const Method<V>&, int, Stream&);                  \
+  template void run_powers(const Method<V>&, std::span<const StepCoefficients<V>>,           \
+                           std::span<V* const>, int, MethodWorkspace<V>&, Stream&);          \
+  template void run_product(const Method<V>&, const StepCoefficients<V>&, const V*, V*, int, \
+                            MethodWorkspace<V>&, Stream&);                                   \
+  template Offset bytes_of(const Method<V>&);                                                \
+  template class StoredForm<V>;                                                              \
+  template class TiledForm<V>;                                                               \
+  template std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>&, Offset);         \
+  template Method<V> method_like(const Method<V>&, const StoredFormat&, const Csr<V, I>&, Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 
 }  // namespace strata::gpu::detail

@@ -15,11 +15,9 @@
 #include "strata/execute/gpu/persistent_sweep.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/packed_sell.hpp"
-#include "strata/plans/internal/storage.hpp"
+#include "strata/plans/plan_options.hpp"
 
 namespace strata::gpu::detail {
-
-using strata::detail::StorageChoice;
 
 template <Value V>
 using SharedMatrix = std::shared_ptr<const StoredMatrix<V>>;
@@ -48,6 +46,11 @@ void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> co
                 std::span<V* const> vectors, int count, MethodWorkspace<V>& workspace,
                 Stream& stream);
 
+// y = αAx + βy with a method that is plain products.
+template <Value V>
+void run_product(const Method<V>& method, const StepCoefficients<V>& coefficients, const V* x, V* y,
+                 int count, MethodWorkspace<V>& workspace, Stream& stream);
+
 // On the device.
 template <Value V>
 Offset bytes_of(const Method<V>& method);
@@ -57,16 +60,16 @@ template <Value V>
 class StoredForm {
  public:
   // The matrix must outlive the form. Throws InvalidArgument where ELLPACK would be mostly padding.
-  StoredForm(const Csr<V, std::int32_t>& matrix, const StorageChoice& storage);
+  StoredForm(const Csr<V, std::int32_t>& matrix, const StoredFormat& stored_format);
 
-  const StorageChoice& storage() const { return storage_; }
+  const StoredFormat& stored() const { return stored_; }
   Offset bytes() const { return bytes_; }                // that a product reads
   Offset device_bytes() const { return device_bytes_; }  // with all that goes along
   SharedMatrix<V> on_device(Stream& stream);
 
  private:
   const Csr<V, std::int32_t>& matrix_;
-  StorageChoice storage_;
+  StoredFormat stored_;
   Offset bytes_ = 0;
   Offset device_bytes_ = 0;
   std::weak_ptr<const StoredMatrix<V>> uploaded_;
@@ -100,7 +103,7 @@ std::shared_ptr<const PackedSell<V, std::int32_t>> packed(const Csr<V, std::int3
 
 // The same method for other values, from the matrix in the plan's order.
 template <Value V>
-Method<V> method_like(const Method<V>& method, const StorageChoice& storage,
+Method<V> method_like(const Method<V>& method, const StoredFormat& stored_format,
                       const Csr<V, std::int32_t>& in_order, Stream& stream);
 
 }  // namespace strata::gpu::detail

@@ -1,53 +1,34 @@
 #include "strata/plans/gpu/internal/trials.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "strata/base/instantiate.hpp"
-#include "strata/base/parallel.hpp"
 #include "strata/device/array.hpp"
 #include "strata/device/error.hpp"
 #include "strata/device/event.hpp"
+#include "strata/plans/internal/trials.hpp"
 
 namespace strata::gpu::detail {
 
-namespace {
-
 using I = std::int32_t;
 
-// ‖A‖∞.
 template <Value V>
-double largest_row_sum(const Csr<V, I>& matrix) {
-  return parallel_reduce(
-      matrix.rows(), 0.0,
-      [&](Offset begin, Offset end) {
-        double most = 0;
-        for (Offset row = begin; row < end; ++row) {
-          double sum = 0;
-          for (Offset k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
-            sum += std::abs(matrix.values()[k]);
-          }
-          if (sum > most) most = sum;
-        }
-        return most;
-      },
-      [](double a, double b) { return std::max(a, b); });
-}
-
-}  // namespace
-
-template <Value V>
-Trials<V>::Trials(const Csr<V, I>& matrix, int power, int vectors, Stream& stream)
-    : vectors_(vectors), stream_(stream) {
-  using Real = decltype(std::abs(V{}));
-  const double sum = largest_row_sum(matrix);
-  steps_.assign(static_cast<std::size_t>(power),
-                {V(static_cast<Real>(sum > 0 ? 1 / sum : 1)), V{}, V{}});
+Trials<V>::Trials(const Csr<V, I>& matrix, const PowerOptions& options, Stream& stream)
+    : matrix_(matrix), options_(options), stream_(stream) {
+  steps_.assign(static_cast<std::size_t>(options.power),
+                {.alpha = strata::detail::trial_scale(matrix)});
 }
 
 template <Value V>
-Offset Trials<V>::bytes(I padded_rows) const {
-  return Offset{padded_rows} * vectors_ * (std::ssize(steps_) + 1) * Offset{sizeof(V)};
+bool Trials<V>::copies(const Rows& rows) const {
+  return options_.vector_order == VectorOrder::caller && !rows.order.is_identity();
+}
+
+template <Value V>
+Offset Trials<V>::bytes(const Rows& rows) const {
+  const Offset longest = std::max(rows.order.padded_rows(), matrix_.cols());
+  const Offset own = copies(rows) ? rows.order.rows() : 0;
+  return (longest * (std::ssize(steps_) + 1) + own) * options_.vectors * Offset{sizeof(V)};
 }
 
 template <Value V>
@@ -65,34 +46,53 @@ void Trials<V>::make_vectors(Offset elements) {
 }
 
 template <Value V>
-double Trials<V>::seconds_of(const Method<V>& method, I padded_rows) {
+void Trials<V>::run(const Method<V>& method, const Rows& rows, MethodWorkspace<V>& workspace) {
+  const Offset padded = Offset{rows.order.padded_rows()} * options_.vectors;
+  const auto array = [&](std::size_t k) -> DeviceArray<V>& { return arrays_[k % arrays_.size()]; };
+  std::vector<V*> y;
+  for (std::size_t k = 0; k <= steps_.size(); ++k) y.push_back(array(k).data());
+  if (copies(rows)) {
+    rows.on_device.gather(std::as_const(callers_).span(), arrays_.front().subspan(0, padded),
+                          options_.vectors, stream_);
+  }
+  run_powers<V>(method, steps_, y, options_.vectors, workspace, stream_);
+  if (!copies(rows)) return;
+  for (std::size_t k = 1; k <= steps_.size(); ++k) {
+    rows.on_device.scatter(DeviceSpan<const V>(array(k).subspan(0, padded)), callers_.span(),
+                           options_.vectors, stream_);
+  }
+}
+
+template <Value V>
+double Trials<V>::seconds_of(const Method<V>& method, const Rows& rows) {
   constexpr int kRuns = 5;
-  const Offset elements = Offset{padded_rows} * vectors_;
+  const Offset elements =
+      Offset{std::max(rows.order.padded_rows(), matrix_.cols())} * options_.vectors;
   if (elements == 0) return 0;
   make_vectors(elements);
   const std::vector<V> ones(static_cast<std::size_t>(elements), V(1));
   copy(std::span<const V>(ones), arrays_.front().subspan(0, elements), stream_);
-  std::vector<V*> y;
-  for (std::size_t k = 0; k <= steps_.size(); ++k) {
-    y.push_back(arrays_[k % arrays_.size()].data());
+  if (copies(rows)) {
+    const Offset own = Offset{rows.order.rows()} * options_.vectors;
+    if (callers_.size() != own) callers_ = DeviceArray<V>(own);
+    copy(std::span<const V>(ones).first(static_cast<std::size_t>(own)), callers_.span(), stream_);
   }
-  MethodWorkspace<V> workspace = workspace_of(method, vectors_, stream_);
-  const auto run = [&] { run_powers<V>(method, steps_, y, vectors_, workspace, stream_); };
-  run();
-  std::vector<double> seconds;
+  MethodWorkspace<V> workspace = workspace_of(method, options_.vectors, stream_);
+  run(method, rows, workspace);
+  double fastest = 0;
   for (int r = 0; r < kRuns; ++r) {
     Event before;
     Event after;
     before.record(stream_);
-    run();
+    run(method, rows, workspace);
     after.record(stream_);
-    seconds.push_back(seconds_between(before, after));
+    const double seconds = seconds_between(before, after);
+    fastest = r == 0 ? seconds : std::min(fastest, seconds);
   }
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
     sweep->require_ended(workspace.sweep, stream_);
   }
-  std::ranges::sort(seconds);
-  return seconds[kRuns / 2];
+  return fastest;
 }
 
 #define STRATA_INSTANTIATE(V, unused) template class Trials<V>

@@ -1,32 +1,41 @@
-// Short timings behind a plan's decisions on a GPU.
+// Short timings behind a plan's decisions on a GPU, on vectors of their own, scaled so that no
+// power overflows.
 #pragma once
+
+#include <vector>
 
 #include "strata/base/types.hpp"
 #include "strata/device/stream.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/plans/gpu/internal/methods.hpp"
+#include "strata/plans/gpu/internal/prepared.hpp"
+#include "strata/plans/plan_options.hpp"
 
 namespace strata::gpu::detail {
 
 template <Value V>
 class Trials {
  public:
-  // The stream must outlive the trials.
-  Trials(const Csr<V, std::int32_t>& matrix, int power, int vectors, Stream& stream);
+  // All must outlive the trials.
+  Trials(const Csr<V, std::int32_t>& matrix, const PowerOptions& options, Stream& stream);
 
-  // Of all powers in vectors of so many positions: the median of a few runs. 0 if there is nothing
-  // to run. Throws DeviceOutOfMemory.
-  double seconds_of(const Method<V>& method, std::int32_t padded_rows);
+  // Of all powers, with the copies between the caller's order and that of the rows where a plan
+  // makes them: the fastest of a few runs. 0 if there is nothing to run. Throws DeviceOutOfMemory.
+  double seconds_of(const Method<V>& method, const Rows& rows);
 
-  // On the device, for vectors of so many positions.
-  Offset bytes(std::int32_t padded_rows) const;
+  // On the device, for vectors in this order.
+  Offset bytes(const Rows& rows) const;
 
  private:
+  bool copies(const Rows& rows) const;
   void make_vectors(Offset elements);
+  void run(const Method<V>& method, const Rows& rows, MethodWorkspace<V>& workspace);
 
-  std::vector<StepCoefficients<V>> steps_;  // scaled so that no power overflows
-  int vectors_;
-  std::vector<DeviceArray<V>> arrays_;  // y_0 … y_p, or as many as fit, which take turns
+  const Csr<V, std::int32_t>& matrix_;
+  const PowerOptions& options_;
+  std::vector<StepCoefficients<V>> steps_;  // scaled
+  std::vector<DeviceArray<V>> arrays_;      // y_0 … y_p, or as many as fit, which take turns
+  DeviceArray<V> callers_;                  // a vector in the caller's order
   Stream& stream_;
 };
 

@@ -1,4 +1,4 @@
-// PowerMatrix: the matrix of a plan in whichever format was chosen, with what a sweep asks of it.
+// StoredMatrix: the matrix of a plan in whichever format was chosen, with what a sweep asks of it.
 #pragma once
 
 #include <span>
@@ -8,22 +8,21 @@
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/csr.hpp"
+#include "strata/formats/format.hpp"
 #include "strata/formats/loaded_columns.hpp"
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/kernels/cpu/step.hpp"
-#include "strata/plans/internal/storage.hpp"
 
 namespace strata::detail {
 
 template <Value V, Index I>
-class PowerMatrix {
+class StoredMatrix {
  public:
-  PowerMatrix() = default;
+  StoredMatrix() = default;
   // `groups` (groups + 1 rows, or none) is how a sweep will cut the rows: no row loads from a group
   // that its slice has no entries in.
-  PowerMatrix(const Csr<V, I>& matrix, const StorageChoice& storage,
-              std::span<const I> groups = {});
+  StoredMatrix(const Csr<V, I>& matrix, const StoredFormat& stored, std::span<const I> groups = {});
 
   I rows() const;
   Offset nnz() const;

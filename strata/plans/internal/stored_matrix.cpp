@@ -1,4 +1,4 @@
-#include "strata/plans/internal/power_matrix.hpp"
+#include "strata/plans/internal/stored_matrix.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -74,59 +74,60 @@ void assign(Sliced& held, const Csr<V, I>& matrix) {
 }  // namespace
 
 template <Value V, Index I>
-PowerMatrix<V, I>::PowerMatrix(const Csr<V, I>& matrix, const StorageChoice& storage,
-                               std::span<const I> groups) {
+StoredMatrix<V, I>::StoredMatrix(const Csr<V, I>& matrix, const StoredFormat& stored,
+                                 std::span<const I> groups) {
   // Fill is part of the bytes by which a format is chosen; nothing needs refusing here.
   constexpr double kAnyFill = std::numeric_limits<double>::infinity();
-  switch (storage.format) {
-    case PowerFormat::sell:
-      matrix_ = Sell<V, I>::from_csr(matrix,
-                                     {.slice_height = storage.slice_height, .max_fill = kAnyFill});
+  switch (stored.format) {
+    case Format::sell:
+      matrix_ =
+          Sell<V, I>::from_csr(matrix, {.slice_height = stored.slice_height, .max_fill = kAnyFill});
       break;
-    case PowerFormat::packed_sell: {
+    case Format::packed_sell: {
       const Array<Offset> wide_groups(groups.begin(), groups.end());
       matrix_ = PackedSell<V, I>::from_csr(
           matrix,
-          {.slice_height = storage.slice_height, .max_fill = kAnyFill, .groups = wide_groups});
+          {.slice_height = stored.slice_height, .max_fill = kAnyFill, .groups = wide_groups});
       break;
     }
-    default: matrix_ = matrix;
+    case Format::csr: matrix_ = matrix; break;
+    default: throw InvalidArgument("processors have no kernels for this format");
   }
   bytes_before_ = std::visit([](const auto& held) { return bytes_before_rows(held); }, matrix_);
 }
 
 template <Value V, Index I>
-I PowerMatrix<V, I>::rows() const {
+I StoredMatrix<V, I>::rows() const {
   return std::visit([](const auto& matrix) { return matrix.rows(); }, matrix_);
 }
 
 template <Value V, Index I>
-Offset PowerMatrix<V, I>::nnz() const {
+Offset StoredMatrix<V, I>::nnz() const {
   return std::visit([](const auto& matrix) { return matrix.nnz(); }, matrix_);
 }
 
 template <Value V, Index I>
-I PowerMatrix<V, I>::row_alignment() const {
+I StoredMatrix<V, I>::row_alignment() const {
   return std::visit([](const auto& matrix) { return cpu::row_alignment(matrix); }, matrix_);
 }
 
 template <Value V, Index I>
-void PowerMatrix<V, I>::step(const cpu::StepCoefficients<V>& coefficients,
-                             const cpu::StepVectors<V>& vectors, RowRange<I> rows) const {
+void StoredMatrix<V, I>::step(const cpu::StepCoefficients<V>& coefficients,
+                              const cpu::StepVectors<V>& vectors, RowRange<I> rows) const {
   std::visit([&](const auto& matrix) { cpu::step(matrix, coefficients, vectors, rows); }, matrix_);
 }
 
 template <Value V, Index I>
-LoadedColumns<I> PowerMatrix<V, I>::loaded_columns() const {
+LoadedColumns<I> StoredMatrix<V, I>::loaded_columns() const {
   return std::visit([](const auto& matrix) { return LoadedColumns<I>(matrix); }, matrix_);
 }
 
 template <Value V, Index I>
-void PowerMatrix<V, I>::assign_values(const Csr<V, I>& matrix) {
+void StoredMatrix<V, I>::assign_values(const Csr<V, I>& matrix) {
   std::visit([&](auto& held) { assign(held, matrix); }, matrix_);
 }
 
-#define STRATA_INSTANTIATE(V, I) template class PowerMatrix<V, I>
+#define STRATA_INSTANTIATE(V, I) template class StoredMatrix<V, I>
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::detail

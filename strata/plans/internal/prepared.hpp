@@ -1,7 +1,9 @@
-// The decisions behind plan_powers: which order, format, strategy, block and bands.
+// Prepared: what plans for processors are made of. A product plan is one whose only sweep is one
+// product; plain powers are the same with p products, blocked ones have sweeps of several powers.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -9,53 +11,57 @@
 #include "strata/execute/sweep.hpp"
 #include "strata/formats/fingerprint.hpp"
 #include "strata/machine/profile.hpp"
+#include "strata/plans/candidate.hpp"
 #include "strata/plans/internal/arrangement.hpp"
-#include "strata/plans/power_plan.hpp"
+#include "strata/plans/internal/prediction.hpp"
 
 namespace strata::detail {
 
-// Everything that apply needs.
+// Everything that apply and explain need.
 template <Value V, Index I>
-struct PreparedPowers {
+struct Prepared {
   Identity identity = Identity::fresh();  // workspaces carry it
   Fingerprint pattern;                    // of the caller's matrix: new values come with the same
   PowerOptions options;
   int threads = 1;
+  I cols = 0;  // of the caller's matrix
   std::shared_ptr<Arrangement<V, I>> arrangement;
   std::vector<Sweep<I>> sweeps;  // one after another: p = 7 in blocks of 4 is 4 + 3
   std::vector<cpu::StepCoefficients<V>> coefficients;  // of y_1 … y_p
-
-  // What explain() tells.
-  std::vector<PowerCandidate> candidates;  // the choice first
-  MachineProfile profile;
-  std::string remark;          // about the facts and the threads
-  bool affords_sweeps = true;  // every thread has a processor of its own
-  Offset levels = 0;
-  Offset largest_level_rows = 0;
-  double setup_seconds = 0;
-  double plain_seconds = 0;  // of p plain products in the given order
+  Places places;                                       // the machine, as the plan saw it
+  PlanRecord record;
 
   bool direct() const {  // vectors are used where they are
     return options.vector_order == VectorOrder::plan || arrangement->order.is_identity();
   }
 
-  // Runs all sweeps; vector(k) is where y_k is, k = 0 … p.
+  // Runs all sweeps; vector(k) is where y_k is, k = 0 … p, and `before` where y_−1 is, if β_1 is
+  // not 0.
   template <class VectorAt>
-  void run(std::span<ProgressCounter> counters, const VectorAt& vector) const {
+  void run(std::span<ProgressCounter> counters,
+           std::span<const cpu::StepCoefficients<V>> coefficients_of, const VectorAt& vector,
+           const V* before = nullptr) const {
     int first = 0;
     for (const Sweep<I>& sweep : sweeps) {
       sweep.run(counters, [&](const typename Sweep<I>::Step& task) {
         const int k = first + task.power;
-        const V* previous = k >= 2 ? vector(k - 2) : nullptr;
-        arrangement->matrix.step(coefficients[k - 1],
+        const V* previous = k >= 2 ? vector(k - 2) : before;
+        arrangement->matrix.step(coefficients_of[k - 1],
                                  {vector(k - 1), previous, vector(k), options.vectors}, task.rows);
       });
       first += sweep.schedule().power;
     }
   }
+
+  // New values on the same pattern, all or nothing.
+  void assign_values(const Csr<V, I>& matrix);
+
+  // What was decided about a task, "The product", and why.
+  std::string explain(const std::string& task) const;
 };
 
+// The decisions behind plan_product and plan_powers on a processor.
 template <Value V, Index I>
-PreparedPowers<V, I> prepare_powers(const Csr<V, I>& matrix, const PowerOptions& options);
+std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOptions& options);
 
 }  // namespace strata::detail

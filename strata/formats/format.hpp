@@ -1,0 +1,66 @@
+// Format: the sparse formats by name. This list is the one place where a format is entered; the
+// enum, the names, the variant over all formats (registry.hpp) and whatever goes through all of
+// them follow from it.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "strata/base/types.hpp"
+
+namespace strata {
+
+// apply(enumerator, class, name)
+#define STRATA_FOR_EACH_FORMAT(apply)                                             \
+  apply(coo, Coo, "coo") apply(csr, Csr, "csr") apply(csc, Csc, "csc")            \
+      apply(symmetric_csr, SymmetricCsr, "symmetric-csr") apply(ell, Ell, "ell")  \
+          apply(hyb, Hyb, "hyb") apply(dia, Dia, "dia") apply(bcsr, Bcsr, "bcsr") \
+              apply(sell, Sell, "sell") apply(packed_sell, PackedSell, "packed-sell")
+
+enum class Format {
+  automatic,  // an option: to be chosen. No matrix is in it
+#define STRATA_ENUMERATOR(enumerator, type, name) enumerator,
+  STRATA_FOR_EACH_FORMAT(STRATA_ENUMERATOR)
+#undef STRATA_ENUMERATOR
+};
+
+inline constexpr std::array kFormats{
+#define STRATA_ENUMERATOR(enumerator, type, name) Format::enumerator,
+    STRATA_FOR_EACH_FORMAT(STRATA_ENUMERATOR)
+#undef STRATA_ENUMERATOR
+};
+
+constexpr std::string_view name_of(Format format) {
+  switch (format) {
+    case Format::automatic: return "auto";
+#define STRATA_NAME(enumerator, type, name) \
+  case Format::enumerator: return name;
+      STRATA_FOR_EACH_FORMAT(STRATA_NAME)
+#undef STRATA_NAME
+  }
+  return {};
+}
+
+// By name_of, "auto" included; none for other words.
+std::optional<Format> format_named(std::string_view name);
+
+// Whether the format stores rows in slices of some height.
+constexpr bool is_sliced(Format format) {
+  return format == Format::sell || format == Format::packed_sell;
+}
+
+// A format and what changes how a kernel goes through it.
+struct StoredFormat {
+  Format format = Format::packed_sell;
+  Offset slice_height = 1;  // of the sliced formats
+
+  // Rows come in multiples of this.
+  Offset alignment() const { return is_sliced(format) ? slice_height : 1; }
+  bool operator==(const StoredFormat&) const = default;
+};
+// "packed-sell C=32"
+std::string text_of(const StoredFormat& stored);
+
+}  // namespace strata

@@ -1,0 +1,83 @@
+// What plans decide between, as data: a way to compute products or powers, what it should cost by
+// the model, and what it took where it was timed. Text is made of it by text_of and explain.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "strata/base/types.hpp"
+#include "strata/formats/format.hpp"
+#include "strata/model/bound.hpp"
+#include "strata/order/level_groups.hpp"
+#include "strata/plans/plan_options.hpp"
+#include "strata/schedule/window.hpp"
+
+namespace strata {
+
+// How the rows of a matrix are laid out.
+struct RowOrder {
+  enum class Kind {
+    given,   // as in the caller's matrix
+    planes,  // the same, cut where the planes of a grid end
+    levels,  // level by level
+  };
+  Kind kind = Kind::given;
+  InnerOrder inner = InnerOrder::natural;  // inside levels
+  bool sorted_by_length = false;           // inside levels, in windows of some slices
+
+  bool operator==(const RowOrder&) const = default;
+};
+// "given", "levels, BFS order, sorted by length"
+std::string text_of(const RowOrder& order);
+
+// Seconds and bytes are per application, all p powers together.
+struct PowerCandidate {
+  PowerStrategy strategy = PowerStrategy::spmv;
+  RowOrder order;
+  StoredFormat format;
+  WindowPlacement placement = WindowPlacement::none;
+  int block = 1;            // powers per sweep
+  int bands = 1;            // sweeps that share the levels
+  int slack = 0;            // groups of rows between a power and its inputs
+  Offset window_bytes = 0;  // what a cache has to hold so that the matrix is read once per sweep
+  Offset format_bytes = 0;  // the matrix in this format
+  double memory_bytes = 0;  // predicted traffic
+  double predicted_seconds = 0;             // without overlap of memory and cache (thesis 4.8)
+  double predicted_overlapped_seconds = 0;  // with perfect overlap: a lower bound
+  Bound bound = Bound::memory;              // what takes the most time
+  double measured_seconds = 0;              // 0 where it was not timed
+
+  bool plain() const { return strategy == PowerStrategy::spmv; }
+  double seconds() const { return measured_seconds > 0 ? measured_seconds : predicted_seconds; }
+};
+// The format and, where there is a choice, where the window is: "packed-sell C=32, L2"
+std::string format_text(const PowerCandidate& candidate);
+
+// Why a plan runs plain products.
+enum class PlainReason {
+  none,              // it does not
+  asked_for,         //
+  one_power,         // leaves nothing to reuse
+  few_processors,    // for wavefront sweeps, which need one per thread
+  slower_otherwise,  // by the second candidate of another strategy
+  few_levels,        // for a window that fits
+  in_cache,          // where the matrix stays as it is
+};
+
+// What a plan has decided, and how it came to that.
+struct PlanRecord {
+  std::vector<PowerCandidate> candidates;  // all that was considered, the choice first
+  PlainReason plain_reason = PlainReason::none;
+  std::vector<std::string> remarks;  // about the profile, the threads, and what did not fit
+  Offset levels = 0;                 // 0 where none were searched for
+  Offset largest_level_rows = 0;
+  double setup_seconds = 0;
+  double plain_seconds = 0;  // of the same powers by plain products in the given order
+
+  const PowerCandidate& choice() const { return candidates.front(); }
+  // How many applications it takes until the set-up has paid off against plain products in the
+  // given order; 0 where it never does.
+  double break_even() const;
+};
+
+}  // namespace strata

@@ -1,0 +1,57 @@
+#include "strata/plans/gpu/internal/workspace.hpp"
+
+#include <iterator>
+
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+
+namespace strata::gpu {
+
+template <Value V>
+PlanWorkspace<V>::PlanWorkspace() = default;
+template <Value V>
+PlanWorkspace<V>::~PlanWorkspace() = default;
+template <Value V>
+PlanWorkspace<V>::PlanWorkspace(PlanWorkspace&&) noexcept = default;
+template <Value V>
+PlanWorkspace<V>& PlanWorkspace<V>::operator=(PlanWorkspace&&) noexcept = default;
+
+template <Value V>
+Offset PlanWorkspace<V>::bytes() const {
+  if (!state_) return 0;
+  Offset bytes = state_->method.bytes();
+  for (const DeviceArray<V>& vector : state_->vectors) bytes += vector.bytes();
+  return bytes;
+}
+
+namespace detail {
+
+template <Value V>
+PlanWorkspace<V> WorkspaceState<V>::make(const Prepared<V>& plan, int vectors, Stream& stream) {
+  PlanWorkspace<V> workspace;
+  workspace.state_ = std::make_unique<WorkspaceState>();
+  WorkspaceState& state = *workspace.state_;
+  state.plan = plan.identity;
+  const Offset elements = Offset{plan.rows->order.padded_rows()} * plan.options.vectors;
+  for (int k = 0; k < vectors; ++k) state.vectors.emplace_back(elements);
+  state.method = workspace_of(plan.method, plan.options.vectors, stream);
+  return workspace;
+}
+
+template <Value V>
+WorkspaceState<V>& WorkspaceState<V>::of(PlanWorkspace<V>& workspace, const Prepared<V>& plan,
+                                         int vectors) {
+  const bool fits = workspace.state_ && workspace.state_->plan == plan.identity &&
+                    std::ssize(workspace.state_->vectors) >= vectors;
+  if (!fits) throw InvalidArgument("the workspace was made for another plan or another function");
+  return *workspace.state_;
+}
+
+}  // namespace detail
+
+#define STRATA_INSTANTIATE(V, unused) \
+  template class PlanWorkspace<V>;    \
+  template struct detail::WorkspaceState<V>
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::gpu

@@ -1,0 +1,131 @@
+#include "strata/plans/gpu/product_plan.hpp"
+
+#include "strata/base/instantiate.hpp"
+#include "strata/plans/gpu/internal/prepared.hpp"
+#include "strata/plans/gpu/internal/workspace.hpp"
+#include "strata/plans/internal/checks.hpp"
+
+namespace strata::gpu {
+
+template <Value V>
+ProductPlan<V>::ProductPlan() = default;
+template <Value V>
+ProductPlan<V>::~ProductPlan() = default;
+template <Value V>
+ProductPlan<V>::ProductPlan(ProductPlan&&) noexcept = default;
+template <Value V>
+ProductPlan<V>& ProductPlan<V>::operator=(ProductPlan&&) noexcept = default;
+
+template <Value V>
+const detail::Prepared<V>& ProductPlan<V>::prepared() const {
+  return strata::detail::require_prepared(prepared_.get());
+}
+
+template <Value V>
+std::int32_t ProductPlan<V>::rows() const {
+  return order().rows();
+}
+template <Value V>
+std::int32_t ProductPlan<V>::cols() const {
+  return prepared().cols;
+}
+template <Value V>
+int ProductPlan<V>::vectors() const {
+  return prepared().options.vectors;
+}
+template <Value V>
+std::int32_t ProductPlan<V>::x_rows() const {
+  return order().is_identity() ? cols() : y_rows();
+}
+template <Value V>
+std::int32_t ProductPlan<V>::y_rows() const {
+  return prepared().options.vector_order == VectorOrder::plan ? order().padded_rows() : rows();
+}
+
+template <Value V>
+PlanWorkspace<V> ProductPlan<V>::make_workspace(Stream& stream) const {
+  return detail::WorkspaceState<V>::make(prepared(), prepared().direct() ? 0 : 2, stream);
+}
+
+template <Value V>
+void ProductPlan<V>::apply(DeviceSpan<const V> x, DeviceSpan<V> y, Workspace& workspace,
+                           Stream& stream) const {
+  apply(V{1}, x, V{}, y, workspace, stream);
+}
+
+template <Value V>
+void ProductPlan<V>::apply(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y,
+                           Workspace& workspace, Stream& stream) const {
+  const detail::Prepared<V>& plan = prepared();
+  strata::detail::require_elements("x", x.size(), x_rows(), vectors());
+  strata::detail::require_elements("y", y.size(), y_rows(), vectors());
+  strata::detail::require_apart(x.data(), x.size() * Offset{sizeof(V)}, y.data(),
+                                y.size() * Offset{sizeof(V)});
+  const bool direct = plan.direct();
+  auto& state = detail::WorkspaceState<V>::of(workspace, plan, direct ? 0 : 2);
+  const DeviceOrder& order = plan.rows->on_device;
+  if (!direct) {
+    order.gather(x, state.vectors[0].span(), vectors(), stream);
+    if (beta != V{}) {
+      order.gather(DeviceSpan<const V>(y), state.vectors[1].span(), vectors(), stream);
+    }
+  }
+  detail::run_product<V>(
+      plan.method, {.alpha = alpha, .beta = beta}, direct ? x.data() : state.vectors[0].data(),
+      direct ? y.data() : state.vectors[1].data(), vectors(), state.method, stream);
+  if (!direct) order.scatter(DeviceSpan<const V>(state.vectors[1].span()), y, vectors(), stream);
+}
+
+template <Value V>
+const PaddedOrder<std::int32_t>& ProductPlan<V>::order() const {
+  return prepared().rows->order;
+}
+template <Value V>
+void ProductPlan<V>::to_plan_order(DeviceSpan<const V> of_rows, DeviceSpan<V> padded,
+                                   Stream& stream) const {
+  prepared().rows->on_device.gather(of_rows, padded, vectors(), stream);
+}
+template <Value V>
+void ProductPlan<V>::to_caller_order(DeviceSpan<const V> padded, DeviceSpan<V> of_rows,
+                                     Stream& stream) const {
+  prepared().rows->on_device.scatter(padded, of_rows, vectors(), stream);
+}
+
+template <Value V>
+template <Index I>
+void ProductPlan<V>::update_values(const Csr<V, I>& matrix, Stream& stream) {
+  prepared();
+  prepared_->assign_values(matrix, stream);
+}
+
+template <Value V>
+Offset ProductPlan<V>::bytes() const {
+  return prepared().bytes();
+}
+template <Value V>
+const PlanRecord& ProductPlan<V>::record() const {
+  return prepared().record;
+}
+template <Value V>
+std::string ProductPlan<V>::explain() const {
+  return prepared().explain("The product");
+}
+
+template <Value V, Index I>
+ProductPlan<V> plan_product(const Csr<V, I>& matrix, const ProductOptions& options,
+                            Stream& stream) {
+  const PowerOptions one = strata::detail::as_power_options(options);
+  strata::detail::require_options<V>(matrix.rows(), one, strata::detail::Target::gpu);
+  ProductPlan<V> plan;
+  plan.prepared_ = detail::prepare(matrix, one, stream);
+  return plan;
+}
+
+#define STRATA_INSTANTIATE_PLAN(V, unused) template class ProductPlan<V>
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE_PLAN, );
+#define STRATA_INSTANTIATE(V, I)                                          \
+  template void ProductPlan<V>::update_values(const Csr<V, I>&, Stream&); \
+  template ProductPlan<V> plan_product(const Csr<V, I>&, const ProductOptions&, Stream&)
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata::gpu

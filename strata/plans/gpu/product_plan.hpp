@@ -1,0 +1,89 @@
+// ProductPlan on a GPU: analyse a matrix once, then compute y = αAx + βy many times on the device.
+//
+//   Stream stream;
+//   auto plan = plan_product(matrix, {}, stream);
+//   auto workspace = plan.make_workspace(stream);
+//   plan.apply(x, y, workspace, stream);              // y = Ax, in device memory
+//   plan.apply(-1.0, x, 1.0, r, workspace, stream);   // r = r − Ax
+//   stream.synchronize();
+//
+// The counterpart of plans/product_plan.hpp, with the properties of power plans on GPUs: apply puts
+// its work into the stream and returns, allocates nothing and can be captured into a graph.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "strata/base/types.hpp"
+#include "strata/device/array.hpp"
+#include "strata/device/stream.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/order/padded_order.hpp"
+#include "strata/plans/candidate.hpp"
+#include "strata/plans/gpu/workspace.hpp"
+#include "strata/plans/plan_options.hpp"
+
+namespace strata::gpu {
+
+namespace detail {
+template <Value V>
+struct Prepared;
+}
+
+template <Value V>
+class ProductPlan {
+ public:
+  using Workspace = PlanWorkspace<V>;
+
+  ProductPlan();
+  ~ProductPlan();
+  ProductPlan(ProductPlan&&) noexcept;
+  ProductPlan& operator=(ProductPlan&&) noexcept;
+
+  std::int32_t rows() const;  // of the matrix
+  std::int32_t cols() const;
+  int vectors() const;
+  // How many rows the vectors of apply have: those of the matrix or, in the plan's order, padded
+  // ones. Plans reorder square matrices only.
+  std::int32_t x_rows() const;
+  std::int32_t y_rows() const;
+
+  Workspace make_workspace(Stream& stream) const;
+
+  // y = Ax, and y = αAx + βy; the old y is not read where β is 0. Element v of row r is at
+  // r·vectors() + v. x must not overlap y.
+  void apply(DeviceSpan<const V> x, DeviceSpan<V> y, Workspace& workspace, Stream& stream) const;
+  void apply(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Workspace& workspace,
+             Stream& stream) const;
+
+  // Where the plan has the rows; for callers that work in its order.
+  const PaddedOrder<std::int32_t>& order() const;
+  void to_plan_order(DeviceSpan<const V> of_rows, DeviceSpan<V> padded, Stream& stream) const;
+  void to_caller_order(DeviceSpan<const V> padded, DeviceSpan<V> of_rows, Stream& stream) const;
+
+  // New values on the same pattern, as PowerPlan::update_values.
+  template <Index I>
+  void update_values(const Csr<V, I>& matrix, Stream& stream);
+
+  Offset bytes() const;  // on the device, without workspaces
+  // What was decided and how, as data and in prose.
+  const PlanRecord& record() const;
+  const PowerCandidate& choice() const { return record().choice(); }
+  std::string explain() const;
+
+ private:
+  const detail::Prepared<V>& prepared() const;
+
+  template <Value W, Index J>
+  friend ProductPlan<W> plan_product(const Csr<W, J>& matrix, const ProductOptions& options,
+                                     Stream& stream);
+
+  std::unique_ptr<detail::Prepared<V>> prepared_;
+};
+
+// Throws InvalidArgument for options that make no sense; Unavailable without a device;
+// DeviceOutOfMemory if the matrix does not fit.
+template <Value V, Index I>
+ProductPlan<V> plan_product(const Csr<V, I>& matrix, const ProductOptions& options, Stream& stream);
+
+}  // namespace strata::gpu

@@ -1,0 +1,111 @@
+#include "strata/plans/internal/checks.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/kernels/cpu/step.hpp"
+
+namespace strata::detail {
+
+namespace {
+
+void require_format(const PowerOptions& options, Target target) {
+  switch (options.format) {
+    case Format::automatic:
+    case Format::csr:
+    case Format::sell:
+    case Format::packed_sell: return;
+    case Format::ell:
+      if (target == Target::gpu) return;
+      throw Unavailable("products and powers in the format ell are not available on processors");
+    default:
+      throw InvalidArgument(
+          fmt::format("plans do not run in the format {}; they do in csr, sell, "
+                      "packed-sell and, on GPUs, ell",
+                      name_of(options.format)));
+  }
+}
+
+}  // namespace
+
+template <Value V>
+void require_options(Offset rows, const PowerOptions& options, Target target) {
+  if (options.power < 1) {
+    throw InvalidArgument(fmt::format("power {} is not positive", options.power));
+  }
+  if (options.vectors < 1 || options.vectors > cpu::kMaxVectors) {
+    throw InvalidArgument(fmt::format("a plan is for 1 to {} vectors at a time, not {}",
+                                      cpu::kMaxVectors, options.vectors));
+  }
+  if (options.threads < 0 || options.block < 0 || options.cache_bytes < 0 ||
+      options.slice_height < 0) {
+    throw InvalidArgument("threads, block, cache and slice height cannot be negative");
+  }
+  if (!(options.cache_share >= 0 && options.cache_share <= 16)) {
+    throw InvalidArgument(
+        fmt::format("windows cannot fill {} times the cache", options.cache_share));
+  }
+  if (options.threads > kMaxThreads) {
+    throw InvalidArgument(
+        fmt::format("a plan is for {} threads at most, not {}", kMaxThreads, options.threads));
+  }
+  checked_multiply<Offset>(
+      checked_multiply<Offset>(rows, options.vectors, "the elements of vectors"),
+      checked_add<Offset>(options.power, 1, "the number of vectors") * Offset{sizeof(V)},
+      "the bytes of all powers");
+  if (options.strategy == PowerStrategy::graph && target == Target::processor) {
+    throw Unavailable("the strategy graph is not available on processors");
+  }
+  require_format(options, target);
+  options.basis.template require_steps<V>(options.power);
+}
+
+void require_powers(Offset rows, Offset cols) {
+  if (rows == cols) return;
+  throw InvalidArgument(fmt::format("a {} x {} matrix has no powers", rows, cols));
+}
+
+PowerOptions as_power_options(const ProductOptions& options) {
+  PowerOptions power;
+  power.power = 1;
+  power.vectors = options.vectors;
+  power.vector_order = options.vector_order;
+  power.format = options.format;
+  power.slice_height = options.slice_height;
+  power.autotune = options.autotune;
+  power.threads = options.threads;
+  power.profile = options.profile;
+  power.gpu_profile = options.gpu_profile;
+  return power;
+}
+
+void require_elements(std::string_view what, Offset elements, Offset rows, int vectors) {
+  const Offset expected = checked_multiply<Offset>(rows, vectors, "the elements of vectors");
+  if (elements == expected) return;
+  throw InvalidArgument(fmt::format("{} has {} elements; {} rows and {} vectors make {}", what,
+                                    elements, rows, vectors, expected));
+}
+
+void require_apart(const void* x, Offset x_bytes, const void* out, Offset out_bytes) {
+  const auto x_begin = reinterpret_cast<std::uintptr_t>(x);
+  const auto out_begin = reinterpret_cast<std::uintptr_t>(out);
+  const bool apart = x_bytes == 0 || out_bytes == 0 ||
+                     x_begin + static_cast<std::uintptr_t>(x_bytes) <= out_begin ||
+                     out_begin + static_cast<std::uintptr_t>(out_bytes) <= x_begin;
+  if (!apart) throw InvalidArgument("x overlaps the vectors that results are written to");
+}
+
+void throw_empty_plan() {
+  throw InvalidArgument("the plan is empty: it was moved from or never made");
+}
+
+#define STRATA_INSTANTIATE(V, unused) \
+  template void require_options<V>(Offset, const PowerOptions&, Target)
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::detail

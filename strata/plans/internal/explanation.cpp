@@ -1,0 +1,172 @@
+#include "strata/plans/internal/explanation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "strata/plans/internal/planning.hpp"
+
+namespace strata {
+
+std::string text_of(const RowOrder& order) {
+  switch (order.kind) {
+    case RowOrder::Kind::given: return "given";
+    case RowOrder::Kind::planes: return "given, planes";
+    case RowOrder::Kind::levels: break;
+  }
+  return fmt::format("levels, {}{}", name_of(order.inner),
+                     order.sorted_by_length ? ", sorted by length" : "");
+}
+
+std::string format_text(const PowerCandidate& candidate) {
+  std::string text = text_of(candidate.format);
+  const bool on_gpu = candidate.placement == WindowPlacement::shared_memory ||
+                      candidate.placement == WindowPlacement::l2;
+  if (on_gpu && candidate.strategy == PowerStrategy::wavefront) {
+    text += fmt::format(", {}", name_of(candidate.placement));
+  }
+  return text;
+}
+
+double PlanRecord::break_even() const {
+  const double saved = plain_seconds - choice().seconds();
+  return saved > 0 ? setup_seconds / saved : 0;
+}
+
+}  // namespace strata
+
+namespace strata::detail {
+
+std::string bytes_text(double bytes) {
+  if (bytes >= 1e9) return fmt::format("{:.2f} GB", bytes * 1e-9);
+  if (bytes >= 1e6) return fmt::format("{:.1f} MB", bytes * 1e-6);
+  return fmt::format("{:.0f} kB", bytes * 1e-3);
+}
+
+std::string time_text(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.2f} ms", seconds * 1e3);
+  return fmt::format("{:.1f} us", seconds * 1e6);
+}
+
+std::string method_text(const PowerCandidate& candidate, int power) {
+  std::string text{name_of(candidate.strategy)};
+  if (candidate.plain()) return text;
+  if (candidate.block < power) {
+    const char* before = " ";
+    for (const int block : blocks_of(power, candidate.block)) {
+      text += fmt::format("{}{}", before, block);
+      before = "+";
+    }
+  }
+  if (candidate.bands > 1) text += fmt::format(", {} bands", candidate.bands);
+  if (candidate.slack > 0) text += ", slack";
+  return text;
+}
+
+namespace {
+
+std::string window_text(Offset bytes) {
+  return bytes_text(static_cast<double>(bytes));
+}
+
+std::string candidate_line(const PowerCandidate& candidate, int power) {
+  return fmt::format("  {:<28}{:<32}{:<34}{:>10}{:>12}{:>12}{:>12}  {}\n",
+                     method_text(candidate, power), text_of(candidate.order),
+                     format_text(candidate),
+                     candidate.plain() ? "-" : window_text(candidate.window_bytes),
+                     bytes_text(candidate.memory_bytes), time_text(candidate.predicted_seconds),
+                     candidate.measured_seconds > 0 ? time_text(candidate.measured_seconds) : "-",
+                     name_of(candidate.bound));
+}
+
+// A line per candidate, with a heading.
+std::string candidate_table(std::span<const PowerCandidate> candidates, int power) {
+  std::string text =
+      fmt::format("  {:<28}{:<32}{:<34}{:>10}{:>12}{:>12}{:>12}  {}\n", "candidate", "rows",
+                  "format", "window", "from memory", "predicted", "measured", "bound");
+  for (const PowerCandidate& candidate : candidates) text += candidate_line(candidate, power);
+  return text;
+}
+
+// " instead of 3.00 GB: 1.50 times as fast as plain products (timed)"
+std::string gain_text(const PowerCandidate& plain, const PowerCandidate& best) {
+  return fmt::format(" instead of {}: {:.2f} times as fast as plain products ({})",
+                     bytes_text(plain.memory_bytes), plain.seconds() / best.seconds(),
+                     best.measured_seconds > 0 ? "timed" : "predicted");
+}
+
+std::string blocked_reason(const PlanRecord& record, int power) {
+  const PowerCandidate& best = record.choice();
+  const auto plain = std::ranges::find_if(record.candidates, &PowerCandidate::plain);
+  const bool known = plain != record.candidates.end();
+  if (known && best.memory_bytes >= plain->memory_bytes) {
+    return fmt::format("Chosen: {} in {}, rows {}, as asked for. No window fits in a cache.",
+                       method_text(best, power), format_text(best), text_of(best.order));
+  }
+  return fmt::format(
+      "Chosen: {} in {}, rows {}. A window of {} stays in the cache, so that {} come from "
+      "memory{}.",
+      method_text(best, power), format_text(best), text_of(best.order),
+      window_text(best.window_bytes), bytes_text(best.memory_bytes),
+      known ? gain_text(*plain, best) : "");
+}
+
+std::string plain_reason(const PlanRecord& record, const Subject& subject) {
+  switch (record.plain_reason) {
+    case PlainReason::none: break;
+    case PlainReason::asked_for: return "As asked for.";
+    case PlainReason::one_power: return "One product reads the matrix once in any case.";
+    case PlainReason::few_processors: return "Wavefront sweeps need a processor for every thread.";
+    case PlainReason::slower_otherwise: {
+      const auto other = std::ranges::find_if_not(record.candidates, &PowerCandidate::plain);
+      return fmt::format(
+          "The best of the others, {} with a window of {}, would take {:.2f} times as long; its "
+          "bound is {}.",
+          method_text(*other, subject.power), window_text(other->window_bytes),
+          other->seconds() / record.choice().seconds(), name_of(other->bound));
+    }
+    case PlainReason::few_levels:
+      return fmt::format("With {} levels of up to {} of {} rows no window fits in a cache.",
+                         record.levels, record.largest_level_rows, subject.rows);
+    case PlainReason::in_cache: return "The matrix stays in the cache as it is.";
+  }
+  return {};
+}
+
+std::string reason(const PlanRecord& record, const Subject& subject) {
+  const PowerCandidate& best = record.choice();
+  if (!best.plain()) return blocked_reason(record, subject.power);
+  return fmt::format("Chosen: plain products in {}, rows {}. {}", format_text(best),
+                     text_of(best.order), plain_reason(record, subject));
+}
+
+std::string setup_text(const PlanRecord& record, const Subject& subject) {
+  std::string text = fmt::format("Planning took {}", time_text(record.setup_seconds));
+  if (record.break_even() > 0) {
+    text += fmt::format(", as long as {:.0f} plain products; it pays off after {:.0f} applications",
+                        record.setup_seconds / (record.plain_seconds / subject.power),
+                        std::ceil(record.break_even()));
+  }
+  return text + ".\n";
+}
+
+}  // namespace
+
+std::string explain(const PlanRecord& record, const Subject& subject) {
+  std::string text = fmt::format("{} of a matrix with {} rows and {} entries, {} vector{}, {}.\n",
+                                 subject.task, subject.rows, subject.entries, subject.vectors,
+                                 subject.vectors == 1 ? "" : "s", subject.device);
+  text += fmt::format("{}\n", subject.machine);
+  for (const std::string& remark : record.remarks) text += fmt::format("Remark: {}.\n", remark);
+  if (record.levels > 0) {
+    text += fmt::format("The rows form {} levels of at most {} rows.\n", record.levels,
+                        record.largest_level_rows);
+  }
+  return text + "\n" + candidate_table(record.candidates, subject.power) + "\n" +
+         reason(record, subject) + "\n" + setup_text(record, subject);
+}
+
+}  // namespace strata::detail

@@ -1,0 +1,74 @@
+#include "strata/plans/internal/planning.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "strata/base/checked.hpp"
+
+namespace strata::detail {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::vector<int> block_sizes(int power, int asked_for) {
+  if (asked_for > 0) return {std::min(asked_for, power)};
+  std::vector<int> sizes;
+  for (const int parts : {1, 2, 4}) {
+    const int size = ceil_div(power, parts);
+    if (size >= 2 && (sizes.empty() || sizes.back() != size)) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+std::vector<int> blocks_of(int power, int block) {
+  std::vector<int> blocks(static_cast<std::size_t>(power / block), block);
+  if (power % block != 0) blocks.push_back(power % block);
+  return blocks;
+}
+
+Offset level_group_bytes(Offset window_bytes, int block) {
+  return std::max<Offset>(window_bytes / (Offset{block} + 1), 1);
+}
+
+Offset window_budget(const PowerOptions& options, Offset measured_bytes, double default_share) {
+  const Offset bytes = options.cache_bytes > 0 ? options.cache_bytes : measured_bytes;
+  const double share = options.cache_share > 0 ? options.cache_share : default_share;
+  return static_cast<Offset>(share * static_cast<double>(bytes));
+}
+
+double copy_bytes(const PowerOptions& options, bool reordered, double rows, double row_bytes,
+                  double index_bytes) {
+  if (options.vector_order == VectorOrder::plan || !reordered) return 0;
+  return rows * (options.power + 1) * (3 * row_bytes + index_bytes);
+}
+
+namespace {
+
+PlainReason plain_reason(const PlanRecord& record, const PowerOptions& options,
+                         bool affords_sweeps) {
+  if (!record.choice().plain()) return PlainReason::none;
+  if (options.strategy == PowerStrategy::spmv) return PlainReason::asked_for;
+  if (options.power == 1) return PlainReason::one_power;
+  if (!affords_sweeps) return PlainReason::few_processors;
+  const bool others = std::ranges::any_of(
+      record.candidates, [](const PowerCandidate& candidate) { return !candidate.plain(); });
+  if (others) return PlainReason::slower_otherwise;
+  return record.levels > 0 ? PlainReason::few_levels : PlainReason::in_cache;
+}
+
+}  // namespace
+
+void record_candidates(PlanRecord& record, std::vector<PowerCandidate> candidates,
+                       const PowerOptions& options, bool affords_sweeps) {
+  record.candidates = std::move(candidates);
+  for (const PowerCandidate& candidate : record.candidates) {
+    if (!candidate.plain() || candidate.order.kind == RowOrder::Kind::levels) continue;
+    const double seconds = candidate.seconds();
+    record.plain_seconds =
+        record.plain_seconds == 0 ? seconds : std::min(record.plain_seconds, seconds);
+  }
+  record.plain_reason = plain_reason(record, options, affords_sweeps);
+}
+
+}  // namespace strata::detail

@@ -1,0 +1,474 @@
+// What a processor can run of a matrix, what that should cost, and how to time it: the backend of
+// planning.hpp for CPU threads.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/machine/cached_profile.hpp"
+#include "strata/plans/internal/explanation.hpp"
+#include "strata/plans/internal/given_order.hpp"
+#include "strata/plans/internal/layout.hpp"
+#include "strata/plans/internal/planning.hpp"
+#include "strata/plans/internal/prepared.hpp"
+#include "strata/plans/internal/trials.hpp"
+#include "strata/schedule/reuse.hpp"
+#include "strata/schedule/schedule.hpp"
+
+namespace strata::detail {
+
+namespace {
+
+constexpr Offset kNoLimit = std::numeric_limits<Offset>::max();
+// A thread's part of a task should take much longer than the wait for another thread.
+constexpr Offset kSmallestPartBytes = 16 * 1024;
+// Matrices with fewer bytes per thread than this are faster on fewer threads.
+constexpr Offset kSmallestShareBytes = 32 * 1024;
+// So many groups of each power share the cache: fine steps keep the window near its lower bound.
+constexpr Offset kGroupsPerPower = 3;
+// A window is what has to stay in the cache so that no more than this is loaded.
+constexpr double kAlmostOnce = 1.1;
+// Levels are searched for only if blocking could gain this much, by the model, over what is known.
+constexpr double kWorthSearching = 1.15;
+// What a kernel can make of the bandwidth of the private cache when x is close at hand.
+constexpr double kKernelShare = 0.35;
+// Groups too large for the cache are cut into so many tiles: so finely a band's border can move.
+constexpr Offset kTilesPerGroup = 48;
+constexpr int kMostBands = 32;
+// The fewest levels that a sweep can use, and the largest share of the matrix that three of them
+// may hold.
+constexpr Offset kFewestLevels = 6;
+constexpr double kLargestLevelShare = 0.5;
+// From so many threads on it pays to find out who waits for whom.
+constexpr int kManyThreads = 5;
+// A sweep is timed if it is predicted to take at most so many times as long as the best one.
+constexpr double kClose = 1.2;
+// What is simpler wins if it takes at most this much longer: plain products before sweeps, the
+// given order before levels.
+constexpr double kSimplerWins = 1.04;
+
+template <Value V, Index I>
+class ProcessorPlanner {
+ public:
+  using SharedArrangement = std::shared_ptr<Arrangement<V, I>>;
+
+  struct Proposal {
+    PowerCandidate candidate;
+    SharedArrangement arrangement;
+    std::vector<Sweep<I>> sweeps;
+    std::optional<Sweep<I>> one_product;  // of plain products, tells as much as all of them
+
+    bool reordered() const { return !arrangement->order.is_identity(); }
+    const Sweep<I>& trial_sweep() const { return one_product ? *one_product : sweeps.front(); }
+  };
+
+  ProcessorPlanner(const Csr<V, I>& matrix, const PowerOptions& options, Prepared<V, I>& prepared)
+      : matrix_(matrix), options_(options), prepared_(prepared), trials_(matrix, options) {
+    choose_threads();
+    find_profile();
+  }
+
+  PatternView<I> pattern() const { return matrix_.pattern(); }
+  std::vector<Proposal>& proposals() { return proposals_; }
+  static Handicaps handicaps() { return {.blocked = kSimplerWins, .reordered = kSimplerWins}; }
+  bool affords_sweeps() const { return affords_sweeps_; }
+
+  void propose_given_order() {
+    auto identity = PaddedOrder<I>::identity(matrix_.rows());
+    const SampledFormat storage = choose_storage(matrix_, identity, options_);
+    entry_bytes_ = storage.bytes_per_entry;
+    const bool by_planes = blocks() && options_.strategy != PowerStrategy::levels;
+    const Array<I> planes = by_planes
+                                ? find_planes(pattern(), {.alignment = storage.stored.alignment(),
+                                                          .smallest = kTilesPerGroup / 4,
+                                                          .fewest = kFewestLevels})
+                                : Array<I>();
+    given_ = arrange({}, std::move(identity), storage.stored, matrix_, planes);
+    if (!must_block(options_) || !blocks()) propose_plain(given_);
+    const StoredMatrix<V, I>& stored = given_->matrix;
+    stays_in_cache_ = stored.bytes() + vector_bytes() <= prepared_.places.private_bytes;
+    if (!blocks() || options_.strategy == PowerStrategy::levels) return;
+    // Not worth cutting into tiles if the lag of one power behind the other fills the cache.
+    const Offset lag =
+        dependency_distance<I>(pattern(), stored.bytes_before()) * (options_.power - 1);
+    if (lag > prepared_.places.shared_bytes && !must_block(options_)) return;
+    const Array<I> groups = cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, group_bytes(),
+                                        stored.row_alignment());
+    const auto tiling = make_tiling<I>(stored.loaded_columns(), stored.bytes_before(),
+                                       {groups, kNoLimit, stored.row_alignment()});
+    propose_sweeps(given_->row_order, given_, tiling, false);
+    if (!planes.empty() && smallest_window() > prepared_.places.private_bytes) {
+      propose_banded({RowOrder::Kind::planes}, given_, planes);
+    }
+  }
+
+  // By the model: what a sweep would take that loads the matrix once and finds it in the private
+  // cache ever after, against the best so far.
+  bool worth_searching() const {
+    if (may_reorder_products(matrix_, options_)) return reads_scattered(pattern());
+    if (!blocks()) return false;
+    if (options_.strategy == PowerStrategy::levels) return true;
+    const Proposal& best = *std::ranges::min_element(
+        proposals_, {}, [](const Proposal& proposal) { return proposal.candidate.seconds(); });
+    const auto bytes = static_cast<double>(best.candidate.format_bytes);
+    const auto vectors = static_cast<double>(matrix_.rows()) * static_cast<double>(row_bytes()) *
+                         (1.0 + 2.0 * options_.power);
+    const SweepCosts once{.memory_bytes = bytes + vectors,
+                          .cache_bytes = bytes * (options_.power - 1)};
+    // Another order may make the kernel's accesses to x faster, up to a share of the cache's speed.
+    const Rates& rates = prepared_.places.rates;
+    const double kernel_rate = std::max(best.arrangement->kernel_rate, kKernelShare * rates.cache);
+    const double ideal =
+        predict_without_overlap(once, limited_by_kernel(rates, kernel_rate)).seconds;
+    return best.candidate.predicted_seconds > kWorthSearching * ideal;
+  }
+
+  bool promising(const LevelStructure<I>& structure) const {
+    const auto widest = static_cast<double>(widest_window(pattern(), structure, Offset{3}));
+    const auto all = static_cast<double>(matrix_.nnz() + matrix_.rows());
+    return structure.levels() >= kFewestLevels && widest <= kLargestLevelShare * all;
+  }
+
+  void propose_levels(const LevelStructure<I>& structure) {
+    const auto [order, groups, storage] =
+        choose_layout(matrix_, structure, options_, group_bytes(), entry_bytes_);
+    const bool same_rows = groups.order.is_identity();
+    const bool as_given = same_rows && storage.stored == given_->stored;
+    const auto arranged = [&](const Csr<V, I>& in_order) {
+      return arrange(order, groups.order, storage.stored, in_order, groups.group_offsets);
+    };
+    // Packed SELL depends on the groups; the other formats are the same for any.
+    const bool as_stored = as_given && storage.stored.format != Format::packed_sell;
+    const auto arrangement = as_stored   ? given_
+                             : same_rows ? arranged(matrix_)
+                                         : arranged(reordered(matrix_, groups.order));
+    if (!must_block(options_) && !as_given) propose_plain(arrangement);
+    if (!blocks()) return;
+    propose_banded(order, arrangement, groups.group_offsets);
+  }
+
+  void autotune() {
+    std::vector<Proposal*> running = favourites();
+    if (running.size() < 2) return;
+    for (Proposal* proposal : running) find_neighbours(*proposal);
+    time_in_turn(std::move(running), {}, [&](const Proposal& proposal) {
+      return trials_.application_seconds(*proposal.arrangement, proposal.trial_sweep(),
+                                         prepared_.threads);
+    });
+  }
+
+  std::ptrdiff_t take(const std::vector<Proposal*>& ranked) {
+    Proposal& best = *ranked.front();
+    if (best.candidate.measured_seconds == 0) find_neighbours(best);
+    prepared_.arrangement = std::move(best.arrangement);
+    prepared_.sweeps = std::move(best.sweeps);
+    return 0;
+  }
+
+ private:
+  void choose_threads() {
+    const Offset shares = matrix_.nnz() * Offset{sizeof(V) + sizeof(I)} / kSmallestShareBytes;
+    prepared_.threads = static_cast<int>(std::clamp<Offset>(shares, 1, thread_count()));
+    const ProcessorBudget processors =
+        options_.processors.usable > 0 ? options_.processors : processor_budget();
+    affords_sweeps_ = processors.affords(prepared_.threads);
+    if (may_block(options_) && !affords_sweeps_) {
+      prepared_.record.remarks.push_back(fmt::format(
+          "{} threads share {}, which slows down wavefront sweeps, where they wait for each other",
+          prepared_.threads, text_of(processors)));
+    }
+  }
+
+  static std::string text_of(const ProcessorBudget& processors) {
+    const bool by_quota = processors.quota > 0 && processors.quota < processors.usable;
+    return by_quota ? fmt::format("the time of {:.3g} processors", processors.quota)
+                    : fmt::format("{} processor{}", processors.usable,
+                                  processors.usable == 1 ? "" : "s");
+  }
+
+  void find_profile() {
+    const MachineProfile* profile = options_.profile;
+    if (profile == nullptr) {
+      const CachedProfile& cached = cached_machine_profile();
+      profile = &cached.profile;
+      if (!cached.remark.empty()) prepared_.record.remarks.push_back(cached.remark);
+    }
+    prepared_.places = places_of(*profile, prepared_.threads, options_);
+  }
+
+  // Whether anything but plain products is proposed.
+  bool blocks() const {
+    if (!may_block(options_) || matrix_.nnz() == 0) return false;
+    return must_block(options_) || (affords_sweeps_ && !stays_in_cache_);
+  }
+  Offset row_bytes() const { return Offset{sizeof(V)} * options_.vectors; }
+  // y_0 … y_p
+  Offset vector_bytes() const { return matrix_.rows() * row_bytes() * (options_.power + 1); }
+
+  Offset group_bytes() const {
+    const Offset smallest = kSmallestPartBytes * prepared_.threads;
+    const Offset window = prepared_.places.private_bytes;
+    if (options_.strategy == PowerStrategy::levels) {
+      const int block =
+          options_.block > 0 ? std::min(options_.block, options_.power) : options_.power;
+      return std::max(smallest, level_group_bytes(window, block));
+    }
+    return std::max(smallest, window / (kGroupsPerPower * options_.power));
+  }
+
+  // `groups`: of rows that sweeps will take together, if that is known.
+  SharedArrangement arrange(const RowOrder& row_order, PaddedOrder<I> order,
+                            const StoredFormat& stored, const Csr<V, I>& in_order,
+                            std::span<const I> groups) {
+    auto arrangement = std::make_shared<Arrangement<V, I>>();
+    arrangement->row_order = row_order;
+    arrangement->order = std::move(order);
+    arrangement->stored = stored;
+    arrangement->matrix = StoredMatrix<V, I>(in_order, stored, groups);
+    if (options_.autotune) {
+      arrangement->kernel_rate = trials_.kernel_rate(arrangement->matrix) * prepared_.threads;
+    }
+    return arrangement;
+  }
+
+  // The fewest bytes that a sweep so far has to keep in the cache.
+  Offset smallest_window() const {
+    Offset window = kNoLimit;
+    for (const Proposal& proposal : proposals_) {
+      const PowerCandidate& candidate = proposal.candidate;
+      if (!candidate.plain() && candidate.block == options_.power) {
+        window = std::min(window, candidate.window_bytes);
+      }
+    }
+    return window;
+  }
+
+  // Sweeps over groups of rows that may be too large for the cache.
+  void propose_banded(const RowOrder& order, const SharedArrangement& arrangement,
+                      std::span<const I> groups) {
+    const StoredMatrix<V, I>& stored = arrangement->matrix;
+    const auto before = stored.bytes_before();
+    Offset largest = 0;
+    for (std::size_t group = 1; group < groups.size(); ++group) {
+      largest = std::max(largest, before[groups[group]] - before[groups[group - 1]]);
+    }
+    const bool banded = options_.strategy != PowerStrategy::levels &&
+                        largest * options_.power > prepared_.places.private_bytes;
+    const Offset tile_bytes = banded ? std::max<Offset>(largest / kTilesPerGroup, 1) : kNoLimit;
+    const auto tiling = make_tiling<I>(stored.loaded_columns(), before,
+                                       {groups, tile_bytes, stored.row_alignment()});
+    propose_sweeps(order, arrangement, tiling, banded);
+  }
+
+  void propose_plain(const SharedArrangement& arrangement) {
+    const auto tiling = single_tile(arrangement->matrix);
+    add(arrangement->row_order, arrangement, tiling, PowerStrategy::spmv, 1, {},
+        std::vector<Schedule>{plain_schedule(tiling, options_.power)});
+    proposals_.back().one_product.emplace(tiling, plain_schedule(tiling, 1),
+                                          arrangement->matrix.bytes_before(), prepared_.threads,
+                                          arrangement->matrix.row_alignment());
+  }
+
+  static Tiling<I> single_tile(const StoredMatrix<V, I>& stored) {
+    Tiling<I> tiling;
+    tiling.row_offsets.push_back(stored.rows());
+    tiling.input_offsets.push_back(1);
+    tiling.inputs.push_back(0);
+    tiling.bytes.push_back(stored.bytes());
+    tiling.group_offsets.push_back(1);
+    return tiling;
+  }
+
+  // For each block size the sweep with slack, or without, or in bands: whatever fits first.
+  void propose_sweeps(const RowOrder& order, const SharedArrangement& arrangement,
+                      const Tiling<I>& tiling, bool banded) {
+    const bool with_slack = options_.strategy != PowerStrategy::levels;
+    const Offset cache = prepared_.places.private_bytes;
+    for (const int block : block_sizes(options_.power, options_.block)) {
+      Offset window = kNoLimit;
+      if (with_slack) window = propose_sweep(order, arrangement, tiling, block, {.slack = 1});
+      if (window > cache) {
+        window = propose_sweep(order, arrangement, tiling, block, {.slack = 0});
+      }
+      if (!banded || window <= cache) continue;
+      const Offset parts = ceil_div<Offset>(window, std::max<Offset>(cache, 1));
+      for (const Offset bands : {parts, 2 * parts}) {
+        if (bands <= kMostBands) {
+          propose_sweep(order, arrangement, tiling, block,
+                        {.slack = 0, .bands = static_cast<int>(bands)});
+        }
+      }
+    }
+  }
+
+  Offset propose_sweep(const RowOrder& order, const SharedArrangement& arrangement,
+                       const Tiling<I>& tiling, int block, const WavefrontOptions& wavefront) {
+    std::vector<Schedule> schedules;
+    for (const int size : blocks_of(options_.power, block)) {
+      schedules.push_back(wavefront_schedule(tiling, size, wavefront));
+    }
+    const auto strategy = options_.strategy == PowerStrategy::levels ? PowerStrategy::levels
+                                                                     : PowerStrategy::wavefront;
+    return add(order, arrangement, tiling, strategy, block, wavefront, std::move(schedules));
+  }
+
+  // Predicts; returns the window.
+  Offset add(const RowOrder& order, const SharedArrangement& arrangement, const Tiling<I>& tiling,
+             PowerStrategy strategy, int block, const WavefrontOptions& wavefront,
+             std::vector<Schedule> schedules) {
+    const StoredMatrix<V, I>& stored = arrangement->matrix;
+    Proposal proposal;
+    PowerCandidate& candidate = proposal.candidate;
+    candidate.strategy = strategy;
+    candidate.order = order;
+    candidate.format = arrangement->stored;
+    candidate.placement = candidate.plain() ? WindowPlacement::none : WindowPlacement::cache;
+    candidate.block = block;
+    candidate.bands = wavefront.bands;
+    candidate.slack = wavefront.slack;
+    candidate.format_bytes = stored.bytes();
+    predict(candidate, tiling, schedules, *arrangement);
+    proposal.arrangement = arrangement;
+    for (Schedule& schedule : schedules) {
+      proposal.sweeps.emplace_back(tiling, std::move(schedule), stored.bytes_before(),
+                                   prepared_.threads, stored.row_alignment());
+    }
+    proposals_.push_back(std::move(proposal));
+    return proposals_.back().candidate.window_bytes;
+  }
+
+  void predict(PowerCandidate& candidate, const Tiling<I>& tiling,
+               std::span<const Schedule> schedules, const Arrangement<V, I>& arrangement) const {
+    const Places& places = prepared_.places;
+    SweepCosts costs;
+    for (const Schedule& schedule : schedules) {
+      const ReuseProfile profile(tiling, schedule, row_bytes() * (schedule.power + 1));
+      // Borders of bands are loaded twice whatever the cache: they are not part of the window.
+      const double unavoidable =
+          candidate.bands == 1
+              ? kAlmostOnce
+              : kAlmostOnce * static_cast<double>(profile.bytes_loaded(places.private_bytes)) /
+                    static_cast<double>(std::max<Offset>(profile.bytes_once(), 1));
+      candidate.window_bytes = std::max(candidate.window_bytes, profile.window_bytes(unavoidable));
+      costs = costs + costs_of(profile, places, arrangement.matrix.rows(), row_bytes(), schedule);
+    }
+    const Rates rates = limited_by_kernel(places.rates, arrangement.kernel_rate);
+    const Prediction prediction = predict_without_overlap(costs, rates);
+    const PaddedOrder<I>& order = arrangement.order;
+    const double copies =
+        copy_bytes(options_, !order.is_identity(), static_cast<double>(order.rows()),
+                   static_cast<double>(row_bytes()), sizeof(I)) /
+        places.rates.memory;
+    candidate.memory_bytes = costs.memory_bytes;
+    candidate.predicted_seconds = prediction.seconds + copies;
+    candidate.predicted_overlapped_seconds = predict_with_overlap(costs, rates).seconds + copies;
+    candidate.bound = prediction.bound;
+  }
+
+  void find_neighbours(Proposal& proposal) const {
+    if (prepared_.threads < kManyThreads || proposal.candidate.plain()) return;
+    const LoadedColumns<I> loaded = proposal.arrangement->matrix.loaded_columns();
+    for (Sweep<I>& sweep : proposal.sweeps) sweep.find_neighbours(loaded);
+  }
+
+  // What is timed: plain products in each order, the best sweep by the model, and the best ones in
+  // another order or for another cache if they come close.
+  std::vector<Proposal*> favourites() {
+    std::vector<Proposal*> by_time;
+    for (Proposal& proposal : proposals_) by_time.push_back(&proposal);
+    std::ranges::stable_sort(by_time, {}, [](const Proposal* proposal) {
+      return proposal->candidate.predicted_seconds;
+    });
+    std::vector<Proposal*> chosen;
+    std::vector<std::pair<RowOrder, bool>> kinds;  // of sweeps chosen so far
+    double best_sweep = 0;
+    for (Proposal* proposal : by_time) {
+      const PowerCandidate& candidate = proposal->candidate;
+      if (candidate.plain()) {
+        chosen.push_back(proposal);
+        continue;
+      }
+      if (best_sweep == 0) best_sweep = candidate.predicted_seconds;
+      const std::pair kind{candidate.order, candidate.bound == Bound::shared_cache};
+      if (candidate.predicted_seconds > kClose * best_sweep ||
+          std::ranges::count(kinds, kind) != 0) {
+        continue;
+      }
+      kinds.push_back(kind);
+      chosen.push_back(proposal);
+    }
+    return chosen;
+  }
+
+  const Csr<V, I>& matrix_;
+  const PowerOptions& options_;
+  Prepared<V, I>& prepared_;
+  std::vector<Proposal> proposals_;
+  SharedArrangement given_;
+  double entry_bytes_ = 0;       // of the rows as given
+  bool affords_sweeps_ = true;   // every thread has a processor of its own
+  bool stays_in_cache_ = false;  // in the private one: nothing to gain
+  Trials<V, I> trials_;
+};
+
+}  // namespace
+
+template <Value V, Index I>
+void Prepared<V, I>::assign_values(const Csr<V, I>& matrix) {
+  if (fingerprint_of(matrix.pattern()) != pattern) {
+    throw InvalidArgument("new values come with a matrix of another pattern");
+  }
+  if (arrangement->order.is_identity()) {
+    arrangement->matrix.assign_values(matrix);
+  } else {
+    arrangement->matrix.assign_values(reordered(matrix, arrangement->order));
+  }
+}
+
+template <Value V, Index I>
+std::string Prepared<V, I>::explain(const std::string& task) const {
+  const Rates& rates = places.rates;
+  Subject subject;
+  subject.task = task;
+  subject.power = options.power;
+  subject.rows = arrangement->order.rows();
+  subject.entries = arrangement->matrix.nnz();
+  subject.vectors = options.vectors;
+  subject.device = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+  subject.machine = fmt::format(
+      "The threads read {:.1f} GB/s from memory, {:.1f} GB/s from a shared cache and {:.1f} GB/s "
+      "from private caches, of which windows may fill {} and {}.",
+      rates.memory * 1e-9, rates.shared * 1e-9, rates.cache * 1e-9,
+      bytes_text(static_cast<double>(places.shared_bytes)),
+      bytes_text(static_cast<double>(places.private_bytes)));
+  return detail::explain(record, subject);
+}
+
+template <Value V, Index I>
+std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOptions& options) {
+  const ThreadCountScope team(options.threads);
+  auto prepared = std::make_unique<Prepared<V, I>>();
+  prepared->options = options;
+  prepared->cols = matrix.cols();
+  prepared->pattern = fingerprint_of(matrix.pattern());
+  for (int k = 1; k <= options.power; ++k) {
+    prepared->coefficients.push_back(options.basis.template step<V>(k));
+  }
+  ProcessorPlanner<V, I> planner(matrix, options, *prepared);
+  choose(planner, options, prepared->record);
+  return prepared;
+}
+
+#define STRATA_INSTANTIATE(V, I)  \
+  template struct Prepared<V, I>; \
+  template std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>&, const PowerOptions&)
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata::detail

@@ -1,0 +1,63 @@
+#include "strata/plans/internal/workspace.hpp"
+
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+
+namespace strata {
+
+template <Value V>
+PlanWorkspace<V>::PlanWorkspace() = default;
+template <Value V>
+PlanWorkspace<V>::~PlanWorkspace() = default;
+template <Value V>
+PlanWorkspace<V>::PlanWorkspace(PlanWorkspace&&) noexcept = default;
+template <Value V>
+PlanWorkspace<V>& PlanWorkspace<V>::operator=(PlanWorkspace&&) noexcept = default;
+
+template <Value V>
+Offset PlanWorkspace<V>::bytes() const {
+  if (!state_) return 0;
+  Offset bytes = state_->threads * Offset{sizeof(ProgressCounter)};
+  for (const Array<V>& vector : state_->vectors) {
+    bytes += static_cast<Offset>(vector.size()) * Offset{sizeof(V)};
+  }
+  return bytes;
+}
+
+namespace detail {
+
+template <Value V>
+PlanWorkspace<V> WorkspaceState<V>::make(Identity plan, int threads, int vectors,
+                                         std::size_t elements) {
+  PlanWorkspace<V> workspace;
+  workspace.state_ = std::make_unique<WorkspaceState>();
+  WorkspaceState& state = *workspace.state_;
+  state.plan = plan;
+  state.threads = threads;
+  state.counters = std::make_unique<ProgressCounter[]>(static_cast<std::size_t>(threads));
+  for (int k = 0; k < vectors; ++k) state.vectors.emplace_back(elements);
+  return workspace;
+}
+
+template <Value V>
+WorkspaceState<V>& WorkspaceState<V>::of(PlanWorkspace<V>& workspace, Identity plan, int vectors) {
+  if (!workspace.state_) {
+    throw InvalidArgument("the workspace is empty: it was moved from or no plan made it");
+  }
+  if (workspace.state_->plan != plan) {
+    throw InvalidArgument("the workspace was made for another plan");
+  }
+  if (workspace.state_->vectors.size() < static_cast<std::size_t>(vectors)) {
+    throw InvalidArgument("the workspace was made for another function of the plan");
+  }
+  return *workspace.state_;
+}
+
+}  // namespace detail
+
+#define STRATA_INSTANTIATE(V, unused) \
+  template class PlanWorkspace<V>;    \
+  template struct detail::WorkspaceState<V>
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata

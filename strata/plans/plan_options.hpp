@@ -1,0 +1,92 @@
+// What a caller can ask of a plan. The same options serve processors and GPUs; a field that only
+// one of them heeds says so.
+#pragma once
+
+#include <string_view>
+
+#include "strata/base/processors.hpp"
+#include "strata/base/types.hpp"
+#include "strata/formats/format.hpp"
+#include "strata/machine/gpu/profile.hpp"
+#include "strata/machine/profile.hpp"
+#include "strata/plans/basis.hpp"
+
+namespace strata {
+
+enum class PowerStrategy {
+  automatic,  // the fastest by the model, autotuned
+  spmv,       // power by power: plain products
+  levels,     // groups of levels sized for the cache, in RACE's order
+  wavefront,  // small steps with slack between the powers, and bands where levels are too large
+  graph,      // levels whose kernels are recorded once and launched together; on GPUs alone
+};
+
+constexpr std::string_view name_of(PowerStrategy strategy) {
+  switch (strategy) {
+    case PowerStrategy::automatic: return "auto";
+    case PowerStrategy::spmv: return "spmv";
+    case PowerStrategy::levels: return "levels";
+    case PowerStrategy::wavefront: return "wavefront";
+    case PowerStrategy::graph: return "graph";
+  }
+  return {};
+}
+
+// In which order vectors are given and returned.
+enum class VectorOrder {
+  caller,  // row i of the matrix is element i; plans that reorder copy vectors in and out
+  plan,    // as the plan works: no copies, but vectors may have padded rows, which are zero
+};
+
+// The share of a cache that windows fill unless the options say otherwise. On processors: caches
+// are not fully associative, and other data pass through. On GPUs groups of levels are fastest when
+// they may fill the whole L2 cache, as in Panzlaff's thesis.
+inline constexpr double kProcessorCacheShare = 0.7;
+inline constexpr double kGpuCacheShare = 1.0;
+
+struct PowerOptions {
+  int power = 4;                    // p: y_1 … y_p
+  Basis basis = Basis::monomial();  // which vectors these are
+  int vectors = 1;                  // right-hand sides, interleaved, 1 … 8
+  VectorOrder vector_order = VectorOrder::caller;
+  PowerStrategy strategy = PowerStrategy::automatic;
+  Format format = Format::automatic;  // csr, sell, packed_sell; on GPUs also ell
+  Offset slice_height = 0;            // C of the sliced formats; 0: chosen
+  int block = 0;                      // powers per sweep, p = 8 with 4 is 4 + 4; 0: chosen
+
+  // Windows, the matrix data between the first and the last power, are planned to fit in
+  // cache_share × cache_bytes. The cache is that of all threads together on a processor and the L2
+  // of a GPU; 0: as measured. The share is a safety factor; 0: kProcessorCacheShare or
+  // kGpuCacheShare.
+  Offset cache_bytes = 0;
+  double cache_share = 0;
+
+  // Time kernels and, for a few products, the favourites, and keep the fastest. Without, nothing is
+  // timed and the profile alone decides.
+  bool autotune = true;
+
+  // On processors. The most threads that planning and the plan use, whatever the process uses
+  // besides; 0: thread_count() when it is planned.
+  int threads = 0;
+  const MachineProfile* profile = nullptr;  // to predict with; none: that of this machine
+  // That the threads can have at once, for wavefront sweeps need one each; usable = 0: what this
+  // process has.
+  ProcessorBudget processors = {};
+
+  // On GPUs.
+  const gpu::GpuProfile* gpu_profile = nullptr;  // to predict with; none: of the current device
+};
+
+// y = αAx + βy
+struct ProductOptions {
+  int vectors = 1;  // right-hand sides, interleaved, 1 … 8
+  VectorOrder vector_order = VectorOrder::caller;
+  Format format = Format::automatic;             // as for powers
+  Offset slice_height = 0;                       // as for powers
+  bool autotune = true;                          // as for powers
+  int threads = 0;                               // as for powers
+  const MachineProfile* profile = nullptr;       // as for powers
+  const gpu::GpuProfile* gpu_profile = nullptr;  // as for powers
+};
+
+}  // namespace strata

@@ -1,0 +1,133 @@
+#include "strata/plans/product_plan.hpp"
+
+#include <utility>
+
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/plans/internal/checks.hpp"
+#include "strata/plans/internal/prepared.hpp"
+#include "strata/plans/internal/workspace.hpp"
+
+namespace strata {
+
+template <Value V, Index I>
+ProductPlan<V, I>::ProductPlan() = default;
+template <Value V, Index I>
+ProductPlan<V, I>::~ProductPlan() = default;
+template <Value V, Index I>
+ProductPlan<V, I>::ProductPlan(ProductPlan&&) noexcept = default;
+template <Value V, Index I>
+ProductPlan<V, I>& ProductPlan<V, I>::operator=(ProductPlan&&) noexcept = default;
+
+template <Value V, Index I>
+const detail::Prepared<V, I>& ProductPlan<V, I>::prepared() const {
+  return detail::require_prepared(prepared_.get());
+}
+
+template <Value V, Index I>
+I ProductPlan<V, I>::rows() const {
+  return order().rows();
+}
+template <Value V, Index I>
+I ProductPlan<V, I>::cols() const {
+  return prepared().cols;
+}
+template <Value V, Index I>
+int ProductPlan<V, I>::vectors() const {
+  return prepared().options.vectors;
+}
+template <Value V, Index I>
+I ProductPlan<V, I>::x_rows() const {
+  return order().is_identity() ? cols() : y_rows();
+}
+template <Value V, Index I>
+I ProductPlan<V, I>::y_rows() const {
+  return prepared().options.vector_order == VectorOrder::plan ? order().padded_rows() : rows();
+}
+
+template <Value V, Index I>
+PlanWorkspace<V> ProductPlan<V, I>::make_workspace() const {
+  const detail::Prepared<V, I>& plan = prepared();
+  return detail::WorkspaceState<V>::make(
+      plan.identity, plan.threads, plan.direct() ? 0 : 2,
+      static_cast<std::size_t>(order().padded_rows()) * vectors());
+}
+
+template <Value V, Index I>
+void ProductPlan<V, I>::apply(std::span<const V> x, std::span<V> y, Workspace& workspace) const {
+  apply(V{1}, x, V{}, y, workspace);
+}
+
+template <Value V, Index I>
+void ProductPlan<V, I>::apply(V alpha, std::span<const V> x, V beta, std::span<V> y,
+                              Workspace& workspace) const {
+  const detail::Prepared<V, I>& plan = prepared();
+  detail::require_elements("x", std::ssize(x), x_rows(), vectors());
+  detail::require_elements("y", std::ssize(y), y_rows(), vectors());
+  detail::require_apart(x.data(), static_cast<Offset>(x.size_bytes()), y.data(),
+                        static_cast<Offset>(y.size_bytes()));
+  const bool direct = plan.direct();
+  auto& state = detail::WorkspaceState<V>::of(workspace, plan.identity, direct ? 0 : 2);
+  const ThreadCountScope team(plan.threads);
+  V* from = direct ? const_cast<V*>(x.data()) : state.vectors[0].data();
+  V* to = direct ? y.data() : state.vectors[1].data();
+  if (!direct) {
+    order().template gather<V>(x, state.vectors[0], vectors());
+    if (beta != V{}) order().template gather<V>(y, state.vectors[1], vectors());
+  }
+  const cpu::StepCoefficients<V> step{.alpha = alpha, .beta = beta};
+  plan.run(state.team(), {&step, 1}, [&](int k) { return k == 0 ? from : to; }, to);
+  if (!direct) order().template scatter<V>(state.vectors[1], y, vectors());
+}
+
+template <Value V, Index I>
+const PaddedOrder<I>& ProductPlan<V, I>::order() const {
+  return prepared().arrangement->order;
+}
+
+template <Value V, Index I>
+void ProductPlan<V, I>::to_plan_order(std::span<const V> of_rows, std::span<V> padded) const {
+  const ThreadCountScope team(prepared().threads);
+  order().gather(of_rows, padded, vectors());
+}
+
+template <Value V, Index I>
+void ProductPlan<V, I>::to_caller_order(std::span<const V> padded, std::span<V> of_rows) const {
+  const ThreadCountScope team(prepared().threads);
+  order().scatter(padded, of_rows, vectors());
+}
+
+template <Value V, Index I>
+void ProductPlan<V, I>::update_values(const Csr<V, I>& matrix) {
+  const ThreadCountScope team(prepared().threads);
+  prepared_->assign_values(matrix);
+}
+
+template <Value V, Index I>
+int ProductPlan<V, I>::threads() const {
+  return prepared().threads;
+}
+template <Value V, Index I>
+const PlanRecord& ProductPlan<V, I>::record() const {
+  return prepared().record;
+}
+template <Value V, Index I>
+std::string ProductPlan<V, I>::explain() const {
+  return prepared().explain("The product");
+}
+
+template <Value V, Index I>
+ProductPlan<V, I> plan_product(const Csr<V, I>& matrix, const ProductOptions& options) {
+  const PowerOptions one = detail::as_power_options(options);
+  detail::require_options<V>(matrix.rows(), one, detail::Target::processor);
+  ProductPlan<V, I> plan;
+  plan.prepared_ = detail::prepare(matrix, one);
+  return plan;
+}
+
+#define STRATA_INSTANTIATE(V, I)    \
+  template class ProductPlan<V, I>; \
+  template ProductPlan<V, I> plan_product(const Csr<V, I>&, const ProductOptions&)
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata

@@ -1,0 +1,120 @@
+// Product plans on a GPU against exact steps.
+#include "strata/plans/gpu/product_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "strata/measure/validation.hpp"
+#include "tests/plans/gpu/support.hpp"
+#include "tests/support/types.hpp"
+
+namespace strata::gpu {
+namespace {
+
+class GpuProductPlanTest : public GpuPowerPlanTest {
+ protected:
+  ProductOptions quick_product() {
+    const PowerOptions power = quick_options();
+    ProductOptions options;
+    options.autotune = false;
+    options.gpu_profile = power.gpu_profile;
+    return options;
+  }
+
+  template <Value V, Index I>
+  void expect_products(const Csr<V, I>& matrix, const ProductOptions& options) {
+    const ProductPlan<V> plan = plan_product(matrix, options, stream());
+    SCOPED_TRACE(plan.explain());
+    auto workspace = plan.make_workspace(stream());
+    const auto count = static_cast<std::size_t>(options.vectors);
+    const auto x = test::random_vector<V>(static_cast<std::size_t>(matrix.cols()) * count, 5);
+    const auto y = test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * count, 6);
+    for (const auto& [alpha, beta] :
+         {std::pair<V, V>{V(1), V(0)}, {V(-2), V(1)}, {V(0.5), V(-3)}}) {
+      std::vector<V> start = y;
+      // The old y is not read where β is 0.
+      if (beta == V{}) std::ranges::fill(start, V(std::numeric_limits<float>::quiet_NaN()));
+      const auto on_device = to_device(std::span<const V>(x), stream());
+      auto result = to_device(std::span<const V>(start), stream());
+      plan.apply(alpha, on_device.span(), beta, result.span(), workspace, stream());
+      const Array<V> found = to_host(result.span(), stream());
+      const Check check =
+          check_step(matrix, {.alpha = alpha, .beta = beta}, std::span<const V>(x),
+                     std::span<const V>(y), std::span<const V>(found), options.vectors);
+      EXPECT_TRUE(check.passed) << alpha << " " << beta << ": " << check.explain();
+    }
+  }
+};
+
+TEST_F(GpuProductPlanTest, AgreesWithExactStepsOnAwkwardMatrices) {
+  int turn = 0;
+  for (const auto& [name, entries] : test::awkward_matrices<double, std::int64_t>()) {
+    SCOPED_TRACE(name);
+    const Csr<double, std::int64_t> csr = entries.to_csr();
+    for (const Format format :
+         {Format::automatic, Format::csr, Format::sell, Format::packed_sell}) {
+      SCOPED_TRACE(name_of(format));
+      ProductOptions options = quick_product();
+      options.format = format;
+      options.vectors = 1 + turn++ % 8;
+      expect_products(csr, options);
+    }
+  }
+}
+
+TEST_F(GpuProductPlanTest, AgreesWithExactStepsInAllPrecisions) {
+  expect_products(generate<float, std::int32_t>("fem:30x30,degree=2"), quick_product());
+  expect_products(generate<std::complex<float>, std::int32_t>("fem:30x30,degree=2"),
+                  quick_product());
+  expect_products(generate<std::complex<double>, std::int32_t>("fem:30x30,degree=2"),
+                  quick_product());
+}
+
+TEST_F(GpuProductPlanTest, TimesItsCandidatesWhereItReorders) {
+  const auto matrix = generate<double, std::int32_t>("stencil7:40x40x40,shuffle=1");
+  ProductOptions options = quick_product();
+  options.autotune = true;
+  const auto plan = plan_product(matrix, options, stream());
+  EXPECT_GT(plan.choice().measured_seconds, 0);
+  const bool considered =
+      std::ranges::any_of(plan.record().candidates, [](const PowerCandidate& candidate) {
+        return candidate.order.kind == RowOrder::Kind::levels;
+      });
+  EXPECT_TRUE(considered) << plan.explain();
+  expect_products(matrix, options);
+}
+
+TEST_F(GpuProductPlanTest, VectorsInThePlansOrderAreNotCopied) {
+  const auto matrix = generate<double, std::int32_t>("stencil7:20x20x20,shuffle=1");
+  ProductOptions options = quick_product();
+  options.vector_order = VectorOrder::plan;
+  const auto plan = plan_product(matrix, options, stream());
+  const auto x = test::random_vector<double>(static_cast<std::size_t>(matrix.rows()), 5);
+  const auto of_rows = to_device(std::span<const double>(x), stream());
+  DeviceArray<double> padded_x(plan.x_rows());
+  DeviceArray<double> padded_y(plan.y_rows());
+  DeviceArray<double> result(plan.rows());
+  plan.to_plan_order(of_rows.span(), padded_x.span(), stream());
+  auto workspace = plan.make_workspace(stream());
+  plan.apply(std::as_const(padded_x).span(), padded_y.span(), workspace, stream());
+  plan.to_caller_order(std::as_const(padded_y).span(), result.span(), stream());
+  const Array<double> found = to_host(result.span(), stream());
+  const Check check =
+      check_step(matrix, {}, std::span<const double>(x), {}, std::span<const double>(found));
+  EXPECT_TRUE(check.passed) << check.explain();
+}
+
+TEST_F(GpuProductPlanTest, WorkspacesOfOtherPlansAndEmptyPlansAreRefused) {
+  const auto matrix = generate<double, std::int32_t>("stencil5:20x20");
+  const auto plan = plan_product(matrix, quick_product(), stream());
+  const auto twin = plan_product(matrix, quick_product(), stream());
+  auto workspace = plan.make_workspace(stream());
+  const DeviceArray<double> x(plan.x_rows());
+  DeviceArray<double> y(plan.y_rows());
+  EXPECT_THROW(twin.apply(x.span(), y.span(), workspace, stream()), InvalidArgument);
+  EXPECT_THROW(ProductPlan<double>().rows(), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace strata::gpu

@@ -1,0 +1,129 @@
+// What the planners of all devices share.
+
+#include "strata/plans/internal/planning.hpp"
+
+#include <gtest/gtest.h>
+
+namespace strata::detail {
+namespace {
+
+struct Entrant {
+  PowerCandidate candidate;
+  bool moved = false;
+  std::vector<double> seconds;  // of its runs
+  std::size_t runs = 0;
+
+  bool reordered() const { return moved; }
+};
+
+Entrant entrant(PowerStrategy strategy, double predicted, double measured = 0) {
+  Entrant made;
+  made.candidate.strategy = strategy;
+  made.candidate.predicted_seconds = predicted;
+  made.candidate.measured_seconds = measured;
+  return made;
+}
+
+TEST(Planning, WindowsFillAShareOfTheCache) {
+  PowerOptions options;
+  EXPECT_EQ(window_budget(options, 1000, 0.7), 700);
+  options.cache_bytes = 200;
+  EXPECT_EQ(window_budget(options, 1000, 0.7), 140);
+  options.cache_share = 1;
+  EXPECT_EQ(window_budget(options, 1000, 0.7), 200);
+  options.cache_bytes = 0;
+  EXPECT_EQ(window_budget(options, 1000, 0.7), 1000);
+}
+
+TEST(Planning, AWindowHasAGroupMoreThanPowers) {
+  EXPECT_EQ(level_group_bytes(120, 5), 20);
+  EXPECT_EQ(level_group_bytes(240, 3), 60);
+  EXPECT_EQ(level_group_bytes(3, 16), 1);
+}
+
+TEST(Planning, BlocksAreAllPowersOrPartsOfThem) {
+  EXPECT_EQ(block_sizes(8, 0), (std::vector{8, 4, 2}));
+  EXPECT_EQ(block_sizes(3, 0), (std::vector{3, 2}));
+  EXPECT_EQ(block_sizes(1, 0), std::vector<int>());
+  EXPECT_EQ(block_sizes(8, 3), std::vector{3});
+  EXPECT_EQ(block_sizes(2, 3), std::vector{2});
+  EXPECT_EQ(blocks_of(7, 4), (std::vector{4, 3}));
+  EXPECT_EQ(blocks_of(8, 4), (std::vector{4, 4}));
+  EXPECT_EQ(blocks_of(1, 1), std::vector{1});
+}
+
+TEST(Planning, CopiesCountOnlyWhereVectorsMove) {
+  PowerOptions options;
+  options.power = 3;
+  EXPECT_EQ(copy_bytes(options, false, 10, 8, 4), 0);
+  EXPECT_EQ(copy_bytes(options, true, 10, 8, 4), 10 * 4 * (3 * 8 + 4));
+  options.vector_order = VectorOrder::plan;
+  EXPECT_EQ(copy_bytes(options, true, 10, 8, 4), 0);
+}
+
+TEST(Planning, WhatWasAskedForComesBeforeWhatIsFaster) {
+  PowerOptions options;
+  options.strategy = PowerStrategy::levels;
+  EXPECT_LT(rank_of(entrant(PowerStrategy::levels, 9), options, false, {}),
+            rank_of(entrant(PowerStrategy::spmv, 1), options, false, {}));
+  options.strategy = PowerStrategy::automatic;
+  EXPECT_GT(rank_of(entrant(PowerStrategy::levels, 9), options, false, {}),
+            rank_of(entrant(PowerStrategy::spmv, 1), options, false, {}));
+}
+
+TEST(Planning, WhatWasTimedComesBeforeWhatWasPredicted) {
+  const Entrant timed = entrant(PowerStrategy::wavefront, 9, 5);
+  const Entrant predicted = entrant(PowerStrategy::spmv, 1);
+  EXPECT_LT(rank_of(timed, {}, true, {}), rank_of(predicted, {}, true, {}));
+  EXPECT_GT(rank_of(timed, {}, false, {}), rank_of(predicted, {}, false, {}));
+}
+
+TEST(Planning, WhatIsSimplerWinsIfItIsAlmostAsFast) {
+  const Handicaps handicaps{.blocked = 1.1, .reordered = 1.2};
+  const auto rank = [&](const Entrant& some) { return rank_of(some, {}, false, handicaps); };
+  EXPECT_LT(rank(entrant(PowerStrategy::spmv, 1.05)), rank(entrant(PowerStrategy::wavefront, 1)));
+  EXPECT_GT(rank(entrant(PowerStrategy::spmv, 1.15)), rank(entrant(PowerStrategy::wavefront, 1)));
+  Entrant moved = entrant(PowerStrategy::wavefront, 1);
+  moved.moved = true;
+  EXPECT_LT(rank(entrant(PowerStrategy::spmv, 1.3)), rank(moved));
+  EXPECT_GT(rank(entrant(PowerStrategy::spmv, 1.35)), rank(moved));
+}
+
+TEST(Planning, TrialsForgetTheFirstRoundAndDropWhoeverIsBeaten) {
+  Entrant fast = entrant(PowerStrategy::spmv, 1);
+  fast.seconds = {9, 2, 1, 3};
+  Entrant slow = entrant(PowerStrategy::wavefront, 1);
+  slow.seconds = {9, 8, 7, 6};
+  time_in_turn<Entrant>({&fast, &slow}, {.rounds = 4, .seconds = 0, .beaten = 1.5},
+                        [](Entrant& some) { return some.seconds[some.runs++]; });
+  EXPECT_EQ(fast.candidate.measured_seconds, 1);
+  EXPECT_EQ(fast.runs, 4U);
+  EXPECT_EQ(slow.candidate.measured_seconds, 8);
+  EXPECT_EQ(slow.runs, 2U);
+}
+
+TEST(Planning, TheRecordKnowsWhyPlainProductsRun) {
+  const auto record = [](std::vector<PowerCandidate> candidates, const PowerOptions& options,
+                         Offset levels = 0, bool affords = true) {
+    PlanRecord made;
+    made.levels = levels;
+    record_candidates(made, std::move(candidates), options, affords);
+    return made;
+  };
+  const PowerCandidate plain = entrant(PowerStrategy::spmv, 2).candidate;
+  const PowerCandidate sweep = entrant(PowerStrategy::wavefront, 3).candidate;
+  PowerOptions options;
+  EXPECT_EQ(record({sweep, plain}, options).plain_reason, PlainReason::none);
+  EXPECT_EQ(record({sweep, plain}, options).plain_seconds, 2);
+  EXPECT_EQ(record({plain, sweep}, options).plain_reason, PlainReason::slower_otherwise);
+  EXPECT_EQ(record({plain}, options, 5).plain_reason, PlainReason::few_levels);
+  EXPECT_EQ(record({plain}, options).plain_reason, PlainReason::in_cache);
+  EXPECT_EQ(record({plain}, options, 0, false).plain_reason, PlainReason::few_processors);
+  options.power = 1;
+  EXPECT_EQ(record({plain}, options).plain_reason, PlainReason::one_power);
+  options.strategy = PowerStrategy::spmv;
+  EXPECT_EQ(record({plain}, options).plain_reason, PlainReason::asked_for);
+}
+
+}  // namespace
+}  // namespace strata::detail

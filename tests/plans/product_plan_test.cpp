@@ -1,0 +1,215 @@
+// Product plans against exact steps: every format, order, shape, number of vectors and threads.
+#include "strata/plans/product_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "strata/measure/validation.hpp"
+#include "strata/plans/power_plan.hpp"
+#include "tests/plans/support.hpp"
+#include "tests/support/types.hpp"
+
+namespace strata {
+namespace {
+
+using test::expect_refused;
+using test::random_vector;
+
+constexpr Format kFormats[] = {Format::automatic, Format::csr, Format::sell, Format::packed_sell};
+
+ProductOptions quick_product() {
+  static const MachineProfile profile = test::imaginary_machine();
+  ProductOptions options;
+  options.autotune = false;
+  options.profile = &profile;
+  return options;
+}
+
+// In the plan's order, if vectors are.
+template <Value V, Index I>
+std::vector<V> as_taken(const ProductPlan<V, I>& plan, const std::vector<V>& rows, Offset length) {
+  if (length * plan.vectors() == std::ssize(rows) && plan.order().is_identity()) return rows;
+  std::vector<V> taken(static_cast<std::size_t>(length) * plan.vectors());
+  if (taken.size() == rows.size()) return rows;
+  plan.to_plan_order(rows, taken);
+  return taken;
+}
+
+template <Value V, Index I>
+void expect_products(const Csr<V, I>& matrix, const ProductOptions& options) {
+  const ProductPlan<V, I> plan = plan_product(matrix, options);
+  SCOPED_TRACE(plan.explain());
+  auto workspace = plan.make_workspace();
+  const auto count = static_cast<std::size_t>(options.vectors);
+  const auto x = random_vector<V>(static_cast<std::size_t>(matrix.cols()) * count, 5);
+  const auto y = random_vector<V>(static_cast<std::size_t>(matrix.rows()) * count, 6);
+  const bool in_plan_order =
+      options.vector_order == VectorOrder::plan && !plan.order().is_identity();
+  for (const auto& [alpha, beta] :
+       {std::pair<V, V>{V(1), V(0)}, {V(-2), V(1)}, {V(0.5), V(-3)}, {V(0), V(1)}}) {
+    SCOPED_TRACE(testing::Message() << alpha << " " << beta);
+    std::vector<V> found = y;
+    // The old y is not read where β is 0.
+    if (beta == V{}) std::ranges::fill(found, V(std::numeric_limits<float>::quiet_NaN()));
+    if (in_plan_order) {
+      std::vector<V> plan_x(static_cast<std::size_t>(plan.x_rows()) * count);
+      std::vector<V> plan_y(static_cast<std::size_t>(plan.y_rows()) * count);
+      plan.to_plan_order(x, plan_x);
+      plan.to_plan_order(found, plan_y);
+      plan.apply(alpha, plan_x, beta, plan_y, workspace);
+      plan.to_caller_order(plan_y, found);
+    } else {
+      plan.apply(alpha, x, beta, found, workspace);
+    }
+    const Check check =
+        check_step(matrix, {.alpha = alpha, .beta = beta}, std::span<const V>(x),
+                   std::span<const V>(y), std::span<const V>(found), options.vectors);
+    EXPECT_TRUE(check.passed) << check.explain();
+  }
+}
+
+template <class Types>
+class ProductPlanTyped : public testing::Test {};
+TYPED_TEST_SUITE(ProductPlanTyped, test::AllTypes);
+
+TYPED_TEST(ProductPlanTyped, AgreesWithExactStepsOnAwkwardMatrices) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  int turn = 0;
+  for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
+    SCOPED_TRACE(name);
+    const Csr<V, I> csr = entries.to_csr();
+    for (const Format format : kFormats) {
+      SCOPED_TRACE(name_of(format));
+      ++turn;
+      ProductOptions options = quick_product();
+      options.format = format;
+      options.vectors = 1 + turn % 8;
+      options.threads = 1 + turn % 3;
+      options.vector_order = turn % 2 == 0 ? VectorOrder::plan : VectorOrder::caller;
+      expect_products(csr, options);
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(ProductPlan, AgreesWithExactStepsWhereItReorders) {
+  const auto matrix = generate<double, std::int32_t>("stencil7:30x30x30,shuffle=1");
+  for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
+    for (const int vectors : {1, 3}) {
+      ProductOptions options = quick_product();
+      options.vector_order = order;
+      options.vectors = vectors;
+      options.threads = 2;
+      expect_products(matrix, options);
+    }
+  }
+}
+
+TEST(ProductPlan, ConsidersAnotherOrderOfRowsThatReadFarApart) {
+  const auto considers_levels = [](const char* spec) {
+    const auto plan = plan_product(generate<double, std::int32_t>(spec), quick_product());
+    return std::ranges::any_of(plan.record().candidates, [](const PowerCandidate& candidate) {
+      return candidate.order.kind == RowOrder::Kind::levels;
+    });
+  };
+  EXPECT_TRUE(considers_levels("stencil7:30x30x30,shuffle=1"));
+  EXPECT_FALSE(considers_levels("stencil7:30x30x30"));
+}
+
+TEST(ProductPlan, TimesItsCandidates) {
+  const auto matrix = generate<double, std::int32_t>("stencil7:30x30x30,shuffle=1");
+  ProductOptions options = quick_product();
+  options.autotune = true;
+  options.threads = 2;
+  const auto plan = plan_product(matrix, options);
+  EXPECT_GT(plan.choice().measured_seconds, 0);
+  expect_products(matrix, options);
+}
+
+TEST(ProductPlan, IsAPowerPlanOfOnePower) {
+  const auto matrix = generate<double, std::int32_t>("mesh:3000,dim=3,nnzr=16");
+  const auto x = random_vector<double>(static_cast<std::size_t>(matrix.rows()), 1);
+  const auto product = plan_product(matrix, quick_product());
+  PowerOptions options = test::quick_options();
+  options.power = 1;
+  const auto powers = plan_powers(matrix, options);
+  EXPECT_EQ(product.choice().format, powers.choice().format);
+  std::vector<double> y(x.size());
+  std::vector<double> power(x.size());
+  auto product_workspace = product.make_workspace();
+  auto power_workspace = powers.make_workspace();
+  product.apply(x, y, product_workspace);
+  powers.apply(x, power, power_workspace);
+  EXPECT_EQ(y, power);
+}
+
+TEST(ProductPlan, TakesNewValuesOnItsPatternOnly) {
+  const auto matrix = generate<double, std::int32_t>("stencil7:12x12x12");
+  Array<double> values(matrix.values().begin(), matrix.values().end());
+  for (double& value : values) value *= 3;
+  const Csr<double, std::int32_t> tripled(
+      matrix.rows(), matrix.cols(), {matrix.row_offsets().begin(), matrix.row_offsets().end()},
+      {matrix.columns().begin(), matrix.columns().end()}, std::move(values));
+  const auto x = random_vector<double>(static_cast<std::size_t>(matrix.rows()), 2);
+  for (const Format format : kFormats) {
+    ProductOptions options = quick_product();
+    options.format = format;
+    auto plan = plan_product(matrix, options);
+    const auto fresh = plan_product(tripled, options);
+    plan.update_values(tripled);
+    std::vector<double> updated(x.size());
+    std::vector<double> expected(x.size());
+    auto workspace = plan.make_workspace();
+    auto fresh_workspace = fresh.make_workspace();
+    plan.apply(x, updated, workspace);
+    fresh.apply(x, expected, fresh_workspace);
+    EXPECT_EQ(updated, expected);
+    expect_refused([&] { plan.update_values(generate<double, std::int32_t>("stencil5:48x36")); },
+                   "new values come with a matrix of another pattern");
+    plan.apply(x, updated, workspace);
+    EXPECT_EQ(updated, expected);
+  }
+}
+
+TEST(ProductPlan, RefusesWhatMakesNoSense) {
+  const auto matrix = generate<double, std::int32_t>("stencil5:10x10");
+  ProductOptions options = quick_product();
+  options.vectors = 9;
+  expect_refused([&] { plan_product(matrix, options); },
+                 "a plan is for 1 to 8 vectors at a time, not 9");
+  options = quick_product();
+  options.format = Format::dia;
+  expect_refused([&] { plan_product(matrix, options); },
+                 "plans do not run in the format dia; they do in csr, sell, packed-sell and, on "
+                 "GPUs, ell");
+  options.format = Format::ell;
+  EXPECT_THROW(plan_product(matrix, options), Unavailable);
+
+  const auto plan = plan_product(matrix, quick_product());
+  auto workspace = plan.make_workspace();
+  std::vector<double> both(150, 1);
+  const std::span<double> all(both);
+  expect_refused([&] { plan.apply(all.first(99), all.first(100), workspace); },
+                 "x has 99 elements; 100 rows and 1 vectors make 100");
+  expect_refused([&] { plan.apply(all.first(100), all.last(100), workspace); },
+                 "x overlaps the vectors that results are written to");
+  std::vector<double> y(100);
+  const auto twin = plan_product(matrix, quick_product());
+  expect_refused([&] { twin.apply(all.first(100), y, workspace); },
+                 "the workspace was made for another plan");
+  const ProductPlan<double, std::int32_t> empty;
+  expect_refused([&] { empty.rows(); }, "the plan is empty: it was moved from or never made");
+}
+
+TEST(ProductPlan, ExplainsItselfInWords) {
+  const auto plan =
+      plan_product(generate<double, std::int32_t>("stencil7:12x12x12"), quick_product());
+  const std::string text = plan.explain();
+  EXPECT_NE(text.find("The product of a matrix with 1728 rows"), std::string::npos) << text;
+  EXPECT_NE(text.find("Chosen: plain products in"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace strata
