@@ -117,7 +117,7 @@ void Sweep<I>::find_neighbours(const LoadedColumns<I>& loaded) {
   neighbours_.assign(schedule_.tasks.size() * static_cast<std::size_t>(parts_), 0);
   const auto add = [&](std::size_t task, int part, std::uint64_t neighbours) {
     const std::atomic_ref set(neighbours_[task * static_cast<std::size_t>(parts_) + part]);
-    // Mostly they are in it already, and looking is cheap.
+    // Mostly they are in it already, and the check is cheap.
     if ((neighbours & ~set.load(std::memory_order_relaxed)) != 0) {
       set.fetch_or(neighbours, std::memory_order_relaxed);
     }
@@ -133,7 +133,7 @@ void Sweep<I>::find_neighbours(const LoadedColumns<I>& loaded) {
       RecentOwners<I> before(owners, power - 1);
       RecentOwners<I> after(owners, power + 1);
       std::uint64_t inputs = 0;
-      // It waits for the owners of what it reads, and whoever overwrites that waits for it.
+      // It waits for the owners of what it reads, and the parts that overwrite that wait for it.
       RowRange<I> met{};  // rows of the same two owners as the last one
       const auto meet = [&](I row) {
         if (met.contains(row)) return;

@@ -120,7 +120,7 @@ class Borders {
   std::vector<std::vector<std::int32_t>> borders_;
 };
 
-// Appends one band's wave: power k of a group follows when the groups that it reads have power
+// Appends one band's wavefront: power k of a group follows when the groups that it reads have power
 // k − 1, as far as this band computes it.
 template <Index I>
 void append_sweep(const Tiling<I>& tiling, std::span<const std::int32_t> group_of,

@@ -62,7 +62,7 @@ WorkerSweep::WorkerSweep(const TileInputs& tile_inputs, std::int32_t workers) : 
     }
   }
   for (std::vector<std::int32_t>& list : readers) {
-    // A worker needs to hear of a tile once: later tiles of it have waited for that already.
+    // A worker is signalled once for a tile: its later tiles have waited for that already.
     std::ranges::sort(list);
     readers_.insert(readers_.end(), list.begin(), list.end());
     reader_offsets_.push_back(narrow<std::int32_t>(readers_.size(), "the readers of all tiles"));

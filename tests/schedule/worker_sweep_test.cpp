@@ -13,7 +13,7 @@
 namespace strata {
 namespace {
 
-// Tiles that depend on others near them, on themselves, and on whoever depends on them.
+// Tiles that depend on others near them, on themselves, and on those that depend on them.
 TileInputs random_inputs(std::int32_t tiles, int dependency_distance, std::uint64_t seed) {
   const Random random(seed);
   std::vector<std::set<std::int32_t>> lists(tiles);
@@ -49,10 +49,10 @@ TileInputs chain(std::int32_t tiles, std::int32_t before, std::int32_t after) {
   return inputs;
 }
 
-// Workers that hold `slots` tiles each and hear of each other's progress only what readers are
-// told. Does one possible thing after another in random order; false if it comes to a standstill.
-// Every tile has two places, power k in that of power k − 2: `faults` counts the inputs that were
-// not there yet when they were read, and those that were there no more.
+// Workers that hold `slots` tiles each and know of each other's progress only what readers are
+// signalled. Does one possible thing after another in random order; false if it comes to a
+// standstill. Every tile has two places, power k in that of power k − 2: `faults` counts the inputs
+// that were not yet computed when they were read, and those that had been overwritten.
 class Rehearsal {
  public:
   Rehearsal(const TileInputs& inputs, const WorkerSweep& sweep, int power, std::int32_t slots)
@@ -140,7 +140,7 @@ TEST(WorkerSweep, EveryTileFindsItsInputsInAnyOrderOfEvents) {
   }
 }
 
-// What the claim above is worth: waves that wait for too little are found out.
+// The claim above can fail: sweeps that wait for too little are detected.
 TEST(WorkerSweep, ARehearsalFindsInputsThatAreMissingOrOverwritten) {
   const TileInputs read = chain(12, 0, 1);
   const auto faults = [&](const TileInputs& waited_for) {

@@ -29,9 +29,9 @@ void launch_hopper_sweep(const SweepArguments<DeviceValue<V>>&, int, int, Window
 
 namespace {
 
-// How many elements of x a thread asks for at a time. Rows of 7, 27 and 81 entries are common: the
-// last are shared by several threads. 27 doubles take 54 of the 96 registers that 640 threads leave
-// each other, 9 with as many values from the L2 cache 36 of the 64 that 1024 leave.
+// How many elements of x a thread has in flight. Rows of 7, 27 and 81 entries are common: the last
+// are shared by several threads. 27 doubles take 54 of the 96 registers that 640 threads leave each
+// other, 9 with as many values from the L2 cache 36 of the 64 that 1024 leave.
 template <class T>
 constexpr int gathers_of(WindowPlacement placement, int height, bool many) {
   const int doubles = many ? (height == 32 ? 27 : 21) : placement == WindowPlacement::l2 ? 9 : 7;
@@ -42,8 +42,8 @@ template <WindowPlacement placement, int height, bool many, class T>
 __global__ void __launch_bounds__(most_hopper_warps(many) * 32, 1)
     hopper_sweep_kernel(const __grid_constant__ SweepArguments<T> arguments,
                         const __grid_constant__ hopper::Ring ring) {
-  // Code for older GPUs has none of the instructions. Whoever launches it has not asked
-  // has_hopper_wave().
+  // Code for older GPUs has none of the instructions. A launch that gets here was not preceded by
+  // has_hopper_sweep().
 #if __CUDA_ARCH__ >= STRATA_HOPPER * 10
   hopper::SweepBlock<placement, height, gathers_of<T>(placement, height, many), T>(arguments, ring)
       .run();

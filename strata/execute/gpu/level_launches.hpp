@@ -27,10 +27,10 @@ std::vector<LevelLaunch> level_launches(const Tiling<std::int32_t>& tiling,
                                         const Schedule& schedule,
                                         const LevelLaunchOptions& options = {});
 
-// The cache that a wave of level groups should stay in.
+// The cache that the window of level groups should fit.
 struct LevelCache {
   Offset bytes = 0;
-  double safety_factor = 0.5;  // the share that is left for the matrix: vectors are there as well
+  double safety_factor = 0.5;  // the share that is left for the matrix: vectors take the rest
 };
 
 // How large groups of levels may be: power + 1 of them are in use at a time (Alappat et al., IEEE

@@ -17,18 +17,19 @@ namespace {
 
 // Records have lists besides the values and codes that tiles are measured by.
 constexpr Offset kListBytes = 640;
-// Slots start on a line of 128 bytes, as copies like it.
+// Slots start on a line of 128 bytes, where copies are fastest.
 constexpr Offset kSlotAlignment = 128;
 // Tiles of that many fit into shared memory: enough that one more or less makes little difference.
-// Short rows have more rows in a tile than warps, and want it larger.
+// A tile of short rows has more slices than there are warps, and gains from being larger.
 constexpr Offset kSlotsWanted = 8;
 constexpr Offset kSlotsOfShortRows = 7;
-// Of the L2 cache, a window there; and how many times as large tiles are as in shared memory.
+// The share of the L2 cache that a window in it takes; and how many times as large tiles are as in
+// shared memory.
 constexpr double kWindowShare = 0.8;
 constexpr Offset kTilesInL2 = 2;
 constexpr int kBlocksPerMultiprocessor = 4;
 
-// As many slots as there is room for, or as are wanted.
+// As many slots as there is room for, or as were requested.
 hopper::Ring ring_of(const SweepShape& shape, const SweepTiles& tiles, Offset room) {
   const bool whole = shape.placement == WindowPlacement::shared_memory;
   const Offset largest = whole ? tiles.largest_record : tiles.largest_head;
