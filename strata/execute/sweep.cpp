@@ -209,8 +209,9 @@ class Sweep<I>::Waiting {
 };
 
 template <Index I>
-void Sweep<I>::walk(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
-                    FunctionRef<void(const Step&)> step) const {
+void Sweep<I>::run_tasks(std::span<ProgressCounter> team, int thread,
+                         const std::atomic<bool>& failed,
+                         FunctionRef<void(const Step&)> step) const {
   Waiting waiting(*this, team, thread, failed);
   for (std::size_t task = 0; task < schedule_.tasks.size(); ++task) {
     if (!waiting.before(task)) return;
@@ -228,7 +229,7 @@ void Sweep<I>::run(std::span<ProgressCounter> counters, FunctionRef<void(const S
   std::atomic<bool> failed{false};
   run_on_threads(static_cast<int>(counters.size()), [&](int thread, int team) {
     try {
-      walk(counters.first(team), thread, failed, step);
+      run_tasks(counters.first(team), thread, failed, step);
     } catch (...) {
       failed.store(true, std::memory_order_seq_cst);
       for (ProgressCounter& counter : counters) counter.wake_sleepers();

@@ -67,8 +67,8 @@ class Sweep {
  private:
   // What one thread knows of the others' progress, and its waiting for more.
   class Waiting;
-  void walk(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
-            FunctionRef<void(const Step&)> step) const;
+  void run_tasks(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
+                 FunctionRef<void(const Step&)> step) const;
 
   Schedule schedule_;
   int parts_ = 1;

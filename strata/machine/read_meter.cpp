@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Offset kElement = sizeof(double);
 
-// Shorter than the time slices of a busy machine, so that some samples go undisturbed.
+// Shorter than the time slices of a busy machine, so that no other work delays some of the samples.
 constexpr double kSampleSeconds = 0.5e-3;
 constexpr double kFewestSamples = 7;
 constexpr double kMostSamples = 50;

@@ -61,7 +61,7 @@ class Rehearsal {
         power_(power),
         slots_(slots),
         done_(static_cast<std::size_t>(power + 1) * sweep.workers(), 0),
-        told_(static_cast<std::size_t>(power + 1) * sweep.workers() * sweep.mailboxes(), 0),
+        signals_(static_cast<std::size_t>(power + 1) * sweep.workers() * sweep.mailboxes(), 0),
         places_{std::vector<int>(sweep.tiles(), 0), std::vector<int>(sweep.tiles(), -1)} {}
 
   int faults() const { return faults_; }
@@ -85,10 +85,10 @@ class Rehearsal {
 
  private:
   std::int32_t& done(int worker, int k) { return done_[k * sweep_.workers() + worker]; }
-  std::int32_t& told(int reader, int k, int worker) {
+  std::int32_t& signal(int reader, int k, int worker) {
     const std::int32_t mailbox = sweep_.mailbox_of(reader, worker);
     EXPECT_TRUE(mailbox >= 0 && mailbox < sweep_.mailboxes());
-    return told_[(k * sweep_.workers() + reader) * sweep_.mailboxes() + mailbox];
+    return signals_[(k * sweep_.workers() + reader) * sweep_.mailboxes() + mailbox];
   }
 
   bool may_go_on(int worker, int k) {
@@ -97,7 +97,7 @@ class Rehearsal {
     if (k == 1) return next < done(worker, power_) + slots_;
     const std::int32_t tile = next * sweep_.workers() + worker;
     return std::ranges::all_of(sweep_.needs_of(tile), [&](const Need& need) {
-      return told(worker, k - 1, need.worker) >= need.tiles;
+      return signal(worker, k - 1, need.worker) >= need.tiles;
     });
   }
 
@@ -110,7 +110,7 @@ class Rehearsal {
     places_[k % 2][tile] = k;
     ++done(worker, k);
     for (const std::int32_t reader : sweep_.readers_of(tile)) {
-      told(reader, k, worker) = done(worker, k);
+      signal(reader, k, worker) = done(worker, k);
     }
   }
 
@@ -119,7 +119,7 @@ class Rehearsal {
   int power_;
   std::int32_t slots_;
   std::vector<std::int32_t> done_;
-  std::vector<std::int32_t> told_;
+  std::vector<std::int32_t> signals_;
   std::vector<int> places_[2];  // which power of each tile they hold
   int faults_ = 0;
 };
@@ -177,24 +177,24 @@ TEST(WorkerSweep, DealsTilesOutInTurn) {
   EXPECT_EQ(WorkerSweep(random_inputs(2, 2, 1), 4).tiles_of(3), 0);
 }
 
-TEST(WorkerSweep, TellsReadersExactlyWhatTheyNeed) {
+TEST(WorkerSweep, SignalsReadersExactlyWhatTheyNeed) {
   const WorkerSweep sweep(random_inputs(80, 9, 3), 7);
   std::multiset<std::pair<std::int32_t, std::int32_t>> needed;  // tile, who needs it
-  std::multiset<std::pair<std::int32_t, std::int32_t>> told;
+  std::multiset<std::pair<std::int32_t, std::int32_t>> signalled;
   for (std::int32_t tile = 0; tile < sweep.tiles(); ++tile) {
     for (const Need& need : sweep.needs_of(tile)) {
       needed.emplace((need.tiles - 1) * sweep.workers() + need.worker, tile % sweep.workers());
     }
-    for (const std::int32_t reader : sweep.readers_of(tile)) told.emplace(tile, reader);
+    for (const std::int32_t reader : sweep.readers_of(tile)) signalled.emplace(tile, reader);
   }
-  EXPECT_EQ(needed, told);
+  EXPECT_EQ(needed, signalled);
 }
 
 TEST(WorkerSweep, RefusesToRunWithoutWorkers) {
   EXPECT_THROW(WorkerSweep(random_inputs(3, 1, 1), 0), InvalidArgument);
 }
 
-TEST(WorkerSweep, AReaderHasAMailboxForEachWorkerItHearsOfAndNoTwoShareOne) {
+TEST(WorkerSweep, AReaderHasAMailboxForEachWorkerThatSignalsItAndNoTwoShareOne) {
   const WorkerSweep sweep(random_inputs(60, 3, 5), 12);
   EXPECT_EQ(sweep.mailboxes() % 4, 0);
   std::vector<std::set<std::int32_t>> workers(12);

@@ -119,7 +119,7 @@ TEST(LevelLaunches, EveryPowerOfEveryRowFindsItsInputsMergedOrNot) {
 TEST(LevelGroupBytes, SoManyGroupsAsPowersAndOneMoreFitIntoTheShareOfTheCache) {
   EXPECT_EQ(level_group_bytes({.bytes = 120}, 5), 10);
   EXPECT_EQ(level_group_bytes({.bytes = 120, .safety_factor = 1}, 5), 20);
-  // The thesis asks for twice the cache to undo the factor.
+  // Panzlaff sets twice the cache to undo the factor.
   EXPECT_EQ(level_group_bytes({.bytes = 120, .safety_factor = 2}, 3), 60);
   EXPECT_EQ(level_group_bytes({.bytes = 3}, 16), 1);
   EXPECT_THROW(level_group_bytes({.bytes = 0}, 2), InvalidArgument);
