@@ -85,7 +85,7 @@ PowerStrategy strategy_named(const std::string& name) {
   for (const PowerStrategy each : all_strategies()) {
     if (name == name_of(each)) return each;
   }
-  throw Unavailable(fmt::format("the strategy {} is not here", name));
+  throw Unavailable(fmt::format("the strategy {} is not available", name));
 }
 
 // An option whose text `parse` turns into a setting; what it throws is wrong usage.
@@ -163,7 +163,7 @@ Basis parse_basis(const std::string& text) {
 
 std::vector<PowerStrategy> PowerSettings::cpu_strategies() const {
   if (strategy == "graph") {
-    throw Unavailable("the strategy graph is not here: it runs on GPUs");
+    throw Unavailable("the strategy graph is not available: it runs on GPUs");
   }
   if (strategy == "all") {
     return {PowerStrategy::levels, PowerStrategy::wavefront, PowerStrategy::automatic};

@@ -88,7 +88,7 @@ template <Index I>
 Sweep<I>::Sweep(const Tiling<I>& tiling, Schedule schedule, std::span<const Offset> bytes_before,
                 int parts, I alignment)
     : schedule_(std::move(schedule)), parts_(parts) {
-  if (parts < 1) throw InvalidArgument("a sweep has one part at least");
+  if (parts < 1) throw InvalidArgument("a sweep needs at least one part");
   const auto stride = static_cast<std::size_t>(parts) + 1;
   part_rows_.resize(schedule_.tasks.size() * stride);
   parallel_for(static_cast<Offset>(schedule_.tasks.size()), [&](Offset task) {

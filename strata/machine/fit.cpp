@@ -152,7 +152,7 @@ HockneyFit fit_hockney(std::span<const TimedRead> reads) {
   }
   if (std::ranges::all_of(
           reads, [&](const TimedRead& read) { return read.bytes == reads.front().bytes; })) {
-    throw InvalidArgument("a ramp-up needs reads of different sizes");
+    throw InvalidArgument("a latency–bandwidth fit needs reads of different sizes");
   }
   const double determinant = weights * bytes_squared - bytes * bytes;
   double overhead = (times * bytes_squared - bytes * bytes_times) / determinant;

@@ -145,7 +145,7 @@ void measure_team(TeamMemory& memory, ReadMeter& meter, Offset largest, double s
   profile.handoff_seconds = kInfinity;
   for (int round = 0; round < kRounds; ++round) {
     const auto done = [&](int parts) { return (3.0 * round + parts) / (3 * kRounds); };
-    report("ramp-up of parallel reads", done(0));
+    report("latency and bandwidth of parallel reads", done(0));
     for (TimedRead& read : reads) {
       const double share = each / static_cast<double>(reads.size());
       read.seconds = std::min(read.seconds, meter.time_of_read(read.bytes, share));
@@ -265,7 +265,7 @@ std::string doubts_about(const MachineProfile& profile, const MeasuringCondition
   }
   if (profile.spread > conditions.largest_spread) {
     doubts.push_back(fmt::format(
-        "the machine was busy: samples took {:.1f} times as long as undisturbed ones on average",
+        "the machine was busy: samples took {:.1f} times as long on average as the fastest tenth",
         profile.spread));
   }
   return fmt::format("{}", fmt::join(doubts, "; "));

@@ -202,7 +202,7 @@ Schedule wavefront_schedule(const Tiling<I>& tiling, int power, const WavefrontO
   require_power(power);
   if (options.slack < 0 || options.bands < 1) {
     throw InvalidArgument(
-        fmt::format("a wave with slack {} in {} bands", options.slack, options.bands));
+        fmt::format("a wavefront cannot have slack {} and {} bands", options.slack, options.bands));
   }
   std::vector<Task> tasks;
   const std::vector<std::int32_t> group_of = group_of_each_tile(tiling);

@@ -19,7 +19,7 @@ bool has_hopper_sweep(int, WindowPlacement, bool) {
 template <Value V>
 void launch_hopper_sweep(const SweepArguments<DeviceValue<V>>&, int, int, WindowPlacement, bool,
                          const hopper::Ring&, Stream&) {
-  throw Unavailable("this wave takes a Hopper GPU");
+  throw Unavailable("this wavefront sweep needs a Hopper GPU");
 }
 
 #else
@@ -65,7 +65,7 @@ void with_hopper_sweep(int slice_height, WindowPlacement placement, bool many_ga
       body(hopper_sweep_kernel<WindowPlacement::shared_memory, height(), false, T>);
     }
   });
-  if (!known) throw InvalidArgument("waves run over slices of 8, 16 or 32 rows");
+  if (!known) throw InvalidArgument("wavefront sweeps run over slices of 8, 16 or 32 rows");
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ template <Value V>
 bool has_hopper_sweep(int slice_height, WindowPlacement placement, bool many_gathers) {
   bool has = false;
   with_hopper_sweep<DeviceValue<V>>(slice_height, placement, many_gathers, [&](const auto& kernel) {
-    has = code_architecture("hopper_wave_kernel", kernel) >= STRATA_HOPPER;
+    has = code_architecture("hopper_sweep_kernel", kernel) >= STRATA_HOPPER;
   });
   return has;
 }
@@ -87,7 +87,7 @@ void launch_hopper_sweep(const SweepArguments<DeviceValue<V>>& arguments, int sl
   const LaunchShape shape{workers, ring.warps(arguments.power) * 32,
                           ring.shared_bytes(arguments.power, arguments.mailboxes)};
   with_hopper_sweep<T>(slice_height, placement, many_gathers, [&](const auto& kernel) {
-    launch_cooperative("hopper_wave_kernel", kernel, shape, stream, arguments, ring);
+    launch_cooperative("hopper_sweep_kernel", kernel, shape, stream, arguments, ring);
   });
 }
 

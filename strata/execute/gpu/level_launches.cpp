@@ -32,8 +32,9 @@ std::vector<LevelLaunch> level_launches(const Tiling<std::int32_t>& tiling,
 
 Offset level_group_bytes(const LevelCache& cache, int power) {
   if (cache.bytes < 1 || !(cache.safety_factor > 0) || power < 1) {
-    throw InvalidArgument(fmt::format("level groups for power {} in {} times {} bytes of cache",
-                                      power, cache.safety_factor, cache.bytes));
+    throw InvalidArgument(
+        fmt::format("there are no level groups for power {} in {} times {} bytes of cache", power,
+                    cache.safety_factor, cache.bytes));
   }
   const double room = cache.safety_factor * static_cast<double>(cache.bytes);
   return std::max<Offset>(1, static_cast<Offset>(room / (power + 1)));

@@ -57,21 +57,21 @@ void require_shape(const SweepShape& shape, int workers, Offset slice_height) {
   }
   if (shape.vectors < 1 || shape.vectors > kMaxVectors) {
     throw InvalidArgument(
-        fmt::format("a wave is for 1 to {} vectors, not {}", kMaxVectors, shape.vectors));
+        fmt::format("a wavefront sweep takes 1 to {} vectors, not {}", kMaxVectors, shape.vectors));
   }
   if (!detail::is_sweep_height(slice_height)) {
     throw InvalidArgument(
-        fmt::format("waves run over slices of 8, 16 or 32 rows, not {}", slice_height));
+        fmt::format("wavefront sweeps run over slices of 8, 16 or 32 rows, not {}", slice_height));
   }
   if (shape.workers != workers) {
-    throw InvalidArgument(
-        fmt::format("a shape for {} workers and a wave of {}", shape.workers, workers));
+    throw InvalidArgument(fmt::format("a shape for {} workers does not fit a wavefront sweep of {}",
+                                      shape.workers, workers));
   }
   if (shape.specialised && shape.vectors != 1) {
-    throw InvalidArgument("the wave for Hopper GPUs is for one vector");
+    throw InvalidArgument("the wavefront sweep for Hopper GPUs takes one vector");
   }
   if (!shape.specialised && shape.placement == WindowPlacement::shared_memory) {
-    throw InvalidArgument("a window in shared memory takes the wave for Hopper GPUs");
+    throw InvalidArgument("a window in shared memory needs the wavefront sweep for Hopper GPUs");
   }
 }
 
@@ -178,7 +178,8 @@ PersistentSweep<V>::PersistentSweep(std::shared_ptr<const DeviceTiles<V>> tiles,
 
 template <Value V>
 const DeviceTiles<V>& PersistentSweep<V>::tiles() const {
-  if (!tiles_) throw InvalidArgument("the wave is empty: it was moved from or never made");
+  if (!tiles_)
+    throw InvalidArgument("the wavefront sweep is empty: it was moved from or never made");
   return *tiles_;
 }
 
@@ -204,11 +205,12 @@ SweepArguments<DeviceValue<V>> PersistentSweep<V>::arguments(const SweepSteps<V>
   using T = DeviceValue<V>;
   const auto power = static_cast<int>(steps.steps.size());
   if (power < 1 || power > shape_.power || std::ssize(steps.vectors) != power + 1) {
-    throw InvalidArgument(fmt::format("a wave of {} powers was given {} steps and {} vectors",
-                                      shape_.power, power, steps.vectors.size()));
+    throw InvalidArgument(
+        fmt::format("a wavefront sweep of {} powers was given {} steps and {} vectors",
+                    shape_.power, power, steps.vectors.size()));
   }
   if (workspace.signals.size() != signal_elements() || workspace.control.size() != 1) {
-    throw InvalidArgument("the workspace was made for another wave, or never made");
+    throw InvalidArgument("the workspace was made for another wavefront sweep, or never made");
   }
   SweepArguments<T> sweep;
   sweep.records = tiles_->records.data();
@@ -253,7 +255,8 @@ void PersistentSweep<V>::require_ended(Workspace& workspace, Stream& stream) con
   fill_zero(workspace.signals.span(), stream);
   fill_zero(workspace.control.span(), stream);
   stream.synchronize();
-  throw DeviceError("a wave of powers", "its blocks waited for each other for too long");
+  throw DeviceError("a wavefront sweep",
+                    "its blocks waited for each other longer than the watchdog timeout");
 }
 
 #define STRATA_INSTANTIATE(V, unused)                                                          \

@@ -168,7 +168,7 @@ std::vector<std::int32_t> mailboxes_of_readers(const WorkerSweep& sweep, std::in
   for (const std::int32_t reader : sweep.readers_of(tile)) {
     mailboxes.push_back(narrow<std::int32_t>(
         Offset{reader} * sweep.mailboxes() + sweep.mailbox_of(reader, tile % sweep.workers()),
-        "the mailboxes of a wave"));
+        "the mailboxes of a wavefront sweep"));
   }
   return mailboxes;
 }
@@ -231,7 +231,8 @@ TileInputs inputs_of(const PackedSell<V, I>& matrix, const SliceTiles& tiles) {
     throw InvalidArgument(
         fmt::format("a {} x {} matrix has no powers", matrix.rows(), matrix.cols()));
   }
-  if (matrix.sorted()) throw InvalidArgument("a wave runs over rows in their order, not sorted");
+  if (matrix.sorted())
+    throw InvalidArgument("a wavefront sweep runs over rows in their order, not sorted by length");
   const std::vector<std::int32_t> tile_of = tile_of_slices(tiles);
   TileLists lists(tiles.tiles());
   parallel_dynamic(tiles.tiles(), 64, [&](Offset begin, Offset end) {
