@@ -2,7 +2,7 @@
 //
 // A thread that waits polls for a while, because the counter mostly advances within microseconds;
 // then it yields its processor to others, because the thread that it waits for may be among them;
-// then it sleeps. Publishing costs no system call while nobody sleeps.
+// then it sleeps. Publishing costs no system call while no thread sleeps.
 #pragma once
 
 #include <atomic>

@@ -68,9 +68,9 @@ struct StreamRates {
   bool operator==(const StreamRates&) const = default;
 };
 
-// The latency–bandwidth model of Hockney: a parallel read of Q bytes from memory takes overhead + Q
-// / bytes_per_second, waking and joining the threads included, so that it runs at B_eff = Q /
-// (overhead + Q / bytes_per_second).
+// Hockney's latency–bandwidth model. A parallel read of Q bytes from memory, waking and joining the
+// threads included, takes overhead + Q / bytes_per_second, and runs at Q divided by that time. n½ =
+// overhead · bytes_per_second bytes reach half of the bandwidth.
 struct HockneyFit {
   double overhead_seconds = 0;
   double bytes_per_second = 0;

@@ -2,10 +2,10 @@
 // used line of a set. Every line of memory belongs to the set (line number mod number of sets).
 //
 // With two levels the first one filters: only accesses that missed in the first level reach the
-// last one and update its recency. A store loads its line like a load. This is what cachegrind
-// simulates (Nethercote: Dynamic Binary Analysis and Instrumentation, Cambridge 2004), and
-// write-backs besides: a line evicted from the first level makes the last level's copy dirty, or
-// goes to memory if there is none.
+// last one and update its recency. Stores are write-allocate: they load their line like a load.
+// This is what cachegrind simulates (Nethercote: Dynamic Binary Analysis and Instrumentation,
+// Cambridge 2004), and write-backs besides: a line evicted from the first level makes the last
+// level's copy dirty, or goes to memory if there is none.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ template <WindowPlacement placement, int height, bool many, class T>
 __global__ void __launch_bounds__(most_hopper_warps(many) * 32, 1)
     hopper_sweep_kernel(const __grid_constant__ SweepArguments<T> arguments,
                         const __grid_constant__ hopper::Ring ring) {
-  // Code for older GPUs has none of the instructions. A launch that gets here was not preceded by
+  // Code for older GPUs has none of the instructions. The launch was not preceded by a check of
   // has_hopper_sweep().
 #if __CUDA_ARCH__ >= STRATA_HOPPER * 10
   hopper::SweepBlock<placement, height, gathers_of<T>(placement, height, many), T>(arguments, ring)

@@ -3,12 +3,14 @@
 //
 //   SweepShape shape = …                              // sweep_shapes() proposes some
 //   const auto tiles = cut_slices(matrix, shape.tile_bytes);
-//   const WorkerSweep shared(inputs_of(matrix, tiles), shape.workers);
-//   const TileStream<double> tile_stream(matrix, tiles, shared);
-//   const auto on_device = std::make_shared<const DeviceTiles<double>>(tile_stream, shared,
-//   stream); const PersistentSweep<double> sweep(on_device, shape); auto workspace =
-//   sweep.make_workspace(stream); sweep.run(steps, workspace, stream);              // any number
-//   of times, in stream order stream.synchronize(); sweep.require_ended(workspace, stream);
+//   const WorkerSweep work(inputs_of(matrix, tiles), shape.workers);
+//   const TileStream<double> tile_stream(matrix, tiles, work);
+//   const auto on_device = std::make_shared<const DeviceTiles<double>>(tile_stream, work, stream);
+//   const PersistentSweep<double> sweep(on_device, shape);
+//   auto workspace = sweep.make_workspace(stream);
+//   sweep.run(steps, workspace, stream);             // any number of times, in stream order
+//   stream.synchronize();
+//   sweep.require_ended(workspace, stream);
 #pragma once
 
 #include <array>

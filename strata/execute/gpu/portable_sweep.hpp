@@ -1,7 +1,6 @@
 // The wavefront sweep on any GPU, its window in the L2 cache. One persistent kernel whose blocks
 // are all resident; a block is a worker (schedule/worker_sweep.hpp). It goes through its tiles in
-// steps, doing in step n power 1 of its tile n, power 2 of tile n − lag, power 3 of tile n − 2·lag,
-// …
+// steps: step n does power 1 of its tile n, power 2 of tile n − lag, power 3 of tile n − 2·lag, …
 //
 // The lag is so long that a step needs only what other blocks do in earlier steps. So the block
 // that is furthest behind can always go on, and none waits forever as long as all blocks are

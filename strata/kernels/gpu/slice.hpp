@@ -75,7 +75,7 @@ STRATA_DEVICE void multiply(Thread& thread, const T* values, int width, const Co
                                                                   width, row, x, count, sums);
 }
 
-// A row of one vector without its padding: is_entry(entry) distinguishes them. Formed in the same
+// A row of one vector without its padding, for which is_entry(entry) is false. Formed in the same
 // order as the sum of its threads.
 template <int height, class Thread, class T, class Columns, class IsEntry>
 STRATA_DEVICE T sum_without_padding(Thread& thread, const T* values, int width,

@@ -1,6 +1,6 @@
 // One step of a recurrence, out = α (A − θI) x + β previous, as the kernels on a GPU take it: the
-// counterpart of kernels/cpu/step.hpp. Vectors are interleaved: element v of row r is at r·count +
-// v.
+// counterpart of kernels/cpu/step.hpp. Vectors are interleaved: element v of row r is at
+// r·count + v.
 #pragma once
 
 #include "strata/kernels/gpu/simt.hpp"

@@ -264,7 +264,7 @@ TEST(GpuSweep, TimeThatAKernelDoesNotRunIsNoWaiting) {
   waiting = wait_longer(clock, &control, waiting, kTimeout);
   EXPECT_TRUE(waiting.given_up);
   EXPECT_EQ(control.stuck, 1U);
-  EXPECT_TRUE(wait_longer(clock, &control, {}, kTimeout).given_up) << "somebody else has";
+  EXPECT_TRUE(wait_longer(clock, &control, {}, kTimeout).given_up) << "another thread has";
 }
 
 TEST(Ring, CountsBytesBeyondThirtyTwoBits) {
