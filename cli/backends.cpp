@@ -47,7 +47,7 @@ Backends choose_power_backends(const std::string& text) {
 Backends choose_own_backends(const std::string& text) {
   const Backends chosen = choose_backends(text, {"cpu", "cuda", "hip", "vendor", "all"});
   if (chosen.vendor && !chosen.all) {
-    throw Unavailable("what a vendor's library does is not known here: 'strata mpk' times it");
+    throw Unavailable("a vendor's library cannot be predicted or explained: 'strata mpk' times it");
   }
   return chosen;
 }

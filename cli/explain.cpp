@@ -73,7 +73,7 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
     }
   }
   if (gpu && !gpu->remark.empty() && !options.common.quiet) {
-    add(fmt::format("Remark on the GPU's facts: {}.\n", gpu->remark));
+    add(fmt::format("Remark on the GPU's profile: {}.\n", gpu->remark));
   }
   if (!backends.why_no_gpu.empty()) add(fmt::format("Left out: {}.\n", backends.why_no_gpu));
   return text;
@@ -87,7 +87,7 @@ void add_explain(CLI::App& app, Command& chosen) {
       app.add_subcommand("explain", "What a plan for powers would do, and why, with its numbers");
   add_matrix_argument(*command, options->matrix);
   add_power_options(*command, options->power, false,
-                    "Where the plan would run: cpu, cuda, hip, or all that are here");
+                    "Where the plan would run: cpu, cuda, hip, or all that are available");
   add_common_options(*command, options->common);
   add_type_options(*command, options->common);
   add_device_option(*command, options->common);

@@ -31,7 +31,7 @@ std::string why_no_gpu_vendor() {
 }
 
 KnownGpu find_gpu(int device, ResultDocument& document, Progress& progress) {
-  progress.start("finding out how fast the GPU is");
+  progress.start("measuring how fast the GPU is");
   KnownGpu known =
       find_gpu(device, false, [&](std::string_view, double share) { progress.callback()(share); });
   describe_gpu(known, document);

@@ -220,7 +220,7 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
     draw_to_file(matrix, options.spy_plot);
   }
 
-  progress.start("looking for levels");
+  progress.start("searching levels");
   profile.levels = find_level_profile(matrix);
   if (profile.levels) document.describe_matrix(level_json(*profile.levels));
 
@@ -241,7 +241,7 @@ void add_info(CLI::App& app, Command& chosen) {
       "info", "What a matrix looks like, and how many bytes it takes in every format");
   add_matrix_argument(*command, options->matrix);
   command
-      ->add_option("--picture", options->spy_plot, "Also draw the pattern to FILE.png or FILE.svg")
+      ->add_option("--picture", options->spy_plot, "Also write a spy plot to FILE.png or FILE.svg")
       ->type_name("FILE");
   add_common_options(*command, options->common);
   add_type_options(*command, options->common);

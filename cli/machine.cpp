@@ -106,7 +106,7 @@ std::string synchronisation_text(const MachineProfile& profile) {
   }
   return text +
          fmt::format(
-             "  ramp-up    Q bytes from memory: B = Q / ({} + Q / {} GB/s), off by {:.0f} % (rms)\n"
+             "  Hockney    Q bytes from memory: B = Q / ({} + Q / {} GB/s), off by {:.0f} % (rms)\n"
              "             half of the bandwidth at {}\n",
              seconds_text(hockney.overhead_seconds), giga_text(hockney.bytes_per_second),
              100 * hockney.relative_error,
@@ -186,7 +186,7 @@ void add_machine(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<MachineOptions>();
   CLI::App* command =
       app.add_subcommand("machine", "Measure how fast this machine is, or show what was measured");
-  command->add_flag("--refresh", options->refresh, "Measure even if the facts are stored already");
+  command->add_flag("--refresh", options->refresh, "Measure even if there is a cached profile");
   command
       ->add_option("--seconds", options->seconds,
                    "Roughly how long measuring the processor may take; below 3 with fewer points")
@@ -196,22 +196,22 @@ void add_machine(CLI::App& app, Command& chosen) {
   command
       ->add_option(
           "--largest-spread", options->largest_spread,
-          "Store the facts of the processor only if samples take at most this many times as "
-          "long on average as undisturbed ones")
+          "Store the profile of the processor only if samples take at most this many times as "
+          "long on average as the fastest tenth")
       ->type_name("R")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   command
       ->add_option("--backend", options->backend,
-                   "What to measure: the processor, a GPU, or whatever there is")
+                   "What to measure: the processor, a GPU, or all that are available")
       ->type_name("NAME")
       ->check(CLI::IsMember({"cpu", "cuda", "hip", "all"}))
       ->capture_default_str();
   add_common_options(*command, options->common);
   add_device_option(*command, options->common);
   set_example(*command,
-              "strata machine --refresh\n  strata machine --backend cuda --device 1\n\nThe facts "
-              "are stored in $STRATA_CACHE_DIR, else "
+              "strata machine --refresh\n  strata machine --backend cuda --device 1\n\nProfiles "
+              "are cached in $STRATA_CACHE_DIR, else "
               "$XDG_CACHE_HOME/strata, else $HOME/.cache/strata.");
   set_work(*command, chosen, options, run_machine);
 }

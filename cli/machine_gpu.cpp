@@ -70,7 +70,7 @@ std::string synchronisation_text(const gpu::GpuProfile& profile) {
   }
   const HockneyFit& hockney = profile.hockney;
   return text + fmt::format(
-                    "  ramp-up    a kernel that reads Q bytes: B = Q / ({} + Q / {} GB/s), off by "
+                    "  Hockney    a kernel that reads Q bytes: B = Q / ({} + Q / {} GB/s), off by "
                     "{:.0f} % "
                     "(rms)\n"
                     "             half of the bandwidth at {}\n",

@@ -10,7 +10,7 @@
 namespace strata::cli {
 
 const CachedProfile& find_machine(ResultDocument& document, Progress& progress) {
-  progress.start("finding out how fast this machine is");
+  progress.start("measuring how fast this machine is");
   const CachedProfile& known = cached_machine_profile();
   const int threads = known.profile.cores;
   Json profile{{"memory_read_bytes_per_second", known.profile.memory_bandwidth(threads)},

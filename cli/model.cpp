@@ -123,7 +123,7 @@ ModelledDevice modelled(const MachineProfile& profile, int threads) {
           .memory = profile.memory_bandwidth(threads),
           .targets = targets_of(profile, threads),
           .hockney = profile.hockney,
-          .pieces = "each start the threads anew",
+          .pieces = "each start the threads again",
           .piece_bytes = {100'000, 1'000'000, 10'000'000},
           .write_allocate = true,
           .has_kernel = has_cpu_kernel,
@@ -267,7 +267,7 @@ std::string model_on(const ModelledDevice& device, const CountedMatrix& counted,
              "  Powers are those of {}: without overlap memory and cache take turns (Panzlaff "
              "4.8),\n"
              "  with overlap the slower alone counts. Both assume that the window fits the cache:\n"
-             "  'strata explain' looks at the levels and tells.\n",
+             "  'strata explain' checks that with the levels.\n",
              best->model);
 }
 
@@ -302,7 +302,7 @@ Modelled choose_devices(const ModelOptions& options, ResultDocument& document, P
   for (const std::string& word : split_list(options.backend.empty() ? api : options.backend)) {
     if (word != "cpu" && word != "all" && word != api) {
       throw InvalidArgument(
-          fmt::format("--backend {}: {} has the facts of a GPU for {}", word, options.gpu, api));
+          fmt::format("--backend {}: {} has the profile of a GPU for {}", word, options.gpu, api));
     }
     chosen.cpu = chosen.cpu || word != api;
   }
@@ -343,12 +343,12 @@ void add_model(CLI::App& app, Command& chosen) {
   add_powers_option(*command, options->powers, "Predict up to this power, 6 when not given");
   add_backend_option(
       *command, options->backend,
-      "What to predict for: cpu, cuda, hip, or all that are here; cpu when not given");
+      "What to predict for: cpu, cuda, hip, or all that are available; cpu when not given");
   command
       ->add_option(
           "--gpu", options->gpu,
-          "Predict for a GPU that is elsewhere: the file where 'strata machine' stored its "
-          "facts")
+          "Predict for the GPU of another machine: the file where 'strata machine' cached its "
+          "profile")
       ->type_name("FILE");
   add_common_options(*command, options->common);
   add_type_options(*command, options->common);

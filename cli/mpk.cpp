@@ -126,7 +126,7 @@ std::string table_text(const std::vector<PowerRun>& runs) {
 // What the plan, its bound with perfect overlap, and the published formulas say beside the clock.
 std::string formulas_text(const std::vector<PowerRun>& runs) {
   Table table({"milliseconds", "p", "measured", "plan", "overlapped", "SELL-32 (4.5)",
-               "blocked (4.8)", "ramped up (4.12)", "bound"});
+               "blocked (4.8)", "with latency (4.12)", "bound"});
   const auto cell = [](double seconds) {
     return seconds > 0 ? fmt::format("{:.3f}", 1e3 * seconds) : "-";
   };
@@ -172,7 +172,7 @@ std::string conclusion_text(const std::vector<PowerRun>& runs) {
   if (best->plain()) {
     const bool asked = std::ranges::any_of(
         runs, [](const PowerRun& run) { return run.asked != PowerStrategy::spmv; });
-    return asked ? text + "The plan does not block here: 'strata explain' tells why.\n" : text;
+    return asked ? text + "The plan does not block here: 'strata explain' says why.\n" : text;
   }
   if (best->speed_up < 1.03) {
     return text + fmt::format(
@@ -214,7 +214,7 @@ std::string device_text(const std::vector<PowerRun>& runs) {
 }
 
 std::string remark_text(std::string_view whose, const std::string& remark) {
-  return remark.empty() ? "" : fmt::format("Remark on {} facts: {}.\n", whose, remark);
+  return remark.empty() ? "" : fmt::format("Remark on {} profile: {}.\n", whose, remark);
 }
 
 // Whatever is not here or does not go together is known before anything is measured.
@@ -287,7 +287,7 @@ void add_mpk(CLI::App& app, Command& chosen) {
   add_power_options(
       *command, options->power, true,
       "Where powers run: cpu, cuda, hip, vendor (the library of the GPU's vendor), or "
-      "all that are here");
+      "all that are available");
   add_measuring_options(*command, options->measuring);
   add_common_options(*command, options->common);
   add_type_options(*command, options->common);

@@ -57,11 +57,12 @@ void add_type_options(CLI::App& command, CommonOptions& options) {
 }
 
 void add_measuring_options(CLI::App& command, MeasuringOptions& options) {
-  command.add_option("--min-time", options.min_seconds, "Time every candidate at least so long")
+  command
+      .add_option("--min-time", options.min_seconds, "Time every candidate for at least this long")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "Of the random vectors")
+  command.add_option("--seed", options.seed, "Seed of the random vectors")
       ->type_name("S")
       ->capture_default_str();
   command.add_flag("--validate,!--no-validate", options.validate,

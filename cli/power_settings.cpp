@@ -85,7 +85,7 @@ PowerStrategy strategy_named(const std::string& name) {
   for (const PowerStrategy each : all_strategies()) {
     if (name == name_of(each)) return each;
   }
-  throw Unavailable(fmt::format("the strategy {} is not here", name));
+  throw Unavailable(fmt::format("the strategy {} is not available", name));
 }
 
 // An option whose text `parse` turns into a setting; what it throws is wrong usage.

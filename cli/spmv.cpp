@@ -57,7 +57,7 @@ Contest choose_contest(const std::string& text) {
   processor.reference = chosen.reference;
   processor.vendor = chosen.vendor && (chosen.cpu || chosen.reference || !chosen.gpu);
   if (text == "vendor" && peer_names().empty()) {
-    throw Unavailable("no other library is here: build with Eigen or librsb");
+    throw Unavailable("no other library is available: build with Eigen or librsb");
   }
   return contest;
 }
@@ -233,7 +233,7 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
 void add_spmv(CLI::App& app, Command& chosen) {
   auto options = std::make_shared<SpmvOptions>();
   CLI::App* command = app.add_subcommand(
-      "spmv", "Time plain products in every format, beside those of other libraries");
+      "spmv", "Time plain products in every format, compared with those of other libraries");
   add_matrix_argument(*command, options->matrix);
   command
       ->add_option("--format", options->format,
@@ -243,7 +243,7 @@ void add_spmv(CLI::App& app, Command& chosen) {
   command
       ->add_option("--backend", options->backend,
                    "reference, cpu, cuda, hip, vendor (other libraries on the same devices) or all "
-                   "that are here")
+                   "that are available")
       ->type_name("NAME,…")
       ->capture_default_str();
   add_measuring_options(*command, options->measuring);

@@ -6,7 +6,7 @@ namespace strata::detail {
 
 void ask_for_large_pages(void* block, std::size_t bytes) {
 #ifdef MADV_HUGEPAGE
-  // A wish: where it is not granted, nothing but speed is lost.
+  // A hint: where the system does not follow it, nothing but speed is lost.
   madvise(block, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
 #else
   static_cast<void>(block);

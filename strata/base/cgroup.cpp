@@ -25,7 +25,7 @@ bool has_word(const std::string& list, const std::string& word) {
 }
 
 // The group that /proc/self/cgroup names and all around it. A container may see its own group as
-// the root of the tree, whatever the name is; folders that are not there are simply skipped later.
+// the root of the tree, whatever the name is; folders that do not exist are skipped later.
 void add_groups(std::vector<Group>& groups, const fs::path& tree, const fs::path& name,
                 bool unified) {
   for (fs::path inner = name.relative_path(); !inner.empty(); inner = inner.parent_path()) {

@@ -1,5 +1,5 @@
-// Identity: tells objects apart for as long as the process runs, moved or not. Memory that is made
-// for a plan carries the plan's, so that a plan knows its own.
+// Identity: distinguishes objects for as long as the process runs, moved or not. A workspace
+// carries the identity of its plan, so that a plan can refuse those of others.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@ namespace strata {
 
 class Identity {
  public:
-  // Of nobody.
+  // Of no object.
   Identity() = default;
 
   // One that no other has had.

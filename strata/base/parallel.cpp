@@ -28,7 +28,7 @@ void require_possible(int threads) {
   }
 }
 
-// A number other than OpenMP's own default, all processors, is somebody's choice and stands. By
+// A number other than OpenMP's own default, all processors, is the user's choice and stands. By
 // itself OpenMP knows nothing of what control groups allow.
 int default_thread_count() {
   const int by_openmp = std::clamp(omp_get_max_threads(), 1, kMaxThreads);

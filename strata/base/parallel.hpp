@@ -17,8 +17,8 @@ namespace strata {
 inline constexpr int kMaxThreads = 1024;
 
 // How many threads parallel work of the calling thread uses: what its ThreadCountScope says, else
-// what was set for the process, else what OpenMP was told, else all processors that this process
-// can have at once (processors.hpp). Every operation reads it once, when it begins.
+// what was set for the process, else OpenMP's setting, else all processors that this process can
+// have at once (processors.hpp). Every operation reads it once, when it begins.
 int thread_count();
 
 // Uses `count` threads from now on, 1 … kMaxThreads; 0 goes back to all processors. Applies to the
@@ -27,8 +27,8 @@ int thread_count();
 void set_thread_count(int count);
 
 // While it lives, thread_count() is `count` in the thread that made it and in no other: for one
-// piece of work, beside others in the process that use more or fewer threads. Scopes nest; one ends
-// in the thread that made it, before those around it. 0 changes nothing. Throws InvalidArgument
+// piece of work, while others in the process use more or fewer threads. Scopes nest; one ends in
+// the thread that made it, before those around it. 0 changes nothing. Throws InvalidArgument
 // outside 0 … kMaxThreads.
 class ThreadCountScope {
  public:
@@ -127,8 +127,8 @@ T parallel_reduce(Offset count, T start, Map&& map, Combine&& combine) {
   return result;
 }
 
-// Turns counts into starting positions, in place: values[i] becomes the sum of the values before
-// i. Returns the sum of all.
+// Turns counts into offsets, in place: values[i] becomes the sum of the values before i. Returns
+// the sum of all.
 Offset exclusive_scan(std::span<Offset> values);
 
 }  // namespace strata

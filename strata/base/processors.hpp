@@ -12,7 +12,7 @@ namespace strata {
 int usable_processors();
 
 // As many as any of the process's threads may run on, by the masks in ROOT/proc/self/task; 0 if
-// that does not tell.
+// that cannot be read.
 int processors_of_threads(const std::filesystem::path& root = "/");
 
 // What parallel work can be given at once.

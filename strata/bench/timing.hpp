@@ -1,5 +1,5 @@
 // Timing that a noisy machine cannot fool easily: many samples, and their median. Candidates that
-// are to be compared run in turn, so that a disturbance hits all of them alike.
+// are to be compared run in turn, so that other work on the machine slows all of them down alike.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct Timing {
 // All zero when there are no samples.
 Timing summarise(std::span<const double> seconds);
 
-// What tells the time. Work that runs behind its caller, on a device, has a clock of its own.
+// The clock. Asynchronous work on a device has a clock of its own.
 struct Stopwatch {
   // Seconds of so many runs together, one after the other.
   std::function<double(const std::function<void()>& run, int times)> seconds_of;

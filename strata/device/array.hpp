@@ -1,5 +1,5 @@
 // Arrays in the memory of a device, and copies between it and the host. Data of the host and of a
-// device have different types, and nothing is copied unless somebody writes copy.
+// device have different types, and nothing is copied but by a call of copy.
 #pragma once
 
 #include <cstddef>
@@ -43,7 +43,7 @@ Offset array_bytes(Offset count, Offset element_bytes);
 
 }  // namespace detail
 
-// Elements on a device that somebody else owns. It can be passed to kernels; the host can copy
+// Elements on a device that another object owns. It can be passed to kernels; the host can copy
 // from it and to it, and nothing else.
 template <class T>
 class DeviceSpan {
@@ -74,7 +74,7 @@ class DeviceSpan {
 };
 
 // Owns `size` elements on the device that was current when it was made; their values are
-// indeterminate. Freeing it waits until the device is done with all it was given before.
+// indeterminate. Freeing it waits until the device has finished all earlier work.
 template <class T>
 class DeviceArray {
  public:
@@ -111,8 +111,8 @@ class DeviceArray {
   Offset size_ = 0;
 };
 
-// Owns `size` elements of the host's memory that the system never moves: copies from and to it run
-// beside the host's work, and kernels may use it where it is. Values are indeterminate.
+// Owns `size` elements of the host's memory that the system never moves: copies from and to it
+// overlap with the host's work, and kernels may access it directly. Values are indeterminate.
 template <class T>
 class PinnedArray {
  public:

@@ -10,12 +10,12 @@ namespace strata::gpu {
 
 namespace {
 
-// 0 if the runtime does not tell: versions are for messages, and must not fail where those are
+// 0 if the runtime does not know: versions are for messages, and must not fail where those are
 // made.
 int version_from(rt::Status (*ask)(int*)) {
   int version = 0;
   if (ask(&version) == rt::kSuccess) return version;
-  // The runtime remembers an error until somebody asks for it.
+  // The runtime keeps an error until it is read.
   static_cast<void>(STRATA_RT(GetLastError)());
   return 0;
 }

@@ -1,5 +1,5 @@
-// The GPUs of this machine. A program with GPU code runs without one as well: what asks for a
-// device throws Unavailable and says why there is none.
+// The GPUs of this machine. A program with GPU code runs without one as well: calls that need a
+// device throw Unavailable and say why there is none.
 #pragma once
 
 #include <string>

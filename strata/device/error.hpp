@@ -1,4 +1,4 @@
-// What goes wrong on a GPU or in its runtime. A device that is not there is no DeviceError but
+// Errors of a GPU or of its runtime. A device that is not available is no DeviceError but
 // Unavailable.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace strata::gpu {
 
-// A call of the runtime failed; what() reads "CALL: the runtime's text". Work on a device runs
-// behind its caller, so the call that reports a failure may come after the one that caused it.
+// A call of the runtime failed; what() reads "CALL: the runtime's text". Work on a device is
+// asynchronous, so the call that reports a failure may come after the one that caused it.
 class DeviceError : public Error {
  public:
   DeviceError(const std::string& call, const std::string& why)

@@ -1,4 +1,5 @@
-// Event: a point in what a stream does. Others wait for it, and two of them tell the time between.
+// Event: a point in the work of a stream. Other streams wait for it, and two of them give the time
+// between.
 #pragma once
 
 #include <memory>
@@ -12,7 +13,7 @@ class Event {
   // On the current device. Counts as passed until it is recorded.
   Event();
 
-  // Puts it behind what is in the stream; where it was before no longer counts.
+  // Records it after all work in the stream; an earlier recording no longer counts.
   void record(Stream& stream);
   // Waits until the stream has passed it. Throws DeviceError if the work before it has failed.
   void synchronize() const;

@@ -25,7 +25,8 @@ Recorded record(Stream& stream, FunctionRef<void()> work) {
   try {
     work();
   } catch (...) {
-    // The stream must be usable again; why the capture ended is what `work` has thrown.
+    // The stream must be usable again; the exception of `work` is the reason that the capture
+    // ended.
     static_cast<void>(STRATA_RT(StreamEndCapture)(handle, &graph));
     static_cast<void>(STRATA_RT(GetLastError)());
     const Recorded unfinished(graph);

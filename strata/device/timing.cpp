@@ -19,14 +19,14 @@ struct Interval {
 Stopwatch device_stopwatch(Stream& stream) {
   const auto seconds_of = [&stream, interval = std::make_shared<Interval>()](
                               const std::function<void()>& run, int times) {
-    // Work of before must not be in the way of the first run.
+    // Earlier work must not delay the first run.
     stream.synchronize();
     interval->begin.record(stream);
     for (int i = 0; i < times; ++i) run();
     interval->end.record(stream);
     return seconds_between(interval->begin, interval->end);
   };
-  // Events tell half microseconds, but the device waits some more for the first run to arrive.
+  // Events resolve half microseconds, but the device waits some more for the first run to arrive.
   return {.seconds_of = seconds_of, .shortest_sample = 400e-6};
 }
 

@@ -10,7 +10,7 @@ namespace strata {
 
 namespace {
 
-// Tells the core that this is a waiting loop.
+// Hints to the core that this is a polling loop.
 void pause() {
 #if defined(__x86_64__)
   _mm_pause();

@@ -1,8 +1,8 @@
 // ProgressCounter: how far a thread has come, for others to wait for.
 //
-// Whoever waits polls for a while, because the answer mostly comes within microseconds; then it
-// offers its processor to others, because the thread that it waits for may be among them; then it
-// sleeps. Publishing costs no system call while nobody sleeps.
+// A thread that waits polls for a while, because the counter mostly advances within microseconds;
+// then it yields its processor to others, because the thread that it waits for may be among them;
+// then it sleeps. Publishing costs no system call while no thread sleeps.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class alignas(kCacheLine) ProgressCounter {
   // Before the threads start.
   void reset() { done_.store(0, std::memory_order_relaxed); }
 
-  // So many tasks are done. What was written before is seen by those who waited for it.
+  // So many tasks are done. What was written before is visible to those that waited for it.
   void publish(Offset done) {
     done_.store(done, std::memory_order_seq_cst);
     wake_sleepers();
@@ -34,7 +34,7 @@ class alignas(kCacheLine) ProgressCounter {
   // Returns how many tasks are done: `needed` at least, or fewer if `failed` is set.
   Offset wait_for(Offset needed, const std::atomic<bool>& failed, const Polling& polling = {});
 
-  // After `failed` has been set, with sequential consistency, so that nobody sleeps on.
+  // After `failed` has been set, with sequential consistency, so that no thread sleeps on.
   void wake_sleepers() {
     if (sleepers_.load(std::memory_order_seq_cst) != 0) wake();
   }
@@ -43,14 +43,14 @@ class alignas(kCacheLine) ProgressCounter {
   void wake();
 
   std::atomic<Offset> done_{0};
-  // Why nobody sleeps for ever. A sleeper counts itself (1), reads the number of wake-ups (2) and
-  // looks at the progress (3) before it sleeps until the number of wake-ups is another than at (2).
-  // A publisher stores the progress (a), looks for sleepers (b) and, if there are any, raises the
-  // number of wake-ups (c) and wakes whoever sleeps on it. (1), (3), (a) and (b) are sequentially
-  // consistent: if (b) does not see (1), it comes before it, so that (3) comes after (a) and sees
-  // the progress. If (b) does see it, (c) follows: either (2) reads the number before (c), and the
-  // sleeper does not fall asleep or is woken; or (2) reads what (c) released, and then (3) sees the
-  // progress. The same holds with `failed` in place of the progress.
+  // Why no thread sleeps for ever. A sleeper counts itself (1), reads the number of wake-ups (2)
+  // and reads the progress (3) before it sleeps until the number of wake-ups is another than at
+  // (2). A publisher stores the progress (a), reads the number of sleepers (b) and, if there are
+  // any, raises the number of wake-ups (c) and wakes all that sleep on it. (1), (3), (a) and (b)
+  // are sequentially consistent: if (b) does not see (1), it comes before it, so that (3) comes
+  // after (a) and sees the progress. If (b) does see it, (c) follows: either (2) reads the number
+  // before (c), and the sleeper does not fall asleep or is woken; or (2) reads what (c) released,
+  // and then (3) sees the progress. The same holds with `failed` in place of the progress.
   std::atomic<std::uint32_t> sleepers_{0};
   std::atomic<std::uint32_t> wake_ups_{0};  // of 32 bits, on which a system can wait
 };

@@ -88,7 +88,7 @@ template <Index I>
 Sweep<I>::Sweep(const Tiling<I>& tiling, Schedule schedule, std::span<const Offset> bytes_before,
                 int parts, I alignment)
     : schedule_(std::move(schedule)), parts_(parts) {
-  if (parts < 1) throw InvalidArgument("a sweep has one part at least");
+  if (parts < 1) throw InvalidArgument("a sweep needs at least one part");
   const auto stride = static_cast<std::size_t>(parts) + 1;
   part_rows_.resize(schedule_.tasks.size() * stride);
   parallel_for(static_cast<Offset>(schedule_.tasks.size()), [&](Offset task) {
@@ -117,7 +117,7 @@ void Sweep<I>::find_neighbours(const LoadedColumns<I>& loaded) {
   neighbours_.assign(schedule_.tasks.size() * static_cast<std::size_t>(parts_), 0);
   const auto add = [&](std::size_t task, int part, std::uint64_t neighbours) {
     const std::atomic_ref set(neighbours_[task * static_cast<std::size_t>(parts_) + part]);
-    // Mostly they are in it already, and looking is cheap.
+    // Mostly they are in it already, and the check is cheap.
     if ((neighbours & ~set.load(std::memory_order_relaxed)) != 0) {
       set.fetch_or(neighbours, std::memory_order_relaxed);
     }
@@ -133,7 +133,7 @@ void Sweep<I>::find_neighbours(const LoadedColumns<I>& loaded) {
       RecentOwners<I> before(owners, power - 1);
       RecentOwners<I> after(owners, power + 1);
       std::uint64_t inputs = 0;
-      // It waits for the owners of what it reads, and whoever overwrites that waits for it.
+      // It waits for the owners of what it reads, and the parts that overwrite that wait for it.
       RowRange<I> met{};  // rows of the same two owners as the last one
       const auto meet = [&](I row) {
         if (met.contains(row)) return;
@@ -209,8 +209,9 @@ class Sweep<I>::Waiting {
 };
 
 template <Index I>
-void Sweep<I>::walk(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
-                    FunctionRef<void(const Step&)> step) const {
+void Sweep<I>::run_tasks(std::span<ProgressCounter> team, int thread,
+                         const std::atomic<bool>& failed,
+                         FunctionRef<void(const Step&)> step) const {
   Waiting waiting(*this, team, thread, failed);
   for (std::size_t task = 0; task < schedule_.tasks.size(); ++task) {
     if (!waiting.before(task)) return;
@@ -228,7 +229,7 @@ void Sweep<I>::run(std::span<ProgressCounter> counters, FunctionRef<void(const S
   std::atomic<bool> failed{false};
   run_on_threads(static_cast<int>(counters.size()), [&](int thread, int team) {
     try {
-      walk(counters.first(team), thread, failed, step);
+      run_tasks(counters.first(team), thread, failed, step);
     } catch (...) {
       failed.store(true, std::memory_order_seq_cst);
       for (ProgressCounter& counter : counters) counter.wake_sleepers();

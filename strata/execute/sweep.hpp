@@ -1,13 +1,14 @@
 // Sweep: a schedule on CPU threads.
 //
-// All threads walk the same list of tasks; each does its own part of every task, the same rows at
-// every power, so that its share of the window stays in its private cache. A thread publishes how
-// many tasks it has done, and waits only where a task needs more of the others than it has already
-// seen: no barrier, no lock. With many threads it waits only for those whose rows it reads.
+// All threads go through the same list of tasks; each does its own part of every task, the same
+// rows at every power, so that its share of the window stays in its private cache. A thread
+// publishes how many tasks it has done, and waits only where a task needs more of the others than
+// it has already seen: no barrier, no lock. With many threads it waits only for those whose rows it
+// reads.
 //
 // Memory order: a thread publishes its count after its part of a task, and others wait for it
-// before they start a task that depends on it, release to acquire. So what a task wrote is seen by
-// its readers, and what a task read has been read before power k overwrites power k − 2.
+// before they start a task that depends on it, release to acquire. So what a task wrote is visible
+// to its readers, and what a task read has been read before power k overwrites power k − 2.
 #pragma once
 
 #include <atomic>
@@ -66,8 +67,8 @@ class Sweep {
  private:
   // What one thread knows of the others' progress, and its waiting for more.
   class Waiting;
-  void walk(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
-            FunctionRef<void(const Step&)> step) const;
+  void run_tasks(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
+                 FunctionRef<void(const Step&)> step) const;
 
   Schedule schedule_;
   int parts_ = 1;

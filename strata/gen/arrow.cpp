@@ -1,6 +1,6 @@
 // A full first row and column and the diagonal: one row that is as long as all others together, and
-// one vertex that is everybody's neighbour. Symmetric; entries of the arms are random in (−1, 0],
-// the diagonal outweighs them.
+// one vertex that is a neighbour of all others. Symmetric; entries of the arms are random in (−1,
+// 0], the diagonal outweighs them.
 
 #include "strata/base/instantiate.hpp"
 #include "strata/base/random.hpp"

@@ -119,7 +119,7 @@ class Mesh {
 
  private:
   Offset random_point_of(const Chunk& chunk) const {
-    // The counters below 3 · points() made the positions.
+    // The counters below 3 · points() made the coordinates.
     const auto counter = static_cast<std::uint64_t>(3 * points() + chunk.begin);
     const auto length = static_cast<std::uint64_t>(chunk.end - chunk.begin);
     return chunk.begin + static_cast<Offset>(random_.below(counter, length));

@@ -83,8 +83,8 @@ Csr<V, I> build_rows(I rows, I cols, const Row& row) {
 }
 
 // A ⊗ M, where `row` emits the rows of A and M is the dof × dof matrix 1 / (1 + |a − b|): dense
-// blocks, unknowns of a point side by side. M is positive definite, being a Toeplitz matrix of a
-// convex sequence that decreases to 0 (Pólya's criterion), so A ⊗ M is whenever A is.
+// blocks, the unknowns of a point one after another. M is positive definite, being a Toeplitz
+// matrix of a convex sequence that decreases to 0 (Pólya's criterion), so A ⊗ M is whenever A is.
 template <class Row>
 auto with_blocks(const Row& row, Offset dof) {
   return [row = row, dof](Offset i, auto&& emit) mutable {

@@ -1,8 +1,8 @@
 // A generator's specification taken apart: "mesh:600000,dim=3,nnzr=27,aspect=1x1x8" has the name
 // "mesh", the argument "600000" and three keys.
 //
-// The argument reaches up to the first comma that is followed by letters and '=', so that a path
-// may contain commas and colons.
+// The argument ends at the first comma that is followed by letters and '=', so that a path may
+// contain commas and colons.
 #pragma once
 
 #include <array>

@@ -65,7 +65,7 @@ class BlockQueue {
 };
 
 // Array layout stores the diagonal of a hermitian matrix without saying so on the line: it has to
-// be looked up among the first `entries` entries, once their places are known.
+// be checked among the first `entries` entries, once their places are known.
 template <Value V, Index I>
 void require_real_diagonal(const EntryBlocks<V, I>& blocks, const LocatedHeader& located,
                            Offset entries) {

@@ -27,8 +27,8 @@ Csr<V, I> assemble_coordinates(const MatrixMarketHeader& header, EntryBlocks<V, 
                                   std::move(unsorted.values));
 }
 
-// Walks the places of an array in file order: columns one after the other, in symmetric storage
-// from the diagonal down, in skew-symmetric storage from below the diagonal.
+// Goes through the places of an array in file order: columns one after the other, in symmetric
+// storage from the diagonal down, in skew-symmetric storage from below the diagonal.
 class ArrayPlace {
  public:
   ArrayPlace(const MatrixMarketHeader& header, Offset position)

@@ -61,7 +61,8 @@ OutputFile::OutputFile(const fs::path& path) : name_(path.string()) {
   } else {
     target_ = behind_links(path);
     if (target_.empty()) fail(ELOOP);
-    // Replacing needs no permission of the file itself, but whoever took it away meant to keep it.
+    // Replacing needs no permission of the file itself, but a file without write permission is
+    // meant to stay.
     if (exists && ::faccessat(AT_FDCWD, target_.c_str(), W_OK, AT_EACCESS) != 0) fail(errno);
     open_temporary(exists ? S_IRUSR | S_IWUSR : 0666);
     if (exists) keep_permissions(old);
@@ -88,7 +89,7 @@ void OutputFile::keep_permissions(const struct stat& old) const {
   mode_t mode = old.st_mode & 07777;
   const bool owned = ::fchown(descriptor_, old.st_uid, old.st_gid) == 0;
   if (!owned && ::fchown(descriptor_, static_cast<uid_t>(-1), old.st_gid) != 0) {
-    // Another group gets no more than everybody.
+    // Another group gets no more permissions than all users have.
     mode = static_cast<mode_t>((mode & ~mode_t{S_IRWXG}) | ((mode & S_IRWXO) << 3));
   }
   if (!owned) mode &= 0777;

@@ -1,4 +1,4 @@
-// Writing a small file so that nobody ever sees half of it.
+// Writing a small file so that no reader ever sees half of it.
 #pragma once
 
 #include <filesystem>

@@ -35,8 +35,8 @@ Number<T> number_from(std::string_view word) {
   return number;
 }
 
-// Whether a decimal number that no Real can hold is too large rather than too small: looks at the
-// power of ten of its first digit that is not zero.
+// Whether a decimal number that no Real can hold is too large rather than too small, by the power
+// of ten of its first digit that is not zero.
 bool is_huge(std::string_view word) {
   const std::size_t exponent_at = std::min(word.find_first_of("eE"), word.size());
   const std::string_view digits = word.substr(0, exponent_at);

@@ -199,7 +199,7 @@ std::string deflated(const std::string& data) {
   if (compress2(reinterpret_cast<Bytef*>(result.data()), &size,
                 reinterpret_cast<const Bytef*>(data.data()), static_cast<uLong>(data.size()),
                 Z_BEST_COMPRESSION) != Z_OK) {
-    throw Error("zlib cannot compress a picture");
+    throw Error("zlib cannot compress a spy plot");
   }
   result.resize(size);
   return result;
@@ -334,7 +334,7 @@ bool ends_in(const std::filesystem::path& path, std::string_view ending) {
 void require_spy_plot_name(const std::filesystem::path& path) {
   if (!ends_in(path, ".png") && !ends_in(path, ".svg")) {
     throw InvalidArgument(
-        fmt::format("{}: the name of a picture ends in .png or .svg", path.string()));
+        fmt::format("{}: the name of a spy plot ends in .png or .svg", path.string()));
   }
 }
 

@@ -1,6 +1,6 @@
-// Pictures of where a matrix has entries: for the terminal, as PNG and as SVG. The matrix is cut
-// into square blocks, and every block becomes one dot whose darkness is the logarithm of the number
-// of entries in it. Small matrices show every entry.
+// Spy plots, which show where a matrix has entries: for the terminal, as PNG and as SVG. The matrix
+// is cut into square blocks, and every block becomes one dot whose darkness is the logarithm of the
+// number of entries in it. Small matrices show every entry.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@
 
 namespace strata {
 
-// Entries per block. Blocks are square, so that the picture has the shape of the matrix; only a
-// matrix that would be a thin line gets narrower blocks across it.
+// Entries per block. Blocks are square, so that the plot has the shape of the matrix; only a matrix
+// that would be a thin line gets narrower blocks across it.
 struct DensityGrid {
   int width = 1;
   int height = 1;

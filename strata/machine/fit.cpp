@@ -16,8 +16,8 @@ struct Piece {
   std::size_t end = 0;
 };
 
-// A disturbance only ever lowers a bandwidth, and a smaller working set is never the slower one:
-// a point counts for at least what the larger ones reach.
+// Other work only ever lowers a bandwidth, and a smaller working set is never the slower one: a
+// point counts for at least what the larger ones reach.
 std::vector<double> without_dips(std::span<const BandwidthPoint> curve) {
   std::vector<double> rates(curve.size());
   double best = 0;
@@ -152,12 +152,12 @@ HockneyFit fit_hockney(std::span<const TimedRead> reads) {
   }
   if (std::ranges::all_of(
           reads, [&](const TimedRead& read) { return read.bytes == reads.front().bytes; })) {
-    throw InvalidArgument("a ramp-up needs reads of different sizes");
+    throw InvalidArgument("a latency–bandwidth fit needs reads of different sizes");
   }
   const double determinant = weights * bytes_squared - bytes * bytes;
   double overhead = (times * bytes_squared - bytes * bytes_times) / determinant;
   double seconds_per_byte = (weights * bytes_times - bytes * times) / determinant;
-  // Wild times, or a determinant lost in rounding: no overhead can be told from them.
+  // Wild times, or a determinant lost in rounding: they determine no latency.
   if (!(overhead >= 0 && seconds_per_byte > 0)) {
     overhead = 0;
     seconds_per_byte = bytes_times / bytes_squared;

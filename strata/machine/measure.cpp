@@ -87,26 +87,27 @@ void keep_best(BandwidthPoint& point, double bytes_per_second) {
   point.bytes_per_second = std::max(point.bytes_per_second, bytes_per_second);
 }
 
-// Neighbours on the machine come and go within seconds: several rounds through the whole curve see
-// more of that time than long looks at one point. `report` is told the share of the curve done.
+// Neighbours on the machine come and go within seconds: several rounds through the whole curve
+// cover more of that time than long measurements of one point. `report` is called with the share of
+// the curve that is done.
 Points measure_curve(ReadMeter& meter, int threads, const std::vector<Offset>& sizes, int rounds,
                      double seconds, const std::function<void(double)>& report) {
   Points points;
   for (const Offset bytes : sizes) points.push_back({threads, bytes, 0});
-  const double looks = static_cast<double>(points.size()) * rounds;
-  double looked = 0;
+  const double measurements = static_cast<double>(points.size()) * rounds;
+  double measured = 0;
   for (int round = 0; round < rounds; ++round) {
     for (BandwidthPoint& point : points) {
-      report(looked++ / looks);
-      keep_best(point, meter.bandwidth(point.bytes, seconds / looks));
+      report(measured++ / measurements);
+      keep_best(point, meter.bandwidth(point.bytes, seconds / measurements));
     }
   }
-  // A smaller working set that is slower than a larger one was disturbed: another try.
+  // A smaller working set that is slower than a larger one was delayed by other work: another try.
   double best = 0;
   for (std::size_t i = points.size(); i-- > 0;) {
     BandwidthPoint& point = points[i];
     if (point.bytes_per_second < 0.95 * best) {
-      keep_best(point, meter.bandwidth(point.bytes, seconds / looks));
+      keep_best(point, meter.bandwidth(point.bytes, seconds / measurements));
     }
     best = std::max(best, point.bytes_per_second);
   }
@@ -144,7 +145,7 @@ void measure_team(TeamMemory& memory, ReadMeter& meter, Offset largest, double s
   profile.handoff_seconds = kInfinity;
   for (int round = 0; round < kRounds; ++round) {
     const auto done = [&](int parts) { return (3.0 * round + parts) / (3 * kRounds); };
-    report("ramp-up of parallel reads", done(0));
+    report("latency and bandwidth of parallel reads", done(0));
     for (TimedRead& read : reads) {
       const double share = each / static_cast<double>(reads.size());
       read.seconds = std::min(read.seconds, meter.time_of_read(read.bytes, share));
@@ -264,7 +265,7 @@ std::string doubts_about(const MachineProfile& profile, const MeasuringCondition
   }
   if (profile.spread > conditions.largest_spread) {
     doubts.push_back(fmt::format(
-        "the machine was busy: samples took {:.1f} times as long as undisturbed ones on average",
+        "the machine was busy: samples took {:.1f} times as long on average as the fastest tenth",
         profile.spread));
   }
   return fmt::format("{}", fmt::join(doubts, "; "));

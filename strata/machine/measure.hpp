@@ -1,4 +1,4 @@
-// Finding out how fast the machine is.
+// Measures how fast the machine is.
 #pragma once
 
 #include <functional>
@@ -17,28 +17,28 @@ struct MeasureOptions {
   int threads = 0;              // the most to measure with; 0: as many as run at once
   Offset largest_bytes = 0;     // largest working set; 0: well beyond the last-level caches
   double largest_spread = 1.5;  // beyond it the machine was too busy, see conditions below
-  // Is told what comes next and the share of the work that is done. May throw to give up.
+  // Called with what comes next and the share of the work that is done. May throw to stop.
   std::function<void(std::string_view what, double share_done)> progress = {};
 };
 
-// The part of the facts that needs no measurement: processor, fingerprint, cores, caches. `threads`
-// as above.
+// The part of the profile that needs no measurement: processor, fingerprint, cores, caches.
+// `threads` as above.
 MachineProfile reported_profile(int threads = 0);
 
 MachineProfile measure_machine(const MeasureOptions& options = {});
 
-// Under which a measurement took place.
+// The conditions of a measurement.
 struct MeasuringConditions {
   int threads = 0;  // asked for
   ProcessorBudget processors;
   bool bound = false;         // threads were kept on some of the processors
-  double largest_spread = 0;  // that is taken for an undisturbed machine
+  double largest_spread = 0;  // beyond it the machine was too busy
 };
 // Those of a measurement with these options in this process.
 MeasuringConditions measuring_conditions(const MeasureOptions& options);
 
-// Why facts that were measured under these conditions may be those of the moment more than those of
-// the machine, so that they serve but are not kept; empty if nothing speaks against them.
+// Why a profile that was measured under these conditions may describe the moment more than the
+// machine, so that it is used but not stored; empty if nothing speaks against it.
 std::string doubts_about(const MachineProfile& profile, const MeasuringConditions& conditions);
 
 }  // namespace strata

@@ -1,5 +1,5 @@
 // MachineProfile: how fast this machine reads, from which cache, and what its threads cost. Plans
-// predict with them; measure.hpp finds them out and cached_profile.hpp remembers them.
+// predict with it; measure.hpp measures it and cached_profile.hpp stores it.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace strata {
 
-// What facts depend on besides the processor. When one of these changes, they are facts of the
-// past.
+// What a profile depends on besides the processor. When one of these changes, the profile has
+// expired.
 struct MachineFingerprint {
   std::string host;
   std::string kernel;       // its release
@@ -68,8 +68,9 @@ struct StreamRates {
   bool operator==(const StreamRates&) const = default;
 };
 
-// A parallel read of Q bytes from memory takes overhead + Q / bytes_per_second, waking and joining
-// the threads included, so that it runs at B_eff = Q / (overhead + Q / bytes_per_second).
+// Hockney's latency–bandwidth model. A parallel read of Q bytes from memory, waking and joining the
+// threads included, takes overhead + Q / bytes_per_second, and runs at Q divided by that time. n½ =
+// overhead · bytes_per_second bytes reach half of the bandwidth.
 struct HockneyFit {
   double overhead_seconds = 0;
   double bytes_per_second = 0;
@@ -92,8 +93,8 @@ struct MachineProfile {
   HockneyFit hockney;
   std::string measured_at;       // ISO 8601, UTC
   double measuring_seconds = 0;  // how long it took: a quick measurement is a rough one
-  // How many times as long as undisturbed samples all of them took on average: near 1 on a machine
-  // that has nothing else to do.
+  // How many times as long as the fastest decile of the samples all of them took on average: near 1
+  // on a machine that has nothing else to do.
   double spread = 0;
 
   // Interpolated in the logarithm of the working set and between numbers of threads; beyond what

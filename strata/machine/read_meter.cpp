@@ -15,14 +15,14 @@ using Clock = std::chrono::steady_clock;
 
 constexpr Offset kElement = sizeof(double);
 
-// Shorter than the time slices of a busy machine, so that some samples go undisturbed.
+// Shorter than the time slices of a busy machine, so that other work does not delay all samples.
 constexpr double kSampleSeconds = 0.5e-3;
 constexpr double kFewestSamples = 7;
 constexpr double kMostSamples = 50;
 
 // The first decile. Other work on the machine makes samples slower, never faster, so that the
 // median would be that of a busy machine; the very fastest may be a lucky one.
-double undisturbed(std::vector<double>& samples) {
+double fastest_decile(std::vector<double>& samples) {
   const auto rank = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 10);
   std::ranges::nth_element(samples, rank);
   return *rank;
@@ -90,7 +90,7 @@ double ReadMeter::bandwidth(Offset bytes, double seconds) {
       }
     }
   });
-  const double seconds_per_element = undisturbed(samples);
+  const double seconds_per_element = fastest_decile(samples);
   const double sum = std::accumulate(samples.begin(), samples.end(), 0.0);
   spreads_.push_back(sum / static_cast<double>(samples.size()) / seconds_per_element);
   return static_cast<double>(kElement * readers) / seconds_per_element;

@@ -1,5 +1,5 @@
-// What the operating system tells about the machine; nothing is measured. What it does not tell is
-// empty or 0.
+// What the operating system reports about the machine; nothing is measured. What it does not report
+// is empty or 0.
 #pragma once
 
 #include <string>

@@ -29,8 +29,8 @@ constexpr StreamKernel kStreamKernels[] = {
     [](Span a, Span b, Span) { return stream_dot(a, b); }};
 constexpr Offset kKernels = std::size(kStreamKernels);
 
-// A thread works through so many elements of its arrays in one sample: few enough that some samples
-// go undisturbed on a busy machine, many enough that fork and join do not show.
+// A thread works through so many elements of its arrays in one sample: few enough that a busy
+// machine does not delay all samples, many enough that fork and join do not show.
 constexpr Offset kPiece = 1 << 17;
 
 struct alignas(kCacheLine) Kept {

@@ -265,7 +265,7 @@ void require_size(std::string_view what, std::size_t size, Offset rows, int vect
 template <Value V, Index I>
 Check empty_check(const Csr<V, I>& matrix, std::span<const V> x, int vectors) {
   if (vectors < 1) {
-    throw InvalidArgument(fmt::format("a check is of 1 vector or more, not {}", vectors));
+    throw InvalidArgument(fmt::format("a check needs at least 1 vector, not {}", vectors));
   }
   require_size("x", x.size(), matrix.cols(), vectors);
   Check check;

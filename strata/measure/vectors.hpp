@@ -1,5 +1,5 @@
-// Vectors to measure and to check with: numbers without a pattern, and numbers that nobody can
-// take for a result.
+// Vectors to measure and to check with: numbers without a pattern, and numbers that cannot be taken
+// for a result.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ Array<V> random_vector(Offset size, std::uint64_t seed);
 // Fills a vector with quiet NaN before a result is written to it. Any other number could be right:
 // zeros are where rows are empty, and what an earlier run left is right everywhere. NaN is right
 // nowhere a bound of the result is finite, and whatever is computed from it is NaN as well. Its
-// payload ("STRATA" in double precision, "ST" in single) tells it from the NaN that overflows end
-// in.
+// payload ("STRATA" in double precision, "ST" in single) distinguishes it from the NaN that
+// overflows end in.
 template <Value V>
 void poison(std::span<V> vector);
 

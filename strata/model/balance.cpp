@@ -29,7 +29,7 @@ double sell_balance(double slice_height, double entries_per_row, const ElementSi
   if (!(slice_height >= 1)) {
     throw InvalidArgument(fmt::format("a slice of {} rows", slice_height));
   }
-  // Thesis 4.3: offset and length of the slice, y, values, columns, x.
+  // Panzlaff 4.3: offset and length of the slice, y, values, columns, x.
   const double row_bytes = 2 * sizes.index / slice_height + sizes.value +
                            entries_per_row * (sizes.value + sizes.index) + sizes.value;
   return row_bytes / (kFlopsPerEntry * entries_per_row);

@@ -3,7 +3,7 @@
 //
 // A product has 2 flops per entry, padding never counted. The published formulas are for 8-byte
 // values and 4-byte indices; here both sizes are free. Sources:
-//   thesis         M. Panzlaff: Matrix Power Kernels on GPUs, Erlangen 2024
+//   Panzlaff       M. Panzlaff: Matrix Power Kernels on GPUs, Erlangen 2024
 //   Hager/Wellein  Application Knowledge Required: Analytical Performance Modeling and its
 //                  application to SpMV, NHR@FAU
 //   Reguly         I. Reguly, M. Giles: Efficient sparse matrix-vector multiplication on
@@ -21,7 +21,7 @@ struct ElementSizes {
   double index = 4;  // bytes of a column index, and of an offset in the published formulas
 };
 
-// SELL-C without padding, x and y once, C = `slice_height` (thesis 4.5; for fp64 and int32
+// SELL-C without padding, x and y once, C = `slice_height` (Panzlaff 4.5; for fp64 and int32
 // 4/(C·nnzr) + 6 + 8/nnzr). Per slice its offset and its length, an index each.
 double sell_balance(double slice_height, double entries_per_row, const ElementSizes& sizes = {});
 

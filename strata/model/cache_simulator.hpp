@@ -1,11 +1,11 @@
 // CacheSimulator: which accesses miss in a set-associative cache that replaces the least recently
 // used line of a set. Every line of memory belongs to the set (line number mod number of sets).
 //
-// With two levels the first one filters: the last level sees, and learns the recency of, only what
-// missed in the first. A store loads its line like a load. This is what cachegrind simulates
-// (Nethercote: Dynamic Binary Analysis and Instrumentation, Cambridge 2004), and write-backs
-// besides: a line evicted from the first level makes the last level's copy dirty, or goes to memory
-// if there is none.
+// With two levels the first one filters: only accesses that missed in the first level reach the
+// last one and update its recency. Stores are write-allocate: they load their line like a load.
+// This is what cachegrind simulates (Nethercote: Dynamic Binary Analysis and Instrumentation,
+// Cambridge 2004), and write-backs besides: a line evicted from the first level makes the last
+// level's copy dirty, or goes to memory if there is none.
 #pragma once
 
 #include <cstdint>
@@ -56,10 +56,10 @@ class CacheSimulator {
   class Level {
    public:
     explicit Level(const CacheShape& shape);
-    // Makes the line the most recent one of its set; true if it was there. Otherwise `evicted` is
+    // Makes the line the most recent one of its set; true if the set had it. Otherwise `evicted` is
     // the dirty line it replaced, if there was one.
     bool touch(std::uint64_t line, bool write, std::optional<std::uint64_t>& evicted);
-    // True if the line is there.
+    // True if the level holds the line.
     bool make_dirty(std::uint64_t line);
     std::vector<std::uint64_t> take_dirty_lines();
 

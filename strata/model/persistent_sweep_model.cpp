@@ -22,7 +22,7 @@ double l2_seconds(const PersistentSweepCosts& costs, const PersistentSweepRates&
 }
 
 // Every worker takes up a tile per period, and holds `slots` of them: a tile is held for `slots`
-// periods, of which the reach is spent on waiting for tiles that come later.
+// periods, of which the dependency distance is spent on waiting for tiles that come later.
 double waiting_seconds(const PersistentSweepCosts& costs, const PersistentSweepRates& rates) {
   const double room = (costs.held_tiles - costs.dependency_distance) / costs.workers;
   if (room <= 0) return std::numeric_limits<double>::infinity();

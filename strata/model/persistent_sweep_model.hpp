@@ -1,10 +1,10 @@
-// How long a wave of powers takes on a GPU. Memory, the L2 cache and the waiting of tiles for each
+// How long a wavefront sweep takes on a GPU. Memory, the L2 cache and the waiting of tiles for each
 // other all run at the same time, so a sweep takes as long as the slowest of them:
 //
 //   dram   bytes from and to memory / the memory's rate
 //   l2     bytes through the cache / its rate. What comes from memory passes it twice, in and out
-//   sync   a tile is held from its loading to its last power. Each power waits for the tiles that
-//          the reach of the schedule asks for; all others are room to wait in
+//   sync   a tile is held from its loading to its last power. Each power waits for the tiles within
+//          the dependency distance of the schedule; the other tiles that are held hide the waiting
 #pragma once
 
 #include "strata/model/bound.hpp"
@@ -29,7 +29,7 @@ struct PersistentSweepRates {
   double l2 = 0;              // bytes per second
   double load_seconds = 0;    // until a tile is on chip
   double step_seconds = 0;    // of one power of a tile: gathers, arithmetic, stores
-  double signal_seconds = 0;  // until another multiprocessor knows
+  double signal_seconds = 0;  // until another multiprocessor sees a signal
 };
 
 struct PersistentSweepPrediction {
@@ -37,7 +37,7 @@ struct PersistentSweepPrediction {
   Bound bound = Bound::memory;  // or l2, or synchronisation
 };
 
-// Infinity if the window is smaller than the reach.
+// Infinity if the window is smaller than the dependency distance.
 PersistentSweepPrediction predict_persistent_sweep(const PersistentSweepCosts& costs,
                                                    const PersistentSweepRates& rates);
 

@@ -44,23 +44,24 @@ Prediction predict_without_overlap(const SweepCosts& costs, const Rates& rates);
 // memory passes through the cache as well.
 Prediction predict_with_overlap(const SweepCosts& costs, const Rates& rates);
 
-// Thesis 4.8: the performance of p powers from those of a product out of memory and out of cache.
+// Panzlaff 4.8: the performance of p powers from those of a product out of memory and out of cache.
 double blocked_performance(int power, double memory_performance, double cache_performance);
 
 // The speed-up over p plain products that a cache `ratio` times as fast as memory allows at best.
 struct SpeedUp {
   int power = 1;
-  double without_overlap = 1;  // thesis 4.8
+  double without_overlap = 1;  // Panzlaff 4.8
   double with_overlap = 1;     // min(p, ratio)
 };
-// For p = 1 … max_power: a line of thesis Table 4.5.
+// For p = 1 … max_power: a line of Panzlaff's Table 4.5.
 std::vector<SpeedUp> speed_up_table(double ratio, int max_power);
 
-// Thesis 4.12: the bandwidth of pieces of so many bytes that each begin with a fixed overhead.
+// Panzlaff 4.12, Hockney's model: the bandwidth of pieces of so many bytes that each begin with a
+// fixed latency.
 double with_latency(double full_bandwidth, double overhead_seconds, double piece_bytes);
 
-// Memory and cache as a sweep in such pieces sees them, with a synchronisation before each. The
-// synchronisations are then paid for: they cost nothing further.
+// The rates of memory and cache for a sweep in such pieces, with a synchronisation before each. The
+// rates then include the synchronisations, which cost nothing further.
 Rates with_latency(const Rates& rates, double piece_bytes);
 
 }  // namespace strata

@@ -1,5 +1,5 @@
 // Trace: plays the memory accesses of a power sweep into a cache simulator, to know its misses
-// before any kernel is written or any machine is asked.
+// without a kernel or a measurement.
 //
 // One core runs the tasks in the order of the schedule. Power k reads vector k − 1 and writes
 // vector k. The accesses of a task are those of a kernel, array by array as it goes through the

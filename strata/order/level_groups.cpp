@@ -61,7 +61,7 @@ void sort_level(const PatternView<I>& pattern, const LevelGroupOptions<I>& optio
   }
 }
 
-// The rows of a group, and empty positions after them.
+// The rows of a group, and empty padded rows after them.
 template <Index I>
 void fill_group(const PatternView<I>& pattern, const LevelStructure<I>& structure,
                 const LevelGroupOptions<I>& options, RowRange<I> rows, std::span<I> to) {

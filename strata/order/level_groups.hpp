@@ -1,7 +1,7 @@
-// Level groups: consecutive levels put together until they are worth a task, in the order that
-// powers sweep through them. Rows of a level may stand in any order: what is left to choose is how
-// they lie beside each other. Levels stay one after another, so that the order of the rows, and
-// with it every bit of the powers, does not depend on the size of the groups.
+// Level groups: consecutive levels put together until they are worth a task, in the order in which
+// powers sweep through them. The order of the rows within a level is free. Levels stay one after
+// another, so that the order of the rows, and with it every bit of the powers, does not depend on
+// the size of the groups.
 #pragma once
 
 #include <string_view>
@@ -20,13 +20,13 @@ enum class InnerOrder {
 };
 
 constexpr std::string_view name_of(InnerOrder order) {
-  return order == InnerOrder::natural ? "natural" : "BFS order";
+  return order == InnerOrder::natural ? "natural" : "BFS";
 }
 
 template <Index I>
 struct LevelGroupOptions {
   Offset group_entries = 1;  // levels are put together up to so many entries; one level at least
-  I alignment = 1;           // every group starts at a multiple, after empty positions
+  I alignment = 1;           // every group starts at a multiple, after empty padded rows
   InnerOrder inner = InnerOrder::natural;
   I sort_window = 1;  // rows are sorted by length inside windows of this many of a level
 };
@@ -34,7 +34,7 @@ struct LevelGroupOptions {
 template <Index I>
 struct LevelGroups {
   PaddedOrder<I> order;
-  Array<I> group_offsets = Array<I>(1, 0);  // groups + 1, in positions
+  Array<I> group_offsets = Array<I>(1, 0);  // groups + 1, in padded rows
 };
 
 template <Index I>

@@ -1,7 +1,7 @@
 // Level structures: the rows in groups, the levels, such that every row touches only rows of its
-// own level and of the two next to it. Powers of a matrix sweep through the levels as a wave, and
-// what has to stay on chip is a window of a few consecutive levels; so levels are chosen to make
-// the widest window small.
+// own level and of the two next to it. A wavefront of powers sweeps through the levels, and what
+// has to stay on chip is a window of a few consecutive levels; so levels are chosen to make the
+// widest window small.
 //
 // Any assignment of levels that differs by at most one between neighbours is a level structure.
 // Breadth-first distances from a set of rows are one, and so are signed distances from a set of
@@ -25,7 +25,7 @@ struct LevelOptions {
 template <Index I>
 struct LevelStructure {
   Permutation<I> order;                     // rows level by level
-  Array<I> level_offsets = Array<I>(1, 0);  // level l is positions [offsets[l], offsets[l+1])
+  Array<I> level_offsets = Array<I>(1, 0);  // level l is rows [offsets[l], offsets[l+1]) of it
   I components = 0;                         // connected components of A + Aᵀ
   std::string root;                         // where the levels of the largest component start;
                                             // empty if every component fits into a level

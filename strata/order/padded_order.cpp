@@ -60,7 +60,7 @@ void require_elements(std::size_t elements, Offset lines, int count) {
   }
 }
 
-// The columns of one row at their positions, increasing, with their values.
+// The columns of one row in the padded order, increasing, with their values.
 template <Value V, Index I>
 class RowMover {
  public:

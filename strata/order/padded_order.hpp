@@ -1,6 +1,7 @@
-// PaddedOrder: a reordering of rows that may leave positions empty, so that groups of rows can
-// start on multiples of a slice height. An empty position is a row and a column without entries;
-// the vectors hold 0 there, and every power keeps it.
+// PaddedOrder: a reordering of rows with padded rows among them, so that groups of rows can start
+// on multiples of a slice height. `position` numbers the rows of the new order, the padded ones
+// included. An empty position is a padded row: a row and a column without entries, where vectors
+// hold 0, and every power keeps it.
 #pragma once
 
 #include <span>
@@ -31,8 +32,9 @@ class PaddedOrder {
   // Whether every row is where it was.
   bool is_identity() const { return identity_; }
 
-  // To the positions and back, for `count` vectors side by side: element v of row r at r·count + v.
-  // Empty positions become 0. Runs on the threads of parallel_for.
+  // gather moves vectors from the order of the rows to the padded order, scatter moves them back,
+  // for `count` interleaved vectors: element v of row r at r·count + v. Padded rows become 0. Runs
+  // on the threads of parallel_for.
   template <Value V>
   void gather(std::span<const V> of_rows, std::span<V> padded, int count) const;
   template <Value V>
@@ -48,12 +50,12 @@ class PaddedOrder {
 template <Index I>
 Permutation<I> without_padding(const PaddedOrder<I>& order);
 
-// Rows and columns of a square matrix at their positions.
+// A square matrix with its rows and columns in the padded order.
 template <Value V, Index I>
 Csr<V, I> reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order);
 
-// Some of its rows, the columns at their positions: positions [begin, end) of each range, one range
-// after another.
+// Some rows of the same: positions [begin, end) of each range, one range after another, the columns
+// in the padded order.
 template <Value V, Index I>
 Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
                          std::span<const RowRange<I>> ranges);

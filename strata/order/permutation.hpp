@@ -1,4 +1,4 @@
-// Permutation: a reordering of rows. Position `i` of the new order holds what was at `old_of(i)`.
+// Permutation: a reordering of rows. Row `i` of the new order is row `old_of(i)` of the old one.
 #pragma once
 
 #include <span>

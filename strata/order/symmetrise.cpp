@@ -27,7 +27,7 @@ bool has_entry(const PatternView<I>& pattern, I row, I column) {
   return *first == column;
 }
 
-// Asks for what the rows after `row` will need. In a shuffled matrix their mirror images are
+// Prefetches what the rows after `row` will need. In a shuffled matrix their mirror images are
 // anywhere in memory, and waiting for them took half of the time. (GCC takes a function that only
 // prefetches for one without effect, and drops its calls unless they are inlined.)
 template <Index I>
@@ -57,8 +57,8 @@ Pattern<I> transposed_pattern(const PatternView<I>& pattern) {
   });
   exclusive_scan(starts);
 
-  // Each thread owns a range of columns with about the same number of entries and walks all rows,
-  // so that entries arrive in row order without locks.
+  // Each thread owns a range of columns with about the same number of entries and goes through all
+  // rows, so that entries arrive in row order without locks.
   Array<Offset> next(starts);
   run_on_threads(pattern.entries() < kSerialBelow ? 1 : thread_count(), [&](int thread, int team) {
     const auto [begin, end] = balanced_chunk_of(starts, thread, team);

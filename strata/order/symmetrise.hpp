@@ -1,4 +1,4 @@
-// The pattern of A + Aᵀ. Orderings see a matrix as an undirected graph, and this is the graph:
+// The pattern of A + Aᵀ. Orderings treat a matrix as an undirected graph, and this is the graph:
 // rows i and j are neighbours where A has an entry at (i, j) or at (j, i).
 #pragma once
 

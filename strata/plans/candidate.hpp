@@ -27,7 +27,7 @@ struct RowOrder {
 
   bool operator==(const RowOrder&) const = default;
 };
-// "given", "levels, BFS order, sorted by length"
+// "given", "levels, BFS, sorted by length"
 std::string text_of(const RowOrder& order);
 
 // Seconds and bytes are per application, all p powers together.

@@ -15,13 +15,13 @@ namespace strata {
 
 class ReuseProfile {
  public:
-  // `row_bytes`: what each row brings along besides its matrix data, its elements of the vectors.
+  // `row_bytes`: the bytes of each row besides its matrix data, its elements of the vectors.
   template <Index I>
   ReuseProfile(const Tiling<I>& tiling, const Schedule& schedule, Offset row_bytes);
 
   // Matrix bytes that come from behind a cache of this size in one sweep.
   Offset bytes_loaded(Offset cache_bytes) const;
-  // Matrix bytes that the tasks read, from wherever.
+  // Matrix bytes that the tasks read, from cache or from behind it.
   Offset bytes_read() const { return bytes_read_; }
   // The whole matrix once: no schedule loads less.
   Offset bytes_once() const { return bytes_once_; }

@@ -120,7 +120,7 @@ class Borders {
   std::vector<std::vector<std::int32_t>> borders_;
 };
 
-// Appends one band's wave: power k of a group follows when the groups that it reads have power
+// Appends one band's wavefront: power k of a group follows when the groups that it reads have power
 // k − 1, as far as this band computes it.
 template <Index I>
 void append_sweep(const Tiling<I>& tiling, std::span<const std::int32_t> group_of,
@@ -202,7 +202,7 @@ Schedule wavefront_schedule(const Tiling<I>& tiling, int power, const WavefrontO
   require_power(power);
   if (options.slack < 0 || options.bands < 1) {
     throw InvalidArgument(
-        fmt::format("a wave with slack {} in {} bands", options.slack, options.bands));
+        fmt::format("a wavefront cannot have slack {} and {} bands", options.slack, options.bands));
   }
   std::vector<Task> tasks;
   const std::vector<std::int32_t> group_of = group_of_each_tile(tiling);

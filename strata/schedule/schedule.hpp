@@ -1,9 +1,10 @@
-// Schedule: in which order the tasks of a power sweep run. Backends execute it, none is known here.
+// Schedule: in which order the tasks of a power sweep run. Backends execute it; it knows none of
+// them.
 //
-// A task is one power of a run of consecutive tiles. All workers walk the same list, each doing its
-// own part of every task; task i may start once every worker has finished the first ready_after[i]
-// tasks. Inputs always stand earlier in the list, so whoever is furthest behind can always go on:
-// no order of the workers ends in a deadlock.
+// A task is one power of a run of consecutive tiles. All workers go through the same list, each
+// doing its own part of every task; task i may start once every worker has finished the first
+// ready_after[i] tasks. Inputs always stand earlier in the list, so the worker that is furthest
+// behind can always go on: no order of the workers ends in a deadlock.
 //
 // Two orders of the same work:
 //   plain      power by power over all tiles: what repeated products do
@@ -44,11 +45,11 @@ struct WavefrontOptions {
   int bands = 1;  // sweeps that share the groups, for groups too large for the cache
 };
 
-// With several bands every group is cut into so many parts, and the wave runs through part after
-// part: the window is a part of a group wide. So that a part finds its inputs, its border moves
-// back from power to power, by as many tiles as the inputs say; what lies between the borders of
-// the powers is read by two sweeps. (RACE cuts large levels recursively instead and needs a barrier
-// between the stages.)
+// With several bands every group is cut into so many parts, and the wavefront runs through part
+// after part: the window is a part of a group wide. So that a part finds its inputs, its border
+// moves back from power to power, by as many tiles as the inputs say; what lies between the borders
+// of the powers is read by two sweeps. (RACE cuts large levels recursively instead and needs a
+// barrier between the stages.)
 template <Index I>
 Schedule wavefront_schedule(const Tiling<I>& tiling, int power,
                             const WavefrontOptions& options = {});

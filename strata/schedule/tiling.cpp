@@ -130,7 +130,7 @@ Tiling<I> make_tiling(const LoadedColumns<I>& loaded, std::span<const Offset> by
   Tiling<I> tiling;
   cut_groups(tiling, bytes_before, shape);
   TileLists inputs(tiling.tiles());
-  // Large pieces: each has its own record of what it has seen.
+  // Large pieces: each has its own record of the tiles it has met.
   const Offset piece = std::max<Offset>(tiling.tiles() / (8 * Offset{thread_count()}), 1);
   parallel_dynamic(tiling.tiles(), piece, [&](Offset begin, Offset end) {
     TilesRead<I> tiles_read(loaded, tiling.row_offsets);

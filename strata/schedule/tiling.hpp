@@ -4,11 +4,11 @@
 //   inputs of tile t   the tiles whose rows t reads, those that read t, and t itself
 //
 // A tile reads all that a kernel loads for it, also where holes and padding make a kernel load what
-// is then multiplied by zero: somebody may be writing there.
+// is then multiplied by zero: another worker may be writing there.
 //
 // Task (t, k), power k of tile t, may run as soon as all inputs of t have power k − 1. Readers are
-// among the inputs so that power k may overwrite power k − 2 in place: whoever reads the old
-// numbers has then done so.
+// among the inputs so that power k may overwrite power k − 2 in place: all readers of the old
+// numbers have then read them.
 #pragma once
 
 #include <cstdint>
@@ -54,8 +54,8 @@ struct TilingShape {
   I alignment = 1;
 };
 
-// Finds the tiles of a square matrix and their inputs. `loaded` tells of the format that will run;
-// a PatternView will do where that has no padding.
+// Finds the tiles of a square matrix and their inputs. `loaded` describes the format that will run;
+// a PatternView is enough where that has no padding.
 template <Index I>
 Tiling<I> make_tiling(const LoadedColumns<I>& loaded, std::span<const Offset> bytes_before,
                       const TilingShape<I>& shape);

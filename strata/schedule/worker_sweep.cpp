@@ -42,18 +42,20 @@ class Waited {
 }  // namespace
 
 WorkerSweep::WorkerSweep(const TileInputs& tile_inputs, std::int32_t workers) : workers_(workers) {
-  if (workers < 1) throw InvalidArgument(fmt::format("a wave of {} workers", workers));
+  if (workers < 1)
+    throw InvalidArgument(fmt::format("a wavefront sweep cannot have {} workers", workers));
   const std::int32_t tiles = tile_inputs.tiles();
   std::vector<Waited> waited(workers, Waited(workers));
   std::vector<Need> fresh;
   std::vector<std::vector<std::int32_t>> readers(tiles);
-  mailbox_.resize(checked_multiply<Offset>(workers, workers, "the mailboxes of a wave"), -1);
+  mailbox_.resize(checked_multiply<Offset>(workers, workers, "the mailboxes of a wavefront sweep"),
+                  -1);
   std::vector<std::int32_t> used(workers, 0);
   for (std::int32_t tile = 0; tile < tiles; ++tile) {
     const std::span<const std::int32_t> inputs = tile_inputs.of(tile);
     waited[tile % workers].wait(inputs, fresh);
     needs_.insert(needs_.end(), fresh.begin(), fresh.end());
-    need_offsets_.push_back(narrow<std::int32_t>(needs_.size(), "what the tiles of a wave need"));
+    need_offsets_.push_back(narrow<std::int32_t>(needs_.size(), "the needs of all tiles"));
     last_input_.push_back(std::max(inputs.back(), tile > 0 ? last_input_.back() : 0));
     for (const Need& need : fresh) {
       std::int32_t& mailbox = mailbox_[Offset{tile % workers} * workers + need.worker];
@@ -62,7 +64,7 @@ WorkerSweep::WorkerSweep(const TileInputs& tile_inputs, std::int32_t workers) : 
     }
   }
   for (std::vector<std::int32_t>& list : readers) {
-    // A worker needs to hear of a tile once: later tiles of it have waited for that already.
+    // A worker is signalled once for a tile: its later tiles have waited for that already.
     std::ranges::sort(list);
     readers_.insert(readers_.end(), list.begin(), list.end());
     reader_offsets_.push_back(narrow<std::int32_t>(readers_.size(), "the readers of all tiles"));

@@ -1,14 +1,15 @@
-// WorkerSweep: a power sweep dealt out to many workers, the way a GPU runs it.
+// WorkerSweep: a wavefront sweep divided among many workers, the way a GPU runs it.
 //
-// Tile t belongs to worker t mod workers at every power. A worker takes its tiles in order; powers
-// run beside each other, each waiting for its own inputs. Nothing is shared but progress: how many
-// of its tiles a worker has done at a power. Power k of a tile may start once, for each of its
-// needs, that worker has done so many tiles at power k − 1. Whoever has done a tile tells its
-// readers, the workers who need to hear of it, and nobody else.
+// Tile t belongs to worker t mod workers at every power. A worker takes its tiles in order; all
+// powers are in progress at the same time, each waiting for its own inputs. Workers share nothing
+// but their progress: how many of its tiles a worker has done at a power. Power k of a tile may
+// start once, for each of its needs, that worker has done so many tiles at power k − 1. A worker
+// that has done a tile signals its readers, the workers with a need that the tile fulfils, and no
+// other.
 //
-// Consecutive tiles lie on different workers, so the wave moves through the matrix as evenly as its
-// rows are ordered, and what has to stay on chip is the reach: how far behind the first tile that
-// is being worked on the last one may be.
+// Consecutive tiles belong to different workers, so the sweep moves through the matrix as evenly as
+// its rows are ordered, and what has to stay on chip is the dependency distance: how far behind the
+// first tile in progress the last one may be.
 #pragma once
 
 #include <cstdint>
@@ -60,7 +61,7 @@ class WorkerSweep {
                                        reader_offsets_[tile + 1] - reader_offsets_[tile]);
   }
 
-  // News come to a reader in mailboxes, one for each worker that it ever needs to hear of. Their
+  // Signals arrive in the mailboxes of a reader, one for each worker that it ever waits for. Their
   // number is the same for all readers, a multiple of 4.
   std::int32_t mailboxes() const { return mailboxes_; }
   std::int32_t mailbox_of(std::int32_t reader, std::int32_t worker) const {

@@ -129,8 +129,8 @@ struct VendorSpmv<V>::State {
     return Owned<cusparseDnVecDescr_t>(created);
   }
 
-  // Allocates the workspace and lets the algorithm look at the matrix. The vectors are there to be
-  // exchanged with each product.
+  // Allocates the workspace and lets the algorithm analyse the matrix. The vectors are replaced in
+  // each product.
   void prepare(gpu::Stream& stream) {
     const V one{1};
     const V zero{};

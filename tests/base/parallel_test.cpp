@@ -41,7 +41,7 @@ TEST_P(Parallel, AnExceptionReachesTheCaller) {
                std::runtime_error);
 }
 
-TEST_P(Parallel, ScanTurnsCountsIntoPositions) {
+TEST_P(Parallel, ScanTurnsCountsIntoOffsets) {
   for (const std::size_t count : {0UL, 1UL, 4095UL, 4096UL, 50001UL}) {
     std::vector<Offset> values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<Offset>(i * 7919 % 13);

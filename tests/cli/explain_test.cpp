@@ -9,7 +9,7 @@ using nlohmann::json;
 
 class Explain : public BenchmarkTest {};
 
-TEST_F(Explain, TellsTheChoiceAndEveryCandidate) {
+TEST_F(Explain, ShowsTheChoiceAndEveryCandidate) {
   const json document = json_of({"explain", "stencil27:12x12x40", "-p", "4"});
   int chosen = 0;
   for (const json& result : document["results"]) {
@@ -39,7 +39,7 @@ TEST_F(Explain, WhatCannotBeExplainedFails) {
   expect_failure({"explain", "stencil5:9x9", "--strategy", "all"}, 2, "--strategy");
 }
 
-TEST_F(Explain, AGpuThatIsNotHereIsStatus4AndSaysWhatMachineSays) {
+TEST_F(Explain, AGpuThatIsNotAvailableIsStatus4AndSaysWhatMachineSays) {
   expect_missing_gpus_to_be_status_4({"explain", "stencil5:9x9"}, {"", "cpu,"});
 }
 

@@ -72,7 +72,7 @@ TEST_F(Info, TypesChangeTheBytes) {
   EXPECT_EQ(csr_bytes({"--precision", "complex-single", "--index", "64"}), 16 * 2900 + 8 * 601);
 }
 
-TEST_F(Info, TextShowsSizePictureHistogramFormatsAndBound) {
+TEST_F(Info, TextShowsSizeSpyPlotHistogramFormatsAndBound) {
   const Outcome outcome = run({"info", "stencil27:10x10x10", "--threads", "2"});
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.err, "") << "progress is for terminals";
@@ -187,7 +187,7 @@ TEST_F(Info, MoreColumnsThanVectorsCanHaveAreStatus3) {
   }
 }
 
-TEST_F(Info, PicturesAreWrittenByTheirEnding) {
+TEST_F(Info, SpyPlotsAreWrittenByTheirEnding) {
   EXPECT_EQ(run({"info", "stencil5:30x20", "--picture", file("p.png")}).status, 0);
   EXPECT_EQ(run({"info", "stencil5:30x20", "--picture", file("p.svg")}).status, 0);
   EXPECT_TRUE(contents_of(file("p.png")).starts_with("\x89PNG\r\n\x1a\n"));

@@ -37,7 +37,7 @@ TEST_F(MachineGpu, ShowsATable) {
   const Outcome outcome = run({"machine", "--backend", backend()});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   for (const char* part : {"multiprocessors", "plateaus", "times memory", "BabelStream", "launch",
-                           "ramp-up", "gpu-"}) {
+                           "Hockney", "gpu-"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
   }
 }

@@ -145,7 +145,7 @@ TEST_F(Machine, ProfileOfBoundThreadsAreNotStored) {
 }
 
 // Whatever this build is, one of the two backends is not in it.
-TEST_F(Machine, AGpuThatIsNotHereIsStatus4) {
+TEST_F(Machine, AGpuThatIsNotAvailableIsStatus4) {
   int unavailable = 0;
   for (const char* backend : {"cuda", "hip"}) {
     const Outcome outcome = run({"machine", "--backend", backend});

@@ -52,7 +52,7 @@ TEST_F(Model, RectangularAndEmptyMatricesHaveNoPowersToPredict) {
   EXPECT_NE(run({"model", file("zero.mtx")}).out.find("no entries"), std::string::npos);
 }
 
-TEST_F(Model, AGpuThatIsNotHereIsStatus4AndSaysWhatMachineSays) {
+TEST_F(Model, AGpuThatIsNotAvailableIsStatus4AndSaysWhatMachineSays) {
   expect_missing_gpus_to_be_status_4({"model", "stencil5:9x9"}, {"", "cpu,"});
 }
 

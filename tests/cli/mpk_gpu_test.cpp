@@ -160,7 +160,7 @@ TEST_F(MpkGpu, ShowsTablesOfBothDevices) {
   const Outcome outcome = run(powers("stencil27:20x20x60", {"-p", "3"}, ",cpu"));
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   for (const char* part : {"Imaginary 4000", "device 0: ", "over vendor", "milliseconds",
-                           "blocked (4.8)", "ramped up (4.12)", "All results agree"}) {
+                           "blocked (4.8)", "with latency (4.12)", "All results agree"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
   }
 }
@@ -198,7 +198,7 @@ TEST_F(MpkGpu, TooLittleMemoryIsStatus5AndNamesTheBytes) {
       "bytes were asked for");
 }
 
-TEST_F(MpkGpu, ExplainTellsTheChoiceAndEveryCandidate) {
+TEST_F(MpkGpu, ExplainShowsTheChoiceAndEveryCandidate) {
   const Words words{"explain", "stencil27:20x20x60", "-p", "4", "--backend", backend()};
   const json results = json_of(words)["results"];
   int chosen = 0;

@@ -181,7 +181,7 @@ TEST_F(Mpk, MatricesThatAreNotSquareHaveNoPowers) {
   expect_failure(quick({"mpk", file("wide.mtx")}), 2, "1 x 2 matrix has no powers");
 }
 
-TEST_F(Mpk, AGpuThatIsNotHereIsStatus4AndSaysWhatMachineSays) {
+TEST_F(Mpk, AGpuThatIsNotAvailableIsStatus4AndSaysWhatMachineSays) {
   expect_missing_gpus_to_be_status_4(quick({"mpk", "stencil5:9x9"}), {"", "cpu,", "cpu,vendor,"});
 }
 
@@ -205,8 +205,8 @@ TEST_F(Mpk, AllIsAtLeastTheProcessor) {
   EXPECT_GE(on_processor, 2);
 }
 
-TEST_F(Mpk, WhatIsNotHereOrDoesNotExistFails) {
-  expect_failure({"mpk", "stencil5:9x9", "--strategy", "graph"}, 4, "graph is not here");
+TEST_F(Mpk, WhatIsNotAvailableOrDoesNotExistFails) {
+  expect_failure({"mpk", "stencil5:9x9", "--strategy", "graph"}, 4, "graph is not available");
   expect_failure({"mpk", "stencil5:9x9", "--backend", "fpga"}, 2, "fpga");
   expect_failure({"mpk", "stencil5:9x9", "--device", "-1"}, 2, "--device");
   expect_failure({"mpk", "stencil5:9x9", "--slice-height", "7"}, 2, "--slice-height");

@@ -106,7 +106,7 @@ TEST_F(Spmv, TextNamesTheFastest) {
   }
 }
 
-TEST_F(Spmv, AGpuThatIsNotHereIsStatus4AndSaysWhatMachineSays) {
+TEST_F(Spmv, AGpuThatIsNotAvailableIsStatus4AndSaysWhatMachineSays) {
   expect_missing_gpus_to_be_status_4(quick({"spmv", "stencil5:9x9"}), {"", "vendor,", "cpu,"});
 }
 
@@ -123,7 +123,7 @@ TEST_F(Spmv, AllIsAtLeastTheProcessor) {
   EXPECT_EQ(backends, (std::set<std::string>{"cpu", "reference", "vendor"}));
 }
 
-TEST_F(Spmv, WhatIsNotHereOrDoesNotExistFails) {
+TEST_F(Spmv, WhatIsNotAvailableOrDoesNotExistFails) {
   expect_failure({"spmv", "stencil5:9x9", "--device", "-1"}, 2, "--device");
   expect_failure({"spmv", "stencil5:9x9", "--backend", "fpga"}, 2, "fpga");
   expect_failure({"spmv", "stencil5:9x9", "--format", "jds"}, 2, "jds");

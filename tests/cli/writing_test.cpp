@@ -45,7 +45,7 @@ TEST_F(Writing, QuietSaysNothing) {
   EXPECT_EQ(outcome.out + outcome.err, "");
 }
 
-TEST_F(Writing, JsonTellsWhatWasWritten) {
+TEST_F(Writing, JsonSaysWhatWasWritten) {
   const json document = json_of({"gen", "stencil5:4x4", "-o", file("a.mtx")});
   EXPECT_EQ(document["matrix"]["nnz"], 64);
   EXPECT_EQ(document["results"][0]["output"], file("a.mtx"));

@@ -57,7 +57,7 @@ TEST(Availability, SaysWhichDriverIsTooOld) {
   }
 }
 
-TEST(Availability, ADriverWithoutADeviceIsToldFromOtherErrors) {
+TEST(Availability, ADriverWithoutADeviceIsDistinguishedFromOtherErrors) {
   const auto text_of = [](gpu::rt::Status status) { return no_device_text(status, 13000, 13000); };
   EXPECT_NE(text_of(STRATA_RT(ErrorNoDevice)).find("finds no device"), std::string::npos);
   EXPECT_NE(text_of(STRATA_RT(Success)).find("finds no device"), std::string::npos);

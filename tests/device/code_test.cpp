@@ -1,4 +1,4 @@
-// Which code a build has for the device that is here.
+// Which code a build has for the current device.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ namespace {
 
 class Code : public GpuTest {};
 
-TEST_F(Code, KernelsTellWhichArchitectureItIsFor) {
+TEST_F(Code, KernelsReportTheArchitectureItIsFor) {
   const gpu::DeviceProperties device = gpu::device_properties(gpu::current_device());
   EXPECT_EQ(architecture_of_old_code(), 75);
   EXPECT_GE(architecture_of_code(), 75);

@@ -62,7 +62,7 @@ TEST_F(Launch, SharedMemoryGoesUpToWhatABlockCanHave) {
 }
 
 // Such an error spoils the device for all that follows in the process, hence in one of its own,
-// which is started anew: a device does not survive a fork.
+// which starts a new program: a device does not survive a fork.
 TEST_F(Launch, FailuresOfKernelsArriveWithTheNextSynchronisation) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(

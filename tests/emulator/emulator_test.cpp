@@ -253,14 +253,14 @@ TYPED_TEST(Emulator, ABarrierThatPartOfTheBlockNeverReachesIsFound) {
   });
 }
 
-TYPED_TEST(Emulator, WaitingForAFlagThatNobodySetsIsFound) {
+TYPED_TEST(Emulator, WaitingForAFlagThatIsNeverSetIsFound) {
   constexpr int warp = TypeParam::value;
   const std::uint32_t flag = 0;
-  const std::string words = "looks at a flag that nobody changes any more";
+  const std::string words = "polls a flag that no thread changes any more";
   expect_misuse<warp>(2, warp, words, [&](auto& thread) {
     while (thread.load_flag(&flag) == 0) thread.pause();
   });
-  // One thread looks, the others wait for it at a barrier, round after round.
+  // One thread polls, the others wait for it at a barrier, round after round.
   expect_misuse<warp>(2, 2 * warp, words, [&](auto& thread) {
     for (bool seen = false; !seen; thread.sync_block()) {
       if (thread.index() == 0) seen = thread.load_flag(&flag) != 0;

@@ -1,6 +1,6 @@
 // Fiber: a function on a stack of its own, which runs until it suspends itself and goes on when it
 // is resumed. Stacks end at a page that faults and are kept for the next fiber: an emulated launch
-// needs thousands, and mapping them anew would take most of its time.
+// needs thousands, and mapping them again would take most of its time.
 #pragma once
 
 #include <boost/context/fiber.hpp>

@@ -12,7 +12,7 @@ struct Cancelled {};
 // Shared memory holds anything before it is written.
 constexpr std::byte kGarbage{0xcd};
 constexpr int kMaxSlowness = 6;
-// Where all are slow, somebody has to go on.
+// Where all are slow, one has to go on.
 constexpr int kDraws = 16;
 
 std::string_view name_of(Exchange kind) {
@@ -191,7 +191,7 @@ void Grid::poll(int thread) {
   if (std::exchange(threads_[thread].polled_after, events_) != events_) ++pollers_;
   if (++polls_ > options_.timeout * pollers_) {
     throw EmulationError(
-        fmt::format("{} looks at a flag that nobody changes any more; {} threads are left",
+        fmt::format("{} polls a flag that no thread changes any more; {} threads are left",
                     name_of(thread), live_));
   }
   yield(thread);

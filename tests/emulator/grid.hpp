@@ -1,15 +1,15 @@
-// Grid: the blocks, warps and threads of one emulated launch, and who of them runs next. Threads
+// Grid: the blocks, warps and threads of one emulated launch, and which of them runs next. Threads
 // are fibers on the calling thread, all of them resident at once, so that a launch is repeatable
 // and blocks may wait for each other.
 //
-// A thread gives way at every barrier, exchange with its warp, look at a flag and pause. Memory is
+// A thread yields at every barrier, exchange with its warp, poll of a flag and pause. Memory is
 // sequentially consistent: a missing fence goes unnoticed. What cannot end well on a GPU is an
 // EmulationError that names the threads:
 //
 // - A warp exchanges values, but one of its threads has exited, waits for its block, or exchanges
 //   something else.
 // - A block waits, but one of its threads has exited.
-// - Threads look at flags again and again, and nobody changes one.
+// - Threads poll flags again and again, and none changes one.
 //
 // The first two are found as soon as they happen, so that threads which only wait for each other
 // always include one that can go on.
@@ -39,17 +39,17 @@ class EmulationError : public Error {
   using Error::Error;
 };
 
-// Who runs next when several threads can.
+// Which thread runs next when several can.
 enum class Order {
   round_robin,
-  random,  // also gives way at half of the writes to flags and of the fences
+  random,  // also yields at half of the writes to flags and of the fences
   uneven,  // the same, with warps of which some are up to 64 times slower than others
 };
 
 struct LaunchOptions {
   Order order = Order::round_robin;
   std::uint64_t seed = 0;        // of the random orders
-  std::int64_t timeout = 10000;  // looks at flags that do not change, per thread that looks
+  std::int64_t timeout = 10000;  // polls of flags that do not change, per thread that polls
 };
 
 // What the threads of a warp do together.
@@ -82,7 +82,7 @@ class Grid {
   std::uint32_t add_flag(int thread, std::uint32_t* flag, std::uint32_t value);
   void fence(int thread) { perhaps_yield(thread); }
   void pause(int thread) { poll(thread); }
-  // A clock that advances whenever somebody looks at it.
+  // A clock that advances whenever a thread reads it.
   std::uint64_t nanoseconds() { return clock_ += 1000; }
 
  private:
@@ -139,7 +139,7 @@ class Grid {
   std::deque<Thread> threads_;
   std::deque<int> ready_;
   int live_ = 0;
-  // Looks at flags since the last event: a flag that changed, or a thread that exited.
+  // Polls of flags since the last event: a flag that changed, or a thread that exited.
   std::int64_t events_ = 0;
   std::int64_t polls_ = 0;
   std::int64_t pollers_ = 0;

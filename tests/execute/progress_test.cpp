@@ -1,4 +1,4 @@
-// Waiting for progress: nobody misses a wake-up, however soon it sleeps.
+// Waiting for progress: no thread misses a wake-up, however soon it sleeps.
 #include "strata/execute/progress.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// A sweep on threads: who does which rows, and whether every row finds its inputs.
+// A sweep on threads: which thread computes which rows, and whether every row finds its inputs.
 #include "strata/execute/sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -212,7 +212,7 @@ TEST(Sweep, CountersServeManyRunsOfDifferentSweeps) {
   }
 }
 
-TEST(Sweep, WhatAStepThrowsIsThrownAgainAndNobodyHangs) {
+TEST(Sweep, WhatAStepThrowsIsThrownAgainAndNoThreadHangs) {
   std::vector<ProgressCounter> counters(6);
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     SCOPED_TRACE(seed);

@@ -13,7 +13,7 @@ using test::Matrix;
 constexpr Offset entries_of(Offset nx, Offset ny) {
   return 13 * nx * ny - (14 * ny + 8 * nx - 8);
 }
-static_assert(entries_of(8192, 8192) == 872235016);  // the thesis' table 4.3
+static_assert(entries_of(8192, 8192) == 872235016);  // Panzlaff, table 4.3
 
 TEST(Graphene, HasThirteenEntriesInsideAndTheKnownCount) {
   for (const auto& [nx, ny] : {std::pair{8, 8}, {10, 6}, {4, 12}, {100, 60}}) {

@@ -70,7 +70,7 @@ TEST(Stencil, HpcgIsThe27PointOperator) {
   EXPECT_EQ(matrix.row(13).minCoeff(), -1);
 }
 
-// The sizes of the thesis' table 4.3.
+// The sizes of table 4.3 in M. Panzlaff: Matrix Power Kernels on GPUs, Erlangen 2024.
 
 TEST(Stencil, SevenPointsOn256CubedHaveTheKnownCounts) {
   const auto matrix = generate<float, std::int32_t>("stencil7:256x256x256");

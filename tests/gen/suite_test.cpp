@@ -1,5 +1,5 @@
 // The suite of benchmark matrices, where it is present: a list of size classes and specifications
-// beside the folder of real matrices, '@' standing for that folder.
+// next to the folder of real matrices, '@' standing for that folder.
 
 #include <filesystem>
 #include <fstream>

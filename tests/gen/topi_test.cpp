@@ -92,7 +92,7 @@ constexpr Offset entries_of(Offset nx, Offset ny, Offset nz) {
   const Offset links = (nx - 1) * ny * nz + nx * (ny - 1) * nz + nx * ny * (nz - 1);
   return 16 * links;
 }
-static_assert(entries_of(256, 256, 256) == 802160640);  // the thesis' table 4.3
+static_assert(entries_of(256, 256, 256) == 802160640);  // Panzlaff, table 4.3
 
 TEST(Topi, IsSymmetricWithTwelveEntriesInsideAndNoDiagonal) {
   const auto matrix = test::make("topi:5x4x6");

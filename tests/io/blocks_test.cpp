@@ -1,4 +1,4 @@
-// Where a file is cut into blocks, and who parses them, must not show.
+// Results do not depend on where a file is cut into blocks, nor on which threads parse them.
 #include <gtest/gtest.h>
 
 #include "strata/base/random.hpp"

@@ -57,10 +57,10 @@ TEST(Plateaus, SurviveNoise) {
   expect_plateaus(curve_of(kThreeCaches, 0.1), kThreeCaches, 0.1);
 }
 
-TEST(Plateaus, SurviveADisturbedPoint) {
+TEST(Plateaus, SurviveADelayedPoint) {
   auto curve = curve_of(kThreeCaches);
-  for (const std::size_t disturbed : {3UL, 9UL, 10UL, 14UL}) {
-    curve[disturbed].bytes_per_second *= 0.4;
+  for (const std::size_t delayed : {3UL, 9UL, 10UL, 14UL}) {
+    curve[delayed].bytes_per_second *= 0.4;
   }
   expect_plateaus(curve, kThreeCaches, 1e-12);
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Offset kMiB = 1 << 20;
 
-// Every speed is possible, but not every fact.
+// Every speed is possible, but not every profile.
 void expect_sensible(const MachineProfile& profile) {
   const StreamRates& stream = profile.stream;
   for (const double rate : {stream.copy, stream.scale, stream.add, stream.triad, stream.dot,
@@ -26,7 +26,7 @@ void expect_sensible(const MachineProfile& profile) {
   EXPECT_EQ(profile.read.front().threads, 1);
   EXPECT_EQ(profile.read.back().threads, profile.cores);
   EXPECT_EQ(profile.plateaus.back().threads, profile.cores);
-  EXPECT_GT(profile.spread, 0.9);  // a tenth of the samples is below what counts as undisturbed
+  EXPECT_GT(profile.spread, 0.9);  // a tenth of the samples is faster than the first decile
   EXPECT_EQ(profile.fingerprint, reported_profile().fingerprint);
   EXPECT_EQ(profile.measured_at.size(), std::string("2026-01-02T03:04:05Z").size());
 }
@@ -98,7 +98,7 @@ TEST(Measure, InsideAParallelRegionThereIsOneThread) {
   });
 }
 
-// Facts of 4 threads on 4 processors with little spread.
+// A profile of 4 threads on 4 processors with little spread.
 MeasuringConditions good_conditions() {
   return {
       .threads = 4, .processors = {.usable = 4, .quota = 0}, .bound = false, .largest_spread = 1.5};
@@ -155,7 +155,7 @@ TEST(Measure, KnowsThreadsThatAreBound) {
   EXPECT_FALSE(detail::is_bound({unknown, two}, 2));
 }
 
-// Whoever bound a thread finds it where it was.
+// A thread that the program has bound stays where it was.
 TEST(Measure, LeavesThreadsWhereTheyWere) {
   const int threads = usable_processors();
   const auto before = detail::masks_of_team(threads);

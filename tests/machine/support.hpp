@@ -1,4 +1,4 @@
-// Facts of a machine that does not exist, with numbers that are easy to recognise.
+// The profile of a machine that does not exist, with numbers that are easy to recognise.
 #pragma once
 
 #include "strata/machine/profile.hpp"
@@ -11,8 +11,8 @@ inline constexpr Offset kMega = 1000 * kKilo;
 inline constexpr double kGiga = 1e9;
 
 // One thread: 100 GB/s up to 1 MB, 40 up to 16 MB, 10 from memory; four threads: three times that
-// up to four times as much, 60 up to 16 MB, 20 from memory. By their fingerprint they are facts of
-// this machine.
+// up to four times as much, 60 up to 16 MB, 20 from memory. Its fingerprint is that of this
+// machine.
 inline MachineProfile imaginary_machine() {
   MachineProfile profile;
   profile.processor = "Imaginary 4000";

@@ -1,4 +1,4 @@
-// Wrong results are rejected however small they are beside others, right ones are accepted.
+// Wrong results are rejected however small they are compared with others, right ones are accepted.
 
 #include "strata/measure/validation.hpp"
 

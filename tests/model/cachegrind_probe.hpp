@@ -1,5 +1,5 @@
-// What a test tells the probe: a matrix and the products to run on it, in a file that is read with
-// few instructions, so that cachegrind spends its time on the products.
+// What a test passes to the probe: a matrix and the products to run on it, in a file that is read
+// with few instructions, so that cachegrind spends its time on the products.
 #pragma once
 
 #include <cstdint>

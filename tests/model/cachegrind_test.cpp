@@ -1,6 +1,6 @@
-// Counted, so repeatable: a wave of four powers causes little more than a quarter of the misses of
-// repeated products. Claimed of the simulator, and of the reference kernels under cachegrind, which
-// at the same time validates the simulator.
+// Counted, so repeatable: a wavefront sweep of four powers causes little more than a quarter of the
+// misses of repeated products. Claimed of the simulator, and of the reference kernels under
+// cachegrind, which at the same time validates the simulator.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ constexpr int kPower = 4;
 constexpr Offset kSliceHeight = 8;
 constexpr CacheShape kFirstLevel{.bytes = 32 << 10, .ways = 8};
 
-// A matrix several times as large as the last level, which holds the window of a wave.
+// A matrix several times as large as the last level, which holds the window of a sweep.
 struct Sweep {
   Csr<double, I> matrix;
   Tiling<I> tiling;
@@ -88,7 +88,7 @@ class BlockedMisses : public testing::TestWithParam<std::tuple<std::string, Form
   void expect_few(const std::string& name, double plain, double blocked) {
     const double ratio = blocked / plain * kPower;
     RecordProperty(name, std::to_string(ratio));
-    EXPECT_LE(ratio, 1.35) << blocked << " misses of the wave, " << plain
+    EXPECT_LE(ratio, 1.35) << blocked << " misses of the wavefront, " << plain
                            << " of repeated products";
     EXPECT_GE(ratio, 1) << "less than loading everything once";
   }
@@ -177,7 +177,8 @@ TEST_P(BlockedMisses, AreLittleMoreThanOneLoadInCachegrindAsSimulated) {
     return misses;
   };
   const double plain = counted("plain", plain_schedule(sweep.tiling, kPower));
-  expect_few("cachegrind_ratio", plain, counted("wave", wavefront_schedule(sweep.tiling, kPower)));
+  expect_few("cachegrind_ratio", plain,
+             counted("wavefront", wavefront_schedule(sweep.tiling, kPower)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Model, BlockedMisses,

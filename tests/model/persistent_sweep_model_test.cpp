@@ -39,7 +39,7 @@ TEST(SweepModel, TheSlowestOfMemoryCacheAndWaitingCounts) {
   EXPECT_NEAR(predict_persistent_sweep(one, quick).seconds, (0.92e9 + 3 * 33.6e6) / 4.4e12, 1e-9);
 }
 
-TEST(SweepModel, AWindowSmallerThanTheReachIsImpossible) {
+TEST(SweepModel, AWindowSmallerThanTheDependencyDistanceIsImpossible) {
   PersistentSweepCosts small = costs(3);
   small.held_tiles = small.dependency_distance;
   EXPECT_TRUE(std::isinf(predict_persistent_sweep(small, rates()).seconds));

@@ -15,8 +15,8 @@ using I = std::int32_t;
 
 constexpr int kPower = 4;
 constexpr Offset kLine = 64;
-// Holds all arrays of these tests, which lie one behind the other, in whichever set they fall; or a
-// window of a wave, wherever that is.
+// Holds all arrays of these tests, which are stored one after the other, in whichever set they
+// fall; or a window of a sweep, wherever that is.
 constexpr CacheShape kLarge{.bytes = 1 << 24, .ways = 16};
 constexpr CacheShape kSmall{.bytes = 1 << 15};
 
@@ -80,7 +80,7 @@ void expect_closed_forms(const Matrix& matrix, const Tiling<I>& tiling) {
   // Everything fits, in any order.
   expect(misses_of(matrix, tiling, plain, kLarge), 1, kPower + 1);
   expect(misses_of(matrix, tiling, sweep, kLarge), 1, kPower + 1);
-  // A window fits: the wave loads everything once, repeated products load it every time.
+  // A window fits: the wavefront loads everything once, repeated products load it every time.
   expect(misses_of(matrix, tiling, sweep, kSmall), 1, kPower + 1);
   expect(misses_of(matrix, tiling, plain, kSmall), kPower, 2 * kPower);
 }

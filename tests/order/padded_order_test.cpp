@@ -18,7 +18,7 @@ template <class T>
 class PaddedOrderTyped : public testing::Test {};
 TYPED_TEST_SUITE(PaddedOrderTyped, test::AllTypes);
 
-TYPED_TEST(PaddedOrderTyped, VectorsGoThereAndBackAndEmptyPositionsAreZero) {
+TYPED_TEST(PaddedOrderTyped, ScatterUndoesGatherAndPaddedRowsAreZero) {
   using V = typename TypeParam::Value;
   using I = typename TypeParam::Index;
   for (const I rows : {0, 1, 17, 6000}) {

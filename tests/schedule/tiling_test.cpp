@@ -87,7 +87,7 @@ TEST(Tiling, InputsAreTheTilesThatTheRowsTouchAndThoseThatTouchThem) {
   }
 }
 
-// A diagonal, and one entry of the first slice far to the right. The holes beside it lead to the
+// A diagonal, and one entry of the first slice far to the right. The holes next to it lead to the
 // tile after the one that the entry is in.
 TEST(Tiling, InputsIncludeTheTilesThatHolesLeadTo) {
   test::Edges entries{{0, 31}};
@@ -107,7 +107,7 @@ TEST(Tiling, InputsIncludeTheTilesThatHolesLeadTo) {
   using Tiles = std::vector<std::int32_t>;
   EXPECT_EQ(inputs(csr.pattern(), 0), (Tiles{0, 1}));
   EXPECT_EQ(inputs(LoadedColumns<I>(packed), 0), (Tiles{0, 1, 2}));
-  // Whoever holes are read from waits for the reader.
+  // The tile that a hole is read from waits for the reader.
   EXPECT_EQ(inputs(csr.pattern(), 2), (Tiles{2}));
   EXPECT_EQ(inputs(LoadedColumns<I>(packed), 2), (Tiles{0, 2}));
 }

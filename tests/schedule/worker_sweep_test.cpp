@@ -13,7 +13,7 @@
 namespace strata {
 namespace {
 
-// Tiles that depend on others near them, on themselves, and on whoever depends on them.
+// Tiles that depend on others near them, on themselves, and on those that depend on them.
 TileInputs random_inputs(std::int32_t tiles, int dependency_distance, std::uint64_t seed) {
   const Random random(seed);
   std::vector<std::set<std::int32_t>> lists(tiles);
@@ -49,10 +49,10 @@ TileInputs chain(std::int32_t tiles, std::int32_t before, std::int32_t after) {
   return inputs;
 }
 
-// Workers that hold `slots` tiles each and hear of each other's progress only what readers are
-// told. Does one possible thing after another in random order; false if it comes to a standstill.
-// Every tile has two places, power k in that of power k − 2: `faults` counts the inputs that were
-// not there yet when they were read, and those that were there no more.
+// Workers that hold `slots` tiles each and know of each other's progress only what readers are
+// signalled. Does one possible thing after another in random order; false if it comes to a
+// standstill. Every tile has two places, power k in that of power k − 2: `faults` counts the inputs
+// that were not yet computed when they were read, and those that had been overwritten.
 class Rehearsal {
  public:
   Rehearsal(const TileInputs& inputs, const WorkerSweep& sweep, int power, std::int32_t slots)
@@ -61,7 +61,7 @@ class Rehearsal {
         power_(power),
         slots_(slots),
         done_(static_cast<std::size_t>(power + 1) * sweep.workers(), 0),
-        told_(static_cast<std::size_t>(power + 1) * sweep.workers() * sweep.mailboxes(), 0),
+        signals_(static_cast<std::size_t>(power + 1) * sweep.workers() * sweep.mailboxes(), 0),
         places_{std::vector<int>(sweep.tiles(), 0), std::vector<int>(sweep.tiles(), -1)} {}
 
   int faults() const { return faults_; }
@@ -85,10 +85,10 @@ class Rehearsal {
 
  private:
   std::int32_t& done(int worker, int k) { return done_[k * sweep_.workers() + worker]; }
-  std::int32_t& told(int reader, int k, int worker) {
+  std::int32_t& signal(int reader, int k, int worker) {
     const std::int32_t mailbox = sweep_.mailbox_of(reader, worker);
     EXPECT_TRUE(mailbox >= 0 && mailbox < sweep_.mailboxes());
-    return told_[(k * sweep_.workers() + reader) * sweep_.mailboxes() + mailbox];
+    return signals_[(k * sweep_.workers() + reader) * sweep_.mailboxes() + mailbox];
   }
 
   bool may_go_on(int worker, int k) {
@@ -97,7 +97,7 @@ class Rehearsal {
     if (k == 1) return next < done(worker, power_) + slots_;
     const std::int32_t tile = next * sweep_.workers() + worker;
     return std::ranges::all_of(sweep_.needs_of(tile), [&](const Need& need) {
-      return told(worker, k - 1, need.worker) >= need.tiles;
+      return signal(worker, k - 1, need.worker) >= need.tiles;
     });
   }
 
@@ -110,7 +110,7 @@ class Rehearsal {
     places_[k % 2][tile] = k;
     ++done(worker, k);
     for (const std::int32_t reader : sweep_.readers_of(tile)) {
-      told(reader, k, worker) = done(worker, k);
+      signal(reader, k, worker) = done(worker, k);
     }
   }
 
@@ -119,7 +119,7 @@ class Rehearsal {
   int power_;
   std::int32_t slots_;
   std::vector<std::int32_t> done_;
-  std::vector<std::int32_t> told_;
+  std::vector<std::int32_t> signals_;
   std::vector<int> places_[2];  // which power of each tile they hold
   int faults_ = 0;
 };
@@ -140,7 +140,7 @@ TEST(WorkerSweep, EveryTileFindsItsInputsInAnyOrderOfEvents) {
   }
 }
 
-// What the claim above is worth: waves that wait for too little are found out.
+// The claim above can fail: sweeps that wait for too little are detected.
 TEST(WorkerSweep, ARehearsalFindsInputsThatAreMissingOrOverwritten) {
   const TileInputs read = chain(12, 0, 1);
   const auto faults = [&](const TileInputs& waited_for) {
@@ -177,24 +177,24 @@ TEST(WorkerSweep, DealsTilesOutInTurn) {
   EXPECT_EQ(WorkerSweep(random_inputs(2, 2, 1), 4).tiles_of(3), 0);
 }
 
-TEST(WorkerSweep, TellsReadersExactlyWhatTheyNeed) {
+TEST(WorkerSweep, SignalsReadersExactlyWhatTheyNeed) {
   const WorkerSweep sweep(random_inputs(80, 9, 3), 7);
   std::multiset<std::pair<std::int32_t, std::int32_t>> needed;  // tile, who needs it
-  std::multiset<std::pair<std::int32_t, std::int32_t>> told;
+  std::multiset<std::pair<std::int32_t, std::int32_t>> signalled;
   for (std::int32_t tile = 0; tile < sweep.tiles(); ++tile) {
     for (const Need& need : sweep.needs_of(tile)) {
       needed.emplace((need.tiles - 1) * sweep.workers() + need.worker, tile % sweep.workers());
     }
-    for (const std::int32_t reader : sweep.readers_of(tile)) told.emplace(tile, reader);
+    for (const std::int32_t reader : sweep.readers_of(tile)) signalled.emplace(tile, reader);
   }
-  EXPECT_EQ(needed, told);
+  EXPECT_EQ(needed, signalled);
 }
 
 TEST(WorkerSweep, RefusesToRunWithoutWorkers) {
   EXPECT_THROW(WorkerSweep(random_inputs(3, 1, 1), 0), InvalidArgument);
 }
 
-TEST(WorkerSweep, AReaderHasAMailboxForEachWorkerItHearsOfAndNoTwoShareOne) {
+TEST(WorkerSweep, AReaderHasAMailboxForEachWorkerThatSignalsItAndNoTwoShareOne) {
   const WorkerSweep sweep(random_inputs(60, 3, 5), 12);
   EXPECT_EQ(sweep.mailboxes() % 4, 0);
   std::vector<std::set<std::int32_t>> workers(12);

@@ -119,7 +119,7 @@ Pattern<I> random_pattern(Offset rows, Offset entries, std::uint64_t seed) {
   return pattern_of<I>(rows, std::move(list));
 }
 
-// Both graphs side by side, without an edge between them.
+// Both graphs in one, without an edge between them.
 template <Index I>
 Pattern<I> interleaved(const Pattern<I>& a, const Pattern<I>& b) {
   Edges entries = entries_of(a);

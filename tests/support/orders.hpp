@@ -7,7 +7,7 @@
 
 namespace strata::test {
 
-// A random order of the rows with empty positions scattered among them.
+// A random order of the rows with padded rows scattered among them.
 template <Index I>
 Array<I> padded_rows(I rows, std::uint64_t seed) {
   const Random random(seed, 5);

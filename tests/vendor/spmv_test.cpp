@@ -1,4 +1,4 @@
-// The vendor's products agree with the reference: what we compare with does the same.
+// The vendor's products agree with the reference: both sides of a comparison compute the same.
 #include "strata/vendor/spmv.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The words for devices that are not there.
+// The messages for devices that are not available.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@ namespace strata::gpu::detail {
 // A version as the runtime encodes it, as "13.0".
 std::string version_text(int version);
 
-// Why the number of devices could not be had. The driver's version is 0 where there is no driver.
+// Why the number of devices could not be determined. The driver's version is 0 where there is no
+// driver.
 std::string no_device_text(rt::Status status, int driver_version, int runtime_version);
 
 // The message of Unavailable, from what why_no_device() says.

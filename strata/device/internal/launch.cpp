@@ -92,7 +92,7 @@ int code_architecture_at(std::string_view name, const void* kernel) {
     static_cast<void>(STRATA_RT(GetLastError)());
     return 0;
   }
-  if (status != rt::kSuccess) rt::throw_error(status, fmt::format("looking for {}", name));
+  if (status != rt::kSuccess) rt::throw_error(status, fmt::format("finding the code of {}", name));
   return attributes.ptxVersion;
 }
 

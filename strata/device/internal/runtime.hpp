@@ -50,8 +50,8 @@ inline constexpr auto kClockRate = cudaDevAttrClockRate;
 inline constexpr auto kMultiprocessors = cudaDevAttrMultiProcessorCount;
 #endif
 
-// DeviceError, or Unavailable if the error says that there is no device. The runtime forgets the
-// error, as far as it can: those that spoilt the device stay.
+// DeviceError, or Unavailable if the error says that there is no device. The runtime clears the
+// error, as far as it can: errors that corrupt the device stay.
 [[noreturn]] void throw_error(Status status, std::string_view call);
 
 inline void check(Status status, std::string_view call) {

@@ -19,7 +19,7 @@ bool has_hopper_sweep(int, WindowPlacement, bool) {
 template <Value V>
 void launch_hopper_sweep(const SweepArguments<DeviceValue<V>>&, int, int, WindowPlacement, bool,
                          const hopper::Ring&, Stream&) {
-  throw Unavailable("this wave takes a Hopper GPU");
+  throw Unavailable("this wavefront sweep needs a Hopper GPU");
 }
 
 #else
@@ -29,9 +29,9 @@ void launch_hopper_sweep(const SweepArguments<DeviceValue<V>>&, int, int, Window
 
 namespace {
 
-// How many elements of x a thread asks for at a time. Rows of 7, 27 and 81 entries are common: the
-// last are shared by several threads. 27 doubles take 54 of the 96 registers that 640 threads leave
-// each other, 9 with as many values from the L2 cache 36 of the 64 that 1024 leave.
+// How many elements of x a thread has in flight. Rows of 7, 27 and 81 entries are common: the last
+// are shared by several threads. 27 doubles take 54 of the 96 registers that 640 threads leave each
+// other, 9 with as many values from the L2 cache 36 of the 64 that 1024 leave.
 template <class T>
 constexpr int gathers_of(WindowPlacement placement, int height, bool many) {
   const int doubles = many ? (height == 32 ? 27 : 21) : placement == WindowPlacement::l2 ? 9 : 7;
@@ -42,8 +42,8 @@ template <WindowPlacement placement, int height, bool many, class T>
 __global__ void __launch_bounds__(most_hopper_warps(many) * 32, 1)
     hopper_sweep_kernel(const __grid_constant__ SweepArguments<T> arguments,
                         const __grid_constant__ hopper::Ring ring) {
-  // Code for older GPUs has none of the instructions. Whoever launches it has not asked
-  // has_hopper_wave().
+  // Code for older GPUs has none of the instructions. The launch was not preceded by a check of
+  // has_hopper_sweep().
 #if __CUDA_ARCH__ >= STRATA_HOPPER * 10
   hopper::SweepBlock<placement, height, gathers_of<T>(placement, height, many), T>(arguments, ring)
       .run();
@@ -65,7 +65,7 @@ void with_hopper_sweep(int slice_height, WindowPlacement placement, bool many_ga
       body(hopper_sweep_kernel<WindowPlacement::shared_memory, height(), false, T>);
     }
   });
-  if (!known) throw InvalidArgument("waves run over slices of 8, 16 or 32 rows");
+  if (!known) throw InvalidArgument("wavefront sweeps run over slices of 8, 16 or 32 rows");
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ template <Value V>
 bool has_hopper_sweep(int slice_height, WindowPlacement placement, bool many_gathers) {
   bool has = false;
   with_hopper_sweep<DeviceValue<V>>(slice_height, placement, many_gathers, [&](const auto& kernel) {
-    has = code_architecture("hopper_wave_kernel", kernel) >= STRATA_HOPPER;
+    has = code_architecture("hopper_sweep_kernel", kernel) >= STRATA_HOPPER;
   });
   return has;
 }
@@ -87,7 +87,7 @@ void launch_hopper_sweep(const SweepArguments<DeviceValue<V>>& arguments, int sl
   const LaunchShape shape{workers, ring.warps(arguments.power) * 32,
                           ring.shared_bytes(arguments.power, arguments.mailboxes)};
   with_hopper_sweep<T>(slice_height, placement, many_gathers, [&](const auto& kernel) {
-    launch_cooperative("hopper_wave_kernel", kernel, shape, stream, arguments, ring);
+    launch_cooperative("hopper_sweep_kernel", kernel, shape, stream, arguments, ring);
   });
 }
 

@@ -16,7 +16,7 @@ std::vector<LevelLaunch> level_launches(const Tiling<std::int32_t>& tiling,
   for (const Task& task : schedule.tasks) {
     const RowRange<std::int32_t> rows{tiling.row_offsets[task.begin], tiling.row_offsets[task.end]};
     if (rows.begin == rows.end) continue;
-    // Tasks of one power are no inputs of each other: what the second waits for is there before
+    // Tasks of one power are no inputs of each other: what the second waits for is complete before
     // the first.
     const bool continues = options.merge && !launches.empty() &&
                            launches.back().power == task.power &&

@@ -1,5 +1,5 @@
 // LevelPowers: y_1 … y_p of a matrix on a GPU by sweeps over groups of levels, one sweep per block
-// of powers, p = 7 in blocks of 4 is 4 + 3. Every group has a kernel per power (level_sweep.hpp);
+// of powers: p = 7 in blocks of 4 is 4 + 3. Every group has a kernel per power (level_sweep.hpp);
 // the kernels are launched one by one, or recorded in a graph that is launched.
 //
 //   const LevelPowers<double> levels(matrix, tiling, {.power = 7, .block = 4});
@@ -28,7 +28,7 @@ using StoredMatrix = std::variant<DeviceCsr<V>, DeviceEll<V>, DeviceSell<V>, Dev
 struct LevelPowersShape {
   int power = 1;          // p
   int block = 1;          // powers per sweep
-  int vectors = 1;        // side by side
+  int vectors = 1;        // interleaved
   bool in_graph = false;  // kernels are recorded and launched together
 };
 
@@ -69,9 +69,9 @@ class LevelPowers {
   // vectors: y_0 … y_p in device memory, each of rows × vectors elements; y_k may stand in place of
   // y_{k−2}. steps: p of them.
   //
-  // In a graph, a run with other vectors or steps than the last with this workspace records anew,
-  // which takes as long as launching all kernels and more. While the stream is captured, kernels
-  // are launched one by one: they become part of the caller's graph.
+  // In a graph, a run with other vectors or steps than the last with this workspace records again,
+  // which takes longer than launching all kernels. While the stream is captured, kernels are
+  // launched one by one: they become part of the caller's graph.
   //
   // Throws InvalidArgument for a workspace without the scratch that the matrix needs.
   void run(std::span<V* const> vectors, std::span<const StepCoefficients<V>> steps,

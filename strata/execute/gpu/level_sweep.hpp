@@ -1,6 +1,6 @@
 // LevelSweep: a schedule on a GPU with one kernel per task, launched one by one or recorded in a
-// graph. Over groups of levels in RACE's order this is the system of Panzlaff's thesis
-// (level_launches.hpp), over plain_schedule() with merged tasks it is repeated products.
+// graph. Over groups of levels in RACE's order this is the method of Panzlaff's thesis
+// (level_launches.hpp); over plain_schedule() with merged tasks it is repeated products.
 //
 //   const LevelSweep<double> sweep(tiling, wavefront_schedule(tiling, power));
 //   sweep.run(matrix, vectors, coefficients, stream);   // any number of times, in stream order
@@ -24,7 +24,7 @@
 namespace strata::gpu {
 
 // Where the vectors of a sweep y_k = α_k (A − θ_k I) y_{k−1} + β_k y_{k−2}, k = 1 … p, are on the
-// device. Vectors are side by side: element v of row r is at r·count + v.
+// device. Vectors are interleaved: element v of row r is at r·count + v.
 //
 // Neighbours y_{k−1} and y_k share nothing; y_k may stand in place of y_{k−2}, y_1 in place of y_−1
 // and y_2 in place of x among them.

@@ -17,18 +17,19 @@ namespace {
 
 // Records have lists besides the values and codes that tiles are measured by.
 constexpr Offset kListBytes = 640;
-// Slots start on a line of 128 bytes, as copies like it.
+// Slots start on a line of 128 bytes, where copies are fastest.
 constexpr Offset kSlotAlignment = 128;
 // Tiles of that many fit into shared memory: enough that one more or less makes little difference.
-// Short rows have more rows in a tile than warps, and want it larger.
+// A tile of short rows has more slices than there are warps, and gains from being larger.
 constexpr Offset kSlotsWanted = 8;
 constexpr Offset kSlotsOfShortRows = 7;
-// Of the L2 cache, a window there; and how many times as large tiles are as in shared memory.
+// The share of the L2 cache that a window in it takes; and how many times as large tiles are as in
+// shared memory.
 constexpr double kWindowShare = 0.8;
 constexpr Offset kTilesInL2 = 2;
 constexpr int kBlocksPerMultiprocessor = 4;
 
-// As many slots as there is room for, or as are wanted.
+// As many slots as there is room for, or as were requested.
 hopper::Ring ring_of(const SweepShape& shape, const SweepTiles& tiles, Offset room) {
   const bool whole = shape.placement == WindowPlacement::shared_memory;
   const Offset largest = whole ? tiles.largest_record : tiles.largest_head;
@@ -56,21 +57,21 @@ void require_shape(const SweepShape& shape, int workers, Offset slice_height) {
   }
   if (shape.vectors < 1 || shape.vectors > kMaxVectors) {
     throw InvalidArgument(
-        fmt::format("a wave is for 1 to {} vectors, not {}", kMaxVectors, shape.vectors));
+        fmt::format("a wavefront sweep takes 1 to {} vectors, not {}", kMaxVectors, shape.vectors));
   }
   if (!detail::is_sweep_height(slice_height)) {
     throw InvalidArgument(
-        fmt::format("waves run over slices of 8, 16 or 32 rows, not {}", slice_height));
+        fmt::format("wavefront sweeps run over slices of 8, 16 or 32 rows, not {}", slice_height));
   }
   if (shape.workers != workers) {
-    throw InvalidArgument(
-        fmt::format("a shape for {} workers and a wave of {}", shape.workers, workers));
+    throw InvalidArgument(fmt::format("a shape for {} workers does not fit a wavefront sweep of {}",
+                                      shape.workers, workers));
   }
   if (shape.specialised && shape.vectors != 1) {
-    throw InvalidArgument("the wave for Hopper GPUs is for one vector");
+    throw InvalidArgument("the wavefront sweep for Hopper GPUs takes one vector");
   }
   if (!shape.specialised && shape.placement == WindowPlacement::shared_memory) {
-    throw InvalidArgument("a window in shared memory takes the wave for Hopper GPUs");
+    throw InvalidArgument("a window in shared memory needs the wavefront sweep for Hopper GPUs");
   }
 }
 
@@ -177,7 +178,8 @@ PersistentSweep<V>::PersistentSweep(std::shared_ptr<const DeviceTiles<V>> tiles,
 
 template <Value V>
 const DeviceTiles<V>& PersistentSweep<V>::tiles() const {
-  if (!tiles_) throw InvalidArgument("the wave is empty: it was moved from or never made");
+  if (!tiles_)
+    throw InvalidArgument("the wavefront sweep is empty: it was moved from or never made");
   return *tiles_;
 }
 
@@ -203,11 +205,12 @@ SweepArguments<DeviceValue<V>> PersistentSweep<V>::arguments(const SweepSteps<V>
   using T = DeviceValue<V>;
   const auto power = static_cast<int>(steps.steps.size());
   if (power < 1 || power > shape_.power || std::ssize(steps.vectors) != power + 1) {
-    throw InvalidArgument(fmt::format("a wave of {} powers was given {} steps and {} vectors",
-                                      shape_.power, power, steps.vectors.size()));
+    throw InvalidArgument(
+        fmt::format("a wavefront sweep of {} powers was given {} steps and {} vectors",
+                    shape_.power, power, steps.vectors.size()));
   }
   if (workspace.signals.size() != signal_elements() || workspace.control.size() != 1) {
-    throw InvalidArgument("the workspace was made for another wave, or never made");
+    throw InvalidArgument("the workspace was made for another wavefront sweep, or never made");
   }
   SweepArguments<T> sweep;
   sweep.records = tiles_->records.data();
@@ -252,7 +255,8 @@ void PersistentSweep<V>::require_ended(Workspace& workspace, Stream& stream) con
   fill_zero(workspace.signals.span(), stream);
   fill_zero(workspace.control.span(), stream);
   stream.synchronize();
-  throw DeviceError("a wave of powers", "its blocks waited for each other for too long");
+  throw DeviceError("a wavefront sweep",
+                    "its blocks waited for each other longer than the watchdog timeout");
 }
 
 #define STRATA_INSTANTIATE(V, unused)                                                          \

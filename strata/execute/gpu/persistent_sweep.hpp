@@ -3,14 +3,14 @@
 //
 //   SweepShape shape = …                              // sweep_shapes() proposes some
 //   const auto tiles = cut_slices(matrix, shape.tile_bytes);
-//   const WorkerSweep dealt(inputs_of(matrix, tiles), shape.workers);
-//   const TileStream<double> tile_stream(matrix, tiles, dealt);
-//   const auto on_device = std::make_shared<const DeviceTiles<double>>(tile_stream, dealt, stream);
-//   const PersistentSweep<double> wave(on_device, shape);
-//   auto workspace = wave.make_workspace(stream);
-//   wave.run(steps, workspace, stream);              // any number of times, in stream order
+//   const WorkerSweep work(inputs_of(matrix, tiles), shape.workers);
+//   const TileStream<double> tile_stream(matrix, tiles, work);
+//   const auto on_device = std::make_shared<const DeviceTiles<double>>(tile_stream, work, stream);
+//   const PersistentSweep<double> sweep(on_device, shape);
+//   auto workspace = sweep.make_workspace(stream);
+//   sweep.run(steps, workspace, stream);             // any number of times, in stream order
 //   stream.synchronize();
-//   wave.require_ended(workspace, stream);
+//   sweep.require_ended(workspace, stream);
 #pragma once
 
 #include <array>
@@ -32,14 +32,14 @@
 
 namespace strata::gpu {
 
-// How a wave is spread over a device.
+// How a sweep is spread over a device.
 struct SweepShape {
   WindowPlacement placement = WindowPlacement::l2;
   bool specialised = false;  // the kernel of Hopper GPUs, with warps for every job; one vector
   int power = 2;             // of one sweep, at most kMaxSweepPower
   int workers = 1;
   int threads = 256;        // per worker
-  int vectors = 1;          // side by side
+  int vectors = 1;          // interleaved
   Offset tile_bytes = 0;    // of values and codes
   Offset window_bytes = 0;  // specialised: what the tiles of all workers should fit; 0: no limit
 
@@ -52,13 +52,14 @@ struct SweepShape {
   bool operator==(const SweepShape&) const = default;
 };
 
-// Shapes worth trying on the device for sweeps of so many powers: tiles of the sizes that rings of
-// shared memory and the L2 cache ask for. Empty where no wave can run.
+// Shapes worth trying on the device for sweeps of so many powers: tiles of sizes that suit rings in
+// shared memory and in the L2 cache. Empty where no sweep can run.
 template <Value V>
 std::vector<SweepShape> sweep_shapes(const DeviceProperties& device, int power, int vectors,
                                      Offset slice_height);
 
-// What a shape has to fit: sizes of a stream of tiles and who needs whom. No memory of a device.
+// What a shape has to fit: sizes of a stream of tiles and the needs between workers. It holds no
+// device memory.
 struct SweepTiles : TileStreamSizes {
   int workers = 1;
   int mailboxes = 4;
@@ -67,18 +68,18 @@ struct SweepTiles : TileStreamSizes {
   SweepTiles(const TileStreamSizes& sizes, const WorkerSweep& sweep);
 };
 
-// How a wave of some shape lies over tiles.
+// How a sweep of some shape runs over tiles.
 struct SweepLayout {
   hopper::Ring ring;        // of the specialised kernel
   int lag = 0;              // of the other
   Offset window_tiles = 0;  // that all workers hold at a time
 };
 // Throws InvalidArgument if the shape is not for these tiles: another number of workers, a window
-// that is too small for the reach of the powers, tiles too large for the shared memory that a block
-// of the current device can have.
+// that is too small for the dependency distance of the powers, tiles too large for the shared
+// memory that a block of the current device can have.
 SweepLayout lay_out_sweep(const SweepTiles& tiles, const SweepShape& shape);
 
-// A stream of tiles in device memory. Waves of other powers and teams can share it.
+// A stream of tiles in device memory. Sweeps of other powers and teams can share it.
 template <Value V>
 struct DeviceTiles : SweepTiles {
   DeviceArray<std::byte> records;
@@ -89,7 +90,7 @@ struct DeviceTiles : SweepTiles {
   Offset bytes() const { return records.bytes() + places.bytes() + presence.bytes(); }
 };
 
-// Blocks that have waited this long for each other, in nanoseconds, give up.
+// The watchdog timeout: blocks that have waited this long for each other, in nanoseconds, give up.
 inline constexpr std::uint64_t kWatchdogTimeout = 10'000'000'000;
 
 // What a sweep computes: y_k = α_k (A − θ_k I) y_{k−1} + β_k y_{k−2}, k = 1 … p.
@@ -105,7 +106,7 @@ struct SweepSteps {
 template <Value V>
 class PersistentSweep {
  public:
-  // What one run at a time needs: how far everybody is.
+  // What one run at a time needs: the progress of all workers.
   class Workspace {
    public:
     Offset bytes() const { return signals.bytes() + control.bytes(); }
@@ -128,12 +129,12 @@ class PersistentSweep {
 
   // In the order of the stream; can be captured into a graph. A run with a workspace must have
   // ended before the next with the same one begins, as it has in one stream. Throws InvalidArgument
-  // for a workspace that was made for waves of other tiles or powers, or never made.
+  // for a workspace that was made for sweeps of other tiles or powers, or never made.
   void run(const SweepSteps<V>& steps, Workspace& workspace, Stream& stream) const;
 
-  // After the stream was synchronised: throws DeviceError if a run did not end by itself, because
-  // its blocks waited in vain for more than ten seconds. Runs behind it in the stream have given
-  // up as well. The workspace is then as new, and where it was: graphs that use it can be launched
+  // After the stream was synchronised: throws DeviceError if the watchdog stopped a run, because
+  // its blocks waited for each other for more than ten seconds. Later runs in the stream have
+  // stopped as well. The workspace is then cleared in place: graphs that use it can be launched
   // again.
   void require_ended(Workspace& workspace, Stream& stream) const;
 

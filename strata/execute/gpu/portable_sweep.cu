@@ -21,7 +21,7 @@ template <class Body>
 void with_kernel(int slice_height, int vectors, const Body& body) {
   with_vectors(vectors, [&](auto count) {
     if (!with_power_of_two<8, 32>(slice_height, [&](auto height) { body(height, count); })) {
-      throw InvalidArgument("waves run over slices of 8, 16 or 32 rows");
+      throw InvalidArgument("wavefront sweeps run over slices of 8, 16 or 32 rows");
     }
   });
 }
@@ -32,7 +32,7 @@ template <Value V>
 void launch_sweep(const SweepArguments<DeviceValue<V>>& arguments, int slice_height, int workers,
                   int lag, Stream& stream) {
   with_kernel(slice_height, arguments.count, [&](auto height, auto count) {
-    launch_cooperative("wave_kernel", sweep_kernel<height(), count(), DeviceValue<V>>,
+    launch_cooperative("sweep_kernel", sweep_kernel<height(), count(), DeviceValue<V>>,
                        {workers, kSweepThreads, 0}, stream, arguments, lag);
   });
 }
@@ -41,7 +41,7 @@ template <Value V>
 int resident_sweep_blocks(int slice_height, int vectors) {
   int blocks = 0;
   with_kernel(slice_height, vectors, [&](auto height, auto count) {
-    blocks = resident_blocks("wave_kernel", sweep_kernel<height(), count(), DeviceValue<V>>,
+    blocks = resident_blocks("sweep_kernel", sweep_kernel<height(), count(), DeviceValue<V>>,
                              kSweepThreads);
   });
   return blocks;

@@ -1,14 +1,15 @@
-// The wave on any GPU, its window in the L2 cache. One persistent kernel whose blocks are all
-// resident; a block is a worker (schedule/worker_sweep.hpp). It goes through its tiles in steps, doing in
-// step n power 1 of its tile n, power 2 of tile n − lag, power 3 of tile n − 2·lag, …
+// The wavefront sweep on any GPU, its window in the L2 cache. One persistent kernel whose blocks
+// are all resident; a block is a worker (schedule/worker_sweep.hpp). It goes through its tiles in
+// steps: step n does power 1 of its tile n, power 2 of tile n − lag, power 3 of tile n − 2·lag, …
 //
-// The lag is so long that a step needs only what other blocks do in earlier steps. So whoever is
-// furthest behind can always go on, and none waits forever as long as all blocks are resident.
+// The lag is so long that a step needs only what other blocks do in earlier steps. So the block
+// that is furthest behind can always go on, and none waits forever as long as all blocks are
+// resident.
 //
 // Memory order, from the thread that writes an element of y_{k−1} to the one that reads it:
 //   store of the element; sync_block
-//   threads of the block's first warp: fence; relaxed store of the news
-//   threads of the reader's first warp: relaxed load of the news; fence
+//   threads of the block's first warp: fence; relaxed store of the signal
+//   threads of the reader's first warp: relaxed load of the signal; fence
 //   sync_block; plain load
 #pragma once
 
@@ -18,8 +19,8 @@
 
 namespace strata::gpu {
 
-// One thread waits until somebody has done so many tiles at power k. False if it gave up: then it
-// need not wait for anything any more.
+// One thread waits until a worker has done so many tiles at power k. False after a watchdog
+// timeout: then it need not wait for anything any more.
 template <class Thread, class T>
 STRATA_DEVICE bool wait_for(Thread& thread, const SweepArguments<T>& sweep, int k,
                             const RecordNeed& need) {

@@ -1,5 +1,5 @@
-// The ring of tiles in shared memory of a Hopper GPU: how large it is and who works on it. Host and
-// device; hopper_sweep.hpp explains it.
+// The ring of tiles in shared memory of a Hopper GPU: how large it is and which warps work on it.
+// Host and device; hopper_sweep.hpp explains it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace strata::gpu::hopper {
 
 // A barrier in shared memory.
 inline constexpr std::uint32_t kBarrierBytes = 8;
-// A barrier that completes when the block gives up, and who has said so; padded.
+// A barrier that completes when the block gives up, and whether a thread has arrived; padded.
 inline constexpr std::uint32_t kWayOutBytes = 16;
 
 struct Ring {
@@ -23,8 +23,9 @@ struct Ring {
     return 1 + 2 * (power - 1) + power * teams * team_warps;
   }
   STRATA_HOST_DEVICE int barriers(int power) const { return slots * 2 * power; }
-  // The tiles, the barriers, what the watchers have seen in their mailboxes, and the way out. More
-  // than a block can have, and more than 32 bits can tell, where tiles are too large.
+  // The tiles, the barriers, what the watchers have read from their mailboxes, and the barrier of
+  // the watchdog. More than a block can have, and more than 32 bits can hold, where tiles are too
+  // large.
   STRATA_HOST_DEVICE std::int64_t shared_bytes(int power, int mailboxes) const {
     return static_cast<std::int64_t>(slots) * slot_bytes +
            static_cast<std::int64_t>(barriers(power)) * kBarrierBytes +

@@ -1,5 +1,5 @@
-// What the kernels of a wave are given, and what they share. A wave is explained in
-// schedule/worker_sweep.hpp, its matrix in tile_stream.hpp.
+// The arguments of the kernels of a wavefront sweep, and what the kernels share.
+// schedule/worker_sweep.hpp explains the sweep, tile_stream.hpp its matrix.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,14 @@ inline constexpr int kMaxSweepPower = 8;
 
 // Shared by all blocks; zero before the first launch, and left zero by every launch that ends well.
 struct SweepControl {
-  // Not zero: somebody has waited for too long, and everybody gave up. It stays until the host has
-  // seen it: launches that are under way by then have no news to go by and give up, too.
+  // Not zero: a thread has waited longer than the timeout, and all blocks gave up. It stays until
+  // the host has seen it: launches that are queued by then cannot rely on the signals and give up,
+  // too.
   std::uint32_t stuck;
 };
 
-// A value of SweepArguments::disturbance, for tests: the first tile is not done before somebody has
-// given up.
+// A value of SweepArguments::stress_seed, for tests: the first tile is not done before a watchdog
+// has fired.
 inline constexpr std::uint32_t kStall = 0xFFFFFFFF;
 
 template <class T>
@@ -32,18 +33,17 @@ struct SweepArguments {
   const RecordPlace* places = nullptr;
   std::int32_t tiles = 0;
   PackedRows rows;
-  // How many tiles another worker has done at power k, as worker r has been told, is in one of r's
-  // mailboxes, at ((k − 1)·workers + r)·mailboxes + number of the mailbox: everybody looks at
-  // places of his own, which nobody else looks at and which are written only when there is news
-  // for him.
+  // How many tiles another worker has signalled to worker r at power k is in one of r's mailboxes,
+  // at ((k − 1)·workers + r)·mailboxes + number of the mailbox: every worker polls mailboxes of its
+  // own, which no other worker polls and which are written only to signal it.
   std::uint32_t* signals = nullptr;
   int mailboxes = 4;  // of each worker; a multiple of 4
   SweepControl* control = nullptr;
-  std::uint64_t timeout_ns = 0;   // how long to wait for news before giving up
-  std::uint32_t stress_seed = 0;  // for tests: not zero makes warps dawdle, each number otherwise
+  std::uint64_t timeout_ns = 0;   // the watchdog: how long to wait for a signal before giving up
+  std::uint32_t stress_seed = 0;  // for tests: unless zero, delays warps, each seed others
 
   int power = 1;
-  int count = 1;                        // vectors side by side
+  int count = 1;                        // interleaved vectors
   T* vectors[kMaxSweepPower + 1] = {};  // y_0 … y_p
   const T* before = nullptr;            // y_−1, for a basis whose first step here needs it
   T alpha[kMaxSweepPower] = {};         // of y_1 … y_p
@@ -76,7 +76,7 @@ STRATA_DEVICE RecordPlace place_of(Thread& thread, const SweepArguments<T>& swee
   return sweep.places[thread.block() + static_cast<std::int64_t>(i) * thread.blocks()];
 }
 
-// What the reader has been told about power k, by mailbox.
+// The signals of power k for the reader, by mailbox.
 template <class Thread, class T>
 STRATA_DEVICE std::uint32_t* signals_for(Thread& thread, const SweepArguments<T>& sweep, int k,
                                          int reader) {
@@ -84,7 +84,7 @@ STRATA_DEVICE std::uint32_t* signals_for(Thread& thread, const SweepArguments<T>
          (static_cast<std::int64_t>(k - 1) * thread.blocks() + reader) * sweep.mailboxes;
 }
 
-// By all lanes of a warp that has passed a fence after the tile was done: tells its readers that
+// By all lanes of a warp that has passed a fence after the tile was done: signals its readers that
 // this worker has done so many tiles at power k.
 template <class Thread, class T>
 STRATA_DEVICE void signal_readers(Thread& thread, const SweepArguments<T>& sweep,
@@ -95,7 +95,7 @@ STRATA_DEVICE void signal_readers(Thread& thread, const SweepArguments<T>& sweep
   }
 }
 
-// Holds up some warps at some tiles for some microseconds.
+// Delays some warps at some tiles for some microseconds.
 template <class Thread, class T>
 STRATA_DEVICE void stress(Thread& thread, const SweepArguments<T>& sweep, int i, int k) {
   if (sweep.stress_seed == 0) return;
@@ -111,21 +111,21 @@ STRATA_DEVICE void stress(Thread& thread, const SweepArguments<T>& sweep, int i,
   if (mixed % 8 == 0) thread.nap(mixed >> 3 & 8191);
 }
 
-// How often a waiting thread looks for news before it looks at the clock.
+// How often a waiting thread polls before it reads the clock.
 inline constexpr int kPollsPerClockRead = 1024;
 
 // How long a thread has waited for one thing. A device that other processes use as well, or a
-// debugger, may stop a kernel for any time: so many nanoseconds between two looks at the clock at
-// most are counted as waiting.
+// debugger, may stop a kernel for any time: so many nanoseconds between two readings of the clock
+// at most are counted as waiting.
 inline constexpr std::uint64_t kLongestGap = 50'000'000;
 struct Waiting {
-  std::uint64_t last_poll = 0;  // at the clock; 0: none yet
+  std::uint64_t last_poll = 0;  // of the clock, in nanoseconds; 0: none yet
   std::uint64_t waited = 0;     // nanoseconds
   bool given_up = false;
 };
 
-// The same after another look. Gives up because somebody else has, or because this has lasted too
-// long.
+// The same after another reading of the clock. Gives up because another thread has, or after the
+// timeout.
 template <class Thread>
 STRATA_DEVICE_RARE Waiting wait_longer(Thread& thread, SweepControl* control, Waiting waiting,
                                        std::uint64_t timeout_ns) {
@@ -141,8 +141,8 @@ STRATA_DEVICE_RARE Waiting wait_longer(Thread& thread, SweepControl* control, Wa
   return waiting;
 }
 
-// The end of every block: all news for it have come, for it has waited for each of them, unless
-// somebody gave up. It leaves its places as the next launch expects them.
+// The end of every block: all its signals have arrived, for it has waited for each of them, unless
+// a watchdog fired. It leaves its mailboxes as the next launch expects them.
 template <class Thread, class T>
 STRATA_DEVICE void clear_signals(Thread& thread, const SweepArguments<T>& sweep) {
   thread.sync_block();

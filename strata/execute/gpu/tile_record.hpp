@@ -1,5 +1,5 @@
-// TileRecord: a tile of a wave as it lies in memory, all of it one run of bytes, so that one copy
-// brings it on chip:
+// TileRecord: a tile of a wavefront sweep as it is stored in memory, all of it one run of bytes, so
+// that one copy brings it on chip:
 //
 //   TileRecord, RecordSlice[slices], RecordNeed[needs], int32 mailboxes of readers[readers],
 //   code blocks, values
@@ -25,7 +25,7 @@ struct alignas(kRecordUnit) RecordSlice {
   std::uint32_t values;  // offset of the values
 };
 
-// The mailbox, of those of the tile's worker, must tell of so many tiles.
+// The mailbox, of those of the tile's worker, must have reached so many tiles.
 struct RecordNeed {
   std::int32_t mailbox;
   std::int32_t tiles;
@@ -64,7 +64,7 @@ struct alignas(kRecordUnit) TileRecord {
 };
 static_assert(sizeof(TileRecord) == 32 && sizeof(RecordSlice) == 16 && sizeof(RecordNeed) == 8);
 
-// Where a record lies in the stream.
+// Where a record is in the stream.
 struct alignas(kRecordUnit) RecordPlace {
   std::uint32_t begin;   // in units
   std::uint32_t bytes;   // of all

@@ -153,7 +153,7 @@ Offset list_bytes(const SliceTiles& tiles, const WorkerSweep& sweep, std::int32_
                                      sweep.readers_of(tile).size() * sizeof(std::int32_t)));
 }
 
-// Where the tile's worker reads what the tile needs.
+// The mailboxes that the tile's worker polls for the needs of the tile.
 std::vector<RecordNeed> needs_in_mailboxes(const WorkerSweep& sweep, std::int32_t tile) {
   std::vector<RecordNeed> needs;
   for (const Need& need : sweep.needs_of(tile)) {
@@ -162,13 +162,13 @@ std::vector<RecordNeed> needs_in_mailboxes(const WorkerSweep& sweep, std::int32_
   return needs;
 }
 
-// Where the tile's worker writes that it is done.
+// The mailboxes that the tile's worker signals when the tile is done.
 std::vector<std::int32_t> mailboxes_of_readers(const WorkerSweep& sweep, std::int32_t tile) {
   std::vector<std::int32_t> mailboxes;
   for (const std::int32_t reader : sweep.readers_of(tile)) {
     mailboxes.push_back(narrow<std::int32_t>(
         Offset{reader} * sweep.mailboxes() + sweep.mailbox_of(reader, tile % sweep.workers()),
-        "the mailboxes of a wave"));
+        "the mailboxes of a wavefront sweep"));
   }
   return mailboxes;
 }
@@ -202,7 +202,7 @@ SliceTiles cut_slices(const PackedSell<V, I>& matrix, Offset tile_bytes) {
 
 template <Value V, Index I>
 SliceTiles gather_slices(const PackedSell<V, I>& matrix, Offset tile_bytes) {
-  // So many consecutive tiles are made anew, together: enough for patches as high as wide.
+  // So many consecutive tiles are formed again, together: enough for patches as high as wide.
   constexpr std::int32_t kTilesPerWindow = 4;
   const SliceTiles lines = cut_slices(matrix, tile_bytes);
   std::vector<TileLists> windows(ceil_div<Offset>(lines.tiles(), kTilesPerWindow));
@@ -231,7 +231,8 @@ TileInputs inputs_of(const PackedSell<V, I>& matrix, const SliceTiles& tiles) {
     throw InvalidArgument(
         fmt::format("a {} x {} matrix has no powers", matrix.rows(), matrix.cols()));
   }
-  if (matrix.sorted()) throw InvalidArgument("a wave runs over rows in their order, not sorted");
+  if (matrix.sorted())
+    throw InvalidArgument("a wavefront sweep runs over rows in their order, not sorted by length");
   const std::vector<std::int32_t> tile_of = tile_of_slices(tiles);
   TileLists lists(tiles.tiles());
   parallel_dynamic(tiles.tiles(), 64, [&](Offset begin, Offset end) {

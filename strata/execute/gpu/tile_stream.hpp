@@ -1,5 +1,5 @@
-// TileStream: a matrix in packed SELL as a wave runs it on a GPU, tile after tile, each tile a
-// record (tile_record.hpp). Host code: nothing here needs a GPU.
+// TileStream: a matrix in packed SELL as a wavefront sweep reads it on a GPU, tile after tile, each
+// tile a record (tile_record.hpp). Host code: nothing here needs a GPU.
 //
 // A tile is a set of slices, which need not be neighbours: rows keep their places in the vectors,
 // and so slices keep their encodings, whatever goes together into a tile.

@@ -50,8 +50,8 @@ UnsortedRows<V, I> scatter_to_rows(I rows, const Lists& lists, Symmetry stored) 
   });
   const Offset total = exclusive_scan(offsets);
 
-  // Each thread owns a range of rows with about the same number of entries and walks the whole
-  // list: entries arrive in list order without locks, whatever the number of threads.
+  // Each thread owns a range of rows with about the same number of entries and goes through the
+  // whole list: entries arrive in list order without locks, whatever the number of threads.
   Array<Offset> next(offsets);
   result.columns.resize(total);
   result.values.resize(total);

@@ -11,9 +11,10 @@ namespace strata::detail {
 
 class OutputFile {
  public:
-  // Opens a temporary file beside `path`, or beside what it links to; the link stays. A file that
-  // exists keeps its permissions, and its owner where that is allowed. What is no regular file (a
-  // device, a pipe, /dev/stdout) is written to directly. Throws FileError, like all that follows.
+  // Opens a temporary file in the folder of `path`, or of what it links to; the link stays. A file
+  // that exists keeps its permissions, and its owner where that is allowed. What is no regular file
+  // (a device, a pipe, /dev/stdout) is written to directly. Throws FileError, like all that
+  // follows.
   explicit OutputFile(const std::filesystem::path& path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

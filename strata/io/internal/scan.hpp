@@ -13,8 +13,8 @@
 
 namespace strata::detail {
 
-// What is wrong with a line. Whoever knows the file and the number of the line turns it into a
-// ParseError.
+// What is wrong with a line. The caller, which knows the file and the number of the line, turns it
+// into a ParseError.
 class LineError : public Error {
  public:
   using Error::Error;

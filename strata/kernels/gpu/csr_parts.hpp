@@ -1,7 +1,8 @@
 // CSR on a GPU for rows of any lengths: one step of a recurrence, in parts that have about the same
-// number of entries whatever the rows look like (csr_split.hpp makes them). A warp does a part.
+// number of entries whatever the lengths of the rows (csr_split.hpp makes them). A warp does a
+// part.
 //
-// - Several rows: the warp multiplies the entries as they lie in memory, all of them in flight at
+// - Several rows: the warp multiplies the entries in the order of memory, all of them in flight at
 //   once, leaves the products in shared memory and then adds up its rows from there, as in
 //   CSR-Stream (Greathouse and Daga, Efficient sparse matrix-vector multiplication on GPUs using
 //   the CSR storage format, SC 2014).

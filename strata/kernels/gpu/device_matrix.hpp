@@ -27,8 +27,8 @@ namespace strata::gpu {
 template <Value V>
 using StepCoefficients = cpu::StepCoefficients<V>;
 
-// Vectors side by side: element v of row r is at r·count + v. x has at least as many elements as
-// the matrix columns, the others as rows, each times `count`.
+// Interleaved vectors: element v of row r is at r·count + v. x has at least as many elements as the
+// matrix columns, the others as rows, each times `count`.
 template <Value V>
 struct DeviceVectors {
   DeviceSpan<const V> x;
@@ -50,7 +50,7 @@ struct DeviceShape {
 enum class CsrKernel {
   automatic,  // by the lengths of the rows
   rows,       // so many threads per row
-  parts,      // parts of equal size, whatever the rows look like
+  parts,      // parts of equal size, whatever the lengths of the rows
 };
 
 struct DeviceCsrOptions {
@@ -196,8 +196,8 @@ class DevicePackedSell {
 template <class T>
 using Given = std::type_identity_t<T>;
 
-// When the matrix data of a step is read again. Kernels of one vector heed it; each other number of
-// vectors would be twice as many kernels to compile.
+// When the matrix data of a step is read again. Only kernels of one vector distinguish the cases;
+// with several vectors that would double the number of kernels to compile.
 enum class Reuse {
   none,  // after all the rest of the matrix: the caches need not keep it
   soon,  // it should stay in the L2 cache

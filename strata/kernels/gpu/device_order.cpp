@@ -36,7 +36,7 @@ void require_elements(Offset elements, Offset lines, int count) {
 template <Index I>
 DeviceOrder::DeviceOrder(const PaddedOrder<I>& order, Stream& stream)
     : rows_(narrow<std::int32_t>(order.rows(), "the number of rows on a GPU")),
-      padded_rows_(narrow<std::int32_t>(order.padded_rows(), "the number of positions on a GPU")),
+      padded_rows_(narrow<std::int32_t>(order.padded_rows(), "the number of padded rows on a GPU")),
       identity_(order.is_identity()) {
   if (identity_) return;
   row_at_ = upload(padded_rows_, stream, [&](Offset i) { return order.row_at(static_cast<I>(i)); });

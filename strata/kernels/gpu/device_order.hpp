@@ -1,5 +1,5 @@
 // DeviceOrder: a PaddedOrder in the memory of a GPU, which moves vectors between the caller's order
-// of the rows and the order of a matrix there.
+// of the rows and the padded order of a matrix.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace strata::gpu {
 class DeviceOrder {
  public:
   DeviceOrder() = default;
-  // Throws OverflowError if the positions need more than 31 bits.
+  // Throws OverflowError if the padded rows need more than 31 bits.
   template <Index I>
   DeviceOrder(const PaddedOrder<I>& order, Stream& stream);
 
@@ -26,9 +26,10 @@ class DeviceOrder {
   // On the device.
   Offset bytes() const { return row_at_.bytes() + position_of_.bytes(); }
 
-  // To the positions and back, in the order of the stream, for `count` vectors side by side, 1 …
-  // kMaxVectors: element v of row r at r·count + v. Empty positions become 0. The spans have
-  // exactly the elements that this needs, or InvalidArgument is thrown, and share nothing.
+  // gather moves vectors to the padded order, scatter moves them back, in the order of the stream,
+  // for `count` interleaved vectors, 1 … kMaxVectors: element v of row r at r·count + v. Padded
+  // rows become 0. The spans have exactly the elements that this needs, or InvalidArgument is
+  // thrown, and share nothing.
   template <Value V>
   void gather(DeviceSpan<const std::type_identity_t<V>> of_rows, DeviceSpan<V> padded, int count,
               Stream& stream) const;

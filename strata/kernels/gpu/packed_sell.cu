@@ -22,9 +22,9 @@ __global__ void __launch_bounds__(kThreads, (blocks_wanted<vectors, T>()))
   packed_sell_step<Loads, height, vectors, gathers_ahead(vectors)>(thread, matrix, step, range);
 }
 
-// For one vector and rows so short that a thread asks for all of its x at once. Warps then stay for
-// many slices, with more under way than the gathers of one (7-point stencil on an H200: 743 GF/s
-// become 798).
+// For one vector and rows so short that a thread loads all of its x at once. Warps then stay for
+// many slices, with more loads in flight than the gathers of one (7-point stencil on an H200: 743
+// GF/s become 798).
 constexpr int kShortRow = 8;
 constexpr int kStayingThreads = 256;
 constexpr int kStayingBlocks = 4;  // per multiprocessor

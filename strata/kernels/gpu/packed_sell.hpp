@@ -46,8 +46,8 @@ STRATA_DEVICE void packed_sell_slice(Thread& thread, const PackedSlice<T>& slice
       });
 }
 
-// The body of the kernel: warps go through the slices together, each with its next header on its
-// way while it works on a slice.
+// The body of the kernel: warps go through the slices together, each loading its next header while
+// it works on a slice.
 template <class Loads, int height, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& matrix,
                                     const StepArguments<T>& step, SliceRange range) {

@@ -1,6 +1,6 @@
 // The inner loop of every product on a GPU: one thread's part of a row. Gathers of x take hundreds
-// of cycles, so a thread asks for `ahead` of them before it uses the first. A sum is formed in the
-// same order whatever `ahead` is.
+// of cycles, so a thread has `ahead` of them in flight before it uses the first. A sum is formed in
+// the same order whatever `ahead` is.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace strata::gpu {
 
 // Matrix data in device memory, read once per product.
 struct FromMemory {
-  static constexpr bool kEarly = false;  // values are asked for when x is on its way
+  static constexpr bool kEarly = false;  // values are loaded while loads of x are in flight
   template <class Thread, class T>
   STRATA_DEVICE static T load(Thread& thread, const T* pointer) {
     return load_once(thread, pointer);
@@ -36,7 +36,7 @@ struct FromCache {
 // The same for rows so short that a thread's few gathers do not keep memory busy.
 template <class Loads>
 struct Early : Loads {
-  static constexpr bool kEarly = true;  // values are asked for before x
+  static constexpr bool kEarly = true;  // values are loaded before x
 };
 
 // How many gathers to have in flight for so many vectors at a time: registers set the limit. Rows
@@ -51,10 +51,10 @@ STRATA_DEVICE std::int64_t element(std::int64_t row, int count) {
   return vectors == 1 ? row : row * count;
 }
 
-// Adds entries first + part, first + part + parts, … before `end` to the sums. The entries tell
+// Adds entries first + part, first + part + parts, … before `end` to the sums. `Entries` has
 // column(thread, entry) and value(thread, entry). The last few are rounded up to `ahead`: what is
 // beyond the end reads the last entry once more and counts as zero, without a branch that would
-// keep loads from being under way together.
+// keep loads from being in flight together.
 template <class Loads, int parts, int vectors, int ahead, class Thread, class Position,
           class Entries, class T>
 STRATA_DEVICE void add_products(Thread& thread, int part, Position first, Position end,

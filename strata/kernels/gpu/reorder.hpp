@@ -1,6 +1,6 @@
 // Vectors in another order of the rows on a GPU: line i of the result is line source[i] of the
 // given one, or 0 where source[i] is negative. Neighbouring threads write neighbouring elements;
-// what they read lies where the order says.
+// their reads are scattered as the order says.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct ReorderArguments {
   T* to = nullptr;  // shares nothing with `from`
   const std::int32_t* source = nullptr;
   std::int32_t lines = 0;  // of the result
-  int count = 1;           // elements of a line: vectors side by side
+  int count = 1;           // elements of a line: interleaved vectors
 };
 
 // A block takes as many lines at a time as it has threads: inside them, elements are counted with

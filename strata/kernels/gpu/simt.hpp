@@ -1,4 +1,4 @@
-// What a GPU kernel may ask of the machine that runs it. Kernels are bodies, templates over the
+// What a GPU kernel may use of the machine that runs it. Kernels are bodies, templates over the
 // type of their first argument:
 //
 //   template <class Thread, …> STRATA_DEVICE void body(Thread& thread, const Arguments& arguments);
@@ -14,18 +14,18 @@
 //   shuffle_down(value, delta, width)    the value of lane + delta; own value beyond the width
 //   any(predicate), all(predicate)       over the warp
 //   shared<T>()                          the block's dynamic shared memory
-//   load_once(pointer)                   of data that this kernel reads once and nobody writes
-//   load_flag, store_flag(pointer, …)    relaxed and atomic, seen by all blocks
+//   load_once(pointer)                   of data that this kernel reads once and none writes
+//   load_flag, store_flag(pointer, …)    relaxed and atomic, visible to all blocks
 //   add_flag(pointer, value)             atomic, returns the old value
 //   fence()                              acquire and release among all blocks
-//   pause()                              between two looks at a flag
+//   pause()                              between two polls of a flag
 //   nap(nanoseconds)                     does nothing for a while, for tests
-//   nanoseconds()                        a clock, to tell waiting from hanging
+//   nanoseconds()                        a clock, for the watchdog timeout
 //
 // Plain loads and stores of data that other blocks write are ordered by flag and fence alone:
 //
 //   writer:  data; sync_block(); one thread: fence(); store_flag
-//   reader:  one thread: load_flag until it is there; fence(); sync_block(); data
+//   reader:  one thread: poll load_flag until it is set; fence(); sync_block(); data
 #pragma once
 
 #include <cstddef>

@@ -75,8 +75,8 @@ STRATA_DEVICE void multiply(Thread& thread, const T* values, int width, const Co
                                                                   width, row, x, count, sums);
 }
 
-// A row of one vector without its padding: is_entry(entry) tells. Formed in the same order as the
-// sum of its threads.
+// A row of one vector without its padding, for which is_entry(entry) is false. Formed in the same
+// order as the sum of its threads.
 template <int height, class Thread, class T, class Columns, class IsEntry>
 STRATA_DEVICE T sum_without_padding(Thread& thread, const T* values, int width,
                                     const Columns& columns, int row, const T* x, int count,

@@ -1,5 +1,5 @@
 // One step of a recurrence, out = α (A − θI) x + β previous, as the kernels on a GPU take it: the
-// counterpart of kernels/cpu/step.hpp. Vectors are side by side: element v of row r is at
+// counterpart of kernels/cpu/step.hpp. Vectors are interleaved: element v of row r is at
 // r·count + v.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Kernels that move data. A thread has several 16-byte accesses under way before it uses the first:
-// that many it takes to fill the way to memory.
+// Kernels that move data. A thread has several 16-byte accesses in flight before it uses the first:
+// so many are needed to saturate memory.
 
 #include <string>
 
@@ -42,7 +42,7 @@ __device__ unsigned bits_of(Pair pair) {
   return static_cast<unsigned>(bits) ^ static_cast<unsigned>(bits >> 32);
 }
 
-// Nobody but the compiler needs to know that this is hardly ever true.
+// This is hardly ever true, but the compiler cannot know that.
 __device__ void keep(unsigned bits, unsigned* sink) {
   if (bits == 0xdeadbeefU) *sink = bits;
 }

@@ -235,7 +235,7 @@ GpuProfile measure_gpu(const GpuMeasureOptions& options) {
   report("BabelStream", 0.6);
   profile.stream = meter.stream();
   profile.plateaus = plateaus_of(profile.read, profile.device.l2_bytes, profile.stream.read);
-  report("ramp-up of kernels", 0.7);
+  report("latency and bandwidth of kernels", 0.7);
   profile.hockney = fit_hockney(meter.reads());
   report("launches, barriers and hand-off", 0.9);
   profile.launch_seconds = meter.launch();

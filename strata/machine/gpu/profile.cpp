@@ -32,7 +32,7 @@ std::vector<Plateau> plateaus_of(const std::vector<BandwidthPoint>& read, Offset
     }
   }
   const Offset largest = read.back().bytes;
-  // Where no set leaves the cache there is nothing to tell it from.
+  // Where no set leaves the cache, it cannot be distinguished from memory.
   if (end > 0 && end < largest && in_l2 > memory_bandwidth) {
     plateaus.push_back({read.front().threads, end, in_l2});
   }

@@ -1,8 +1,9 @@
 // GpuProfile: how fast a GPU reads, from memory and from its L2, and what launching and
-// synchronising cost. Plans predict with them; measure.hpp finds them out and cached_profile.hpp
-// remembers them.
+// synchronising cost. Plans predict with it; measure.hpp measures it and cached_profile.hpp stores
+// it.
 //
-// They belong to the library without GPU code: a plan can be predicted for a GPU that is elsewhere.
+// It belongs to the library without GPU code: a plan can be predicted for the GPU of another
+// machine.
 #pragma once
 
 #include <string>

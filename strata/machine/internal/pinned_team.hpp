@@ -13,7 +13,7 @@
 
 namespace strata::detail {
 
-// The processors that each thread of a team may run on. What the system does not tell is empty.
+// The processors that each thread of a team may run on. What the system does not report is empty.
 inline std::vector<cpu_set_t> masks_of_team(int threads) {
   cpu_set_t none;
   CPU_ZERO(&none);
@@ -26,7 +26,7 @@ inline std::vector<cpu_set_t> masks_of_team(int threads) {
   return masks;
 }
 
-// Whether somebody keeps threads of the team on some of the processors that the process has.
+// Whether threads of the team are bound to some of the processors that the process has.
 inline bool is_bound(const std::vector<cpu_set_t>& masks, int processors) {
   for (const cpu_set_t& mask : masks) {
     const int own = CPU_COUNT(&mask);
@@ -38,8 +38,8 @@ inline bool is_bound(const std::vector<cpu_set_t>& masks, int processors) {
 class PinnedTeam {
  public:
   // Does nothing unless there is exactly one thread per processor that this process may run on:
-  // which processors share a core is the system's business. Threads that are bound already stay
-  // where they are.
+  // the system decides which processors share a core. Threads that are bound already stay where
+  // they are.
   explicit PinnedTeam(int threads) : threads_(threads), masks_(masks_of_team(threads)) {
     pinned_ = CPU_COUNT(&masks_.front()) == threads && usable_processors() == threads &&
               !is_bound(masks_, threads);

@@ -11,14 +11,14 @@ class ReadMeter {
  public:
   explicit ReadMeter(TeamMemory& memory);
 
-  // Bytes per second of reading a working set of `bytes` of all threads again and again, when
-  // nothing disturbs; found in samples that take about `seconds` together. The threads start each
-  // sample at the same time.
+  // Bytes per second of reading a working set of `bytes` of all threads again and again, on a
+  // machine without other work; from samples that take about `seconds` together. The threads start
+  // each sample at the same time.
   double bandwidth(Offset bytes, double seconds);
 
-  // Of every call of bandwidth() so far: how many times as long as undisturbed samples all of them
-  // took on average. Other work takes whole time slices, so that few samples are disturbed and each
-  // of them much: the median would not show it.
+  // Of every call of bandwidth() so far: how many times as long as the fastest decile of the
+  // samples all of them took on average. Other work takes whole time slices, so that it delays few
+  // samples and each of them much: the median would not show it.
   const std::vector<double>& spreads() const { return spreads_; }
 
   // Seconds of a parallel read of the next `bytes` of the memory, waking and joining the threads

@@ -20,7 +20,7 @@ void spin_until(Done&& done) {
   }
 }
 
-// What the threads did before wait() is seen by all of them after it.
+// What the threads wrote before wait() is visible to all of them after it.
 class SpinBarrier {
  public:
   // Until the whole team, of as many threads as there really are, waits here.

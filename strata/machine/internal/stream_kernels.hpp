@@ -8,7 +8,7 @@
 
 namespace strata::detail {
 
-// Lengths are multiples of this: as many sums run side by side, so that additions never wait for
+// Lengths are multiples of this: as many sums are independent, so that additions never wait for
 // each other and the loads are all there is to wait for.
 inline constexpr Offset kLanes = 32;
 

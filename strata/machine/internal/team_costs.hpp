@@ -1,5 +1,5 @@
-// What a team of threads reaches and costs, apart from reading. The best sample counts: other work
-// on the machine only ever makes them slower.
+// Rates and costs of a team of threads, apart from reading. The best sample counts: other work on
+// the machine only ever makes them slower.
 #pragma once
 
 #include "strata/machine/internal/team_memory.hpp"

@@ -72,7 +72,7 @@ RootSet<I> near_side(Scene<I>& scene) {
 }
 
 // What is opposite to the corner of a square or a cube whose cells also touch at corners is two
-// sides or three faces. A walk through them from one end comes through one at a time.
+// sides or three faces. A breadth-first search through them from one end visits one at a time.
 template <Index I, int parts>
 RootSet<I> part_of_far_side(Scene<I>& scene) {
   const auto far = opposite_side(scene);

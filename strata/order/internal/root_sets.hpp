@@ -1,7 +1,7 @@
 // Where level structures may start. Distances from any set of roots make a level structure, but a
 // good one has flat levels: that of a cube is n planes of n² rows, while the distances from a
 // corner make shells of up to 3n² rows (27-point) or 1.6n² (an unstructured mesh). So there are
-// several ways to guess a flat set of roots, and whoever asks keeps what turns out best.
+// several ways to guess a flat set of roots, and the caller keeps the best of them.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ struct Scene {
   BreadthFirst<I>& search;
   RowRange<I> component;
   Ends<I> ends;
-  Layers<I> from_third = {};  // from the vertex farthest from both ends, once somebody needs it
+  Layers<I> from_third = {};  // from the vertex farthest from both ends, computed on first use
 };
 
 template <Index I>

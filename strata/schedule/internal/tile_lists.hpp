@@ -17,7 +17,7 @@ inline void sort_unique(std::vector<std::int32_t>& list) {
   list.erase(std::unique(list.begin(), list.end()), list.end());
 }
 
-// Who reads a tile becomes an input of it, and so does the tile itself.
+// A tile that reads another becomes an input of it, and so does the tile itself.
 inline void add_readers(TileLists& lists) {
   const auto tiles = static_cast<std::int32_t>(lists.size());
   TileLists readers(lists.size());

@@ -1,4 +1,4 @@
-// The portable wave on emulated GPUs, with warps of 32 and of 64.
+// The portable wavefront sweep on emulated GPUs, with warps of 32 and of 64.
 #include "strata/execute/gpu/portable_sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using emulator::LaunchOptions;
 using emulator::Order;
 
-// A wave over a matrix, ready to be launched on any number of workers.
+// A sweep over a matrix, ready to be launched on any number of workers.
 template <Value V>
 struct Prepared {
   SliceTiles tiles;
@@ -218,7 +218,7 @@ TEST(GpuSweep, AHangBecomesAnError) {
   const auto matrix = generate<double, std::int32_t>("stencil5:20x20");
   Prepared<double> sweep(packed(matrix, 4), 300, false, 4);
   sweep.timeout_ns = 2000;
-  // News that never come.
+  // Signals that never arrive.
   for (const RecordPlace& place : sweep.stream.places) {
     reinterpret_cast<TileRecord*>(sweep.stream.records.data() + place.begin * kRecordUnit)
         ->readers = 0;
@@ -230,8 +230,8 @@ TEST(GpuSweep, AHangBecomesAnError) {
   EXPECT_EQ(sweep.control.stuck, 1U);
 }
 
-// Nobody waits for a worker that does not go on; the others leave, and so does he.
-TEST(GpuSweep, AWorkerThatStopsMakesEverybodyGiveUp) {
+// No worker waits for one that does not go on; the others leave, and so does that one.
+TEST(GpuSweep, AWorkerThatStopsMakesAllGiveUp) {
   const auto matrix = generate<double, std::int32_t>("stencil5:20x20");
   Prepared<double> sweep(packed(matrix, 4), 300, false, 4);
   sweep.timeout_ns = 2000;
@@ -243,7 +243,8 @@ TEST(GpuSweep, AWorkerThatStopsMakesEverybodyGiveUp) {
   EXPECT_EQ(sweep.control.stuck, 1U);
 }
 
-// A look at the clock after a long time says that the kernel was stopped, not that it has waited.
+// A reading of the clock after a long time says that the kernel was stopped, not that it has
+// waited.
 TEST(GpuSweep, TimeThatAKernelDoesNotRunIsNoWaiting) {
   struct Clock {
     std::uint64_t now = 1;
@@ -263,7 +264,7 @@ TEST(GpuSweep, TimeThatAKernelDoesNotRunIsNoWaiting) {
   waiting = wait_longer(clock, &control, waiting, kTimeout);
   EXPECT_TRUE(waiting.given_up);
   EXPECT_EQ(control.stuck, 1U);
-  EXPECT_TRUE(wait_longer(clock, &control, {}, kTimeout).given_up) << "somebody else has";
+  EXPECT_TRUE(wait_longer(clock, &control, {}, kTimeout).given_up) << "another thread has";
 }
 
 TEST(Ring, CountsBytesBeyondThirtyTwoBits) {

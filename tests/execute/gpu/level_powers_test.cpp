@@ -103,7 +103,7 @@ TEST_F(GpuLevelPowers, BlocksAndGraphsChangeNoBit) {
   }
 }
 
-TEST_F(GpuLevelPowers, AGraphIsRecordedAnewForOtherVectorsStepsAndMatrices) {
+TEST_F(GpuLevelPowers, AGraphIsRecordedAgainForOtherVectorsStepsAndMatrices) {
   const Steps steps(3, {.alpha = 0.5});
   const Steps doubled(3, {.alpha = 1});
   const auto launched = levels({3, 2, 1, false});

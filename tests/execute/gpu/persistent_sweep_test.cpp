@@ -1,4 +1,4 @@
-// Waves on the GPU of this machine.
+// Wavefront sweeps on the GPU of this machine.
 #include "strata/execute/gpu/persistent_sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -195,8 +195,8 @@ TEST_F(PersistentSweepTest, ASweepThatGivesUpEndsAndLeavesAWorkspaceAsNew) {
   }
 }
 
-// Waves that would fill the device each, in streams of different priority, among kernels that want
-// it as well: none may have some of its blocks resident and wait for the others forever.
+// Sweeps that would fill the device each, in streams of different priority, among kernels that
+// compete for it: none may have some of its blocks resident and wait for the others forever.
 TEST_F(PersistentSweepTest, SweepsInSeveralStreamsDoNotBlockEachOther) {
   const auto matrix = generate<double, std::int32_t>("stencil7:40x40x160");
   const auto stored = packed(matrix, 32);

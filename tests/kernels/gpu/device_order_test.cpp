@@ -31,7 +31,7 @@ void expect_moves_like_the_host(const PaddedOrder<I>& order, int count) {
   EXPECT_TRUE(std::ranges::equal(gpu::to_host(back.span(), stream), x));
 }
 
-TYPED_TEST(GpuOrder, VectorsGoThereAndBackAndEmptyPositionsAreZero) {
+TYPED_TEST(GpuOrder, ScatterUndoesGatherAndPaddedRowsAreZero) {
   using V = typename TypeParam::Value;
   using I = typename TypeParam::Index;
   for (const I rows : {0, 1, 17, 256, 60000}) {

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 class GpuMeasure : public GpuTest {};
 
-// Every speed is possible, but not every fact.
+// Every speed is possible, but not every profile.
 TEST_F(GpuMeasure, FindsWhatAGpuCanBe) {
   const gpu::GpuProfile profile = gpu::measure_gpu();
   EXPECT_EQ(profile.device, gpu::device_properties(0));
@@ -71,7 +71,7 @@ TEST_F(GpuMeasure, NonsenseIsRefused) {
 TEST_F(GpuMeasure, ProfileAreStoredAndACorruptFileIsReplaced) {
   std::string name = (fs::temp_directory_path() / "strata-gpu-XXXXXX").string();
   ASSERT_NE(mkdtemp(name.data()), nullptr);
-  const fs::path path = fs::path(name) / "folder" / "facts.json";
+  const fs::path path = fs::path(name) / "folder" / "profile.json";
   const gpu::GpuMeasureOptions quick{.device = 0, .bytes = 1};
   const gpu::CachedGpuProfile first = gpu::load_or_measure(path, quick);
   EXPECT_TRUE(first.measured);

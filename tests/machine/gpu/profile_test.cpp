@@ -1,4 +1,4 @@
-// Facts of GPUs need no GPU: what they say, and that files keep them.
+// Profiles of GPUs need no GPU: what they contain, and that files keep them.
 
 #include "strata/machine/gpu/profile.hpp"
 
@@ -91,7 +91,7 @@ TEST(GpuProfile, ComeBackFromJsonExactly) {
   EXPECT_EQ(gpu::profile_from_json(gpu::to_json(profile), "here"), profile);
 }
 
-// The facts with one change are refused, naming the source and `part`.
+// A profile with one change is refused, naming the source and `part`.
 void expect_refused(const std::function<void(json&)>& change, const std::string& part) {
   json document = json::parse(gpu::to_json(imaginary_gpu()));
   change(document);

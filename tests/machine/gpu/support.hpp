@@ -1,4 +1,4 @@
-// Facts of a GPU that does not exist, with numbers that are easy to recognise.
+// The profile of a GPU that does not exist, with numbers that are easy to recognise.
 #pragma once
 
 #include "strata/machine/gpu/profile.hpp"

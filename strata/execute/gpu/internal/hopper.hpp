@@ -1,6 +1,6 @@
-// The instructions of Hopper GPUs that the wave uses: barriers in shared memory that a thread can
-// wait for without spinning, and copies that run by themselves and report to such a barrier.
-// (PTX ISA 8.x, "mbarrier" and "cp.async.bulk".)
+// The instructions of Hopper GPUs that the wavefront sweep uses: barriers in shared memory that a
+// thread can wait for without spinning, and asynchronous copies that complete such a barrier. (PTX
+// ISA 8.x, "mbarrier" and "cp.async.bulk".)
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
 }
 
 // A barrier completes a phase when `count` arrivals have come in, and as many bytes as were
-// announced. Phases are told apart by their parity: a waiter must never be a whole phase late.
+// expected. Only the parity distinguishes phases: a waiter must never be a whole phase late.
 static_assert(kBarrierBytes == sizeof(std::uint64_t));
 struct Barrier {
   std::uint64_t state;
@@ -26,7 +26,7 @@ struct Barrier {
                  : "r"(shared_address(this)), "r"(count)
                  : "memory");
   }
-  // Releases what this thread has done and seen to those who wait.
+  // Releases what this thread has written and read to those that wait.
   __device__ __forceinline__ void arrive() {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];"
                  :
@@ -64,12 +64,12 @@ struct Barrier {
   }
 };
 
-// Makes barriers that were just initialised known to the copy engine.
+// Makes barriers that were just initialised visible to the copy engine.
 __device__ __forceinline__ void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
 }
 
-// Data that others have released; every load of a warp is under way at once.
+// Data that others have released; all loads of a warp are in flight at once.
 __device__ __forceinline__ uint4 load_acquire(const uint4* pointer) {
   uint4 value;
   asm volatile("ld.acquire.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -101,8 +101,8 @@ __device__ __forceinline__ void prefetch_bulk(const void* from, std::uint32_t by
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(from), "r"(bytes) : "memory");
 }
 
-// Matrix data that the L2 cache should keep: asked for before x, and no place in the first-level
-// cache taken from it. See kernels/gpu/products.hpp.
+// Matrix data that the L2 cache should keep: loaded before x, and without displacing x from the
+// first-level cache. See kernels/gpu/products.hpp.
 struct FromL2 {
   static constexpr bool kEarly = true;
   template <class Thread>

@@ -1,44 +1,44 @@
-// The wave on a Hopper GPU. For compilers of device code alone. One block per multiprocessor, all
-// resident, with specialised warps:
+// The wavefront sweep on a Hopper GPU. For compilers of device code alone. One block per
+// multiprocessor, all resident, with specialised warps:
 //
 //   loader      one: copies tiles into the slots of a ring; a slot is free after the last power
-//   watchers    one per power k ≥ 2: see by the news when the inputs of a tile are complete
+//   watchers    one per power k ≥ 2: poll the signals until the inputs of a tile are complete
 //   workers     teams of each power: gather x and multiply
-//   announcers  one per power k < p: tell the readers of a tile that it is done
+//   signallers  one per power k < p: signal the readers of a tile that it is done
 //
-// so that the matrix crosses from memory once, and the time that news need from one multiprocessor
-// to another, about a microsecond, passes while other tiles are worked on. Workers wait for
-// barriers in shared memory and for nothing else.
+// so that the matrix is read from memory once, and the latency of a signal from one multiprocessor
+// to another, about a microsecond, is hidden by work on other tiles. Workers wait for barriers in
+// shared memory and for nothing else.
 //
-// The ring holds whole tiles, if the window is in shared memory: they cross the L2 cache once, and
-// there is room for as many as news and gathers take time. Or it holds what comes before a tile's
-// values: then the window is in the L2 cache, many times as long, and every power reads the values
-// from there.
+// With the window in shared memory the ring holds whole tiles: they cross the L2 cache once, and
+// there is room for as many as the latencies of signals and gathers require. With the window in the
+// L2 cache the ring holds what comes before a tile's values: the window is then many times as long,
+// and every power reads the values from the L2.
 //
 // Slot s of the ring holds tile i of the block, i mod slots = s. Barriers, per slot, each with a
 // phase per tile:
 //
-//   loaded     the tile is here
+//   loaded     the tile has arrived
 //   ready[k]   its inputs have power k − 1 (k ≥ 2)
-//   done[k]    all warps of the team of power k are through with it
+//   done[k]    all warps of the team of power k have finished it
 //
-// Phases are told apart by parity alone, so nobody may be a phase late or early. Late: every need
+// Only their parity distinguishes phases, so no warp may be a phase late or early. Late: every need
 // includes the tile itself one power below; so tile i + slots, whose loading waits for done[p] of
-// tile i, is ready for no power before all warps of all powers are through with tile i. Early: a
-// warp waits for tile i only after tile i − slots, which was one of its team too. Lanes of a warp
-// may see a barrier complete at different times: they vote before they act on it, so that none
-// stays behind.
+// tile i, is ready for no power before all warps of all powers have finished tile i. Early: a warp
+// waits for tile i only after tile i − slots, which belonged to its team too. Lanes of a warp may
+// see a barrier complete at different times: they vote before they act on it, so that none stays
+// behind.
 //
-// The way out, if a watcher has waited for too long or the host has not yet seen that another
-// launch did: the barrier given_up completes, and whoever waits for any other leaves. Nothing is
-// released that is not ready, for then warps could be late. The loader stays until its copies have
-// come: they would write into the memory of another block.
+// The watchdog: if a watcher has waited longer than the timeout, or the host has not yet seen that
+// another launch did, the barrier given_up completes, and every warp that waits for any other
+// leaves. Nothing is released that is not ready, for then warps could be late. The loader stays
+// until its copies have arrived: they would write into the memory of another block.
 //
 // Memory order, from the warp that writes an element of y_{k−1} to the warp that reads it:
 //
 //   worker      store of the element; done[k−1].arrive (release, block)
-//   announcer   done[k−1].wait (acquire, block); fence (gpu); relaxed store of the news
-//   watcher     load of the news (acquire, gpu); ready[k].arrive (release, block)
+//   signaller   done[k−1].wait (acquire, block); fence (gpu); relaxed store of the signal
+//   watcher     load of the signal (acquire, gpu); ready[k].arrive (release, block)
 //   worker      ready[k].wait (acquire, block); plain load
 #pragma once
 
@@ -75,7 +75,7 @@ class SweepBlock {
     } else if (warp < p) {
       watch(warp + 1);
     } else if (warp < 2 * p - 1) {
-      announce(warp - p + 1);
+      signal(warp - p + 1);
     } else {
       const int team = (warp - (2 * p - 1)) / shape_.team_warps;
       work(team / shape_.teams + 1, team % shape_.teams, (warp - (2 * p - 1)) % shape_.team_warps);
@@ -93,7 +93,7 @@ class SweepBlock {
   __device__ __forceinline__ Barrier& done(int k, int slot) {
     return barriers_[(a_.power + k - 1) * shape_.slots + slot];
   }
-  // Tile by tile through the ring.
+  // A place in the ring that advances tile by tile.
   struct Cursor {
     int slot = 0;
     std::uint32_t parity = 0;
@@ -106,8 +106,8 @@ class SweepBlock {
     }
   };
 
-  // One thread: everybody in the block is to leave. A barrier that completes twice looks as if it
-  // had not, so the first to say it is the only one.
+  // One thread: makes all warps of the block leave. A barrier that completes twice has its first
+  // parity again, so only the first call arrives.
   __device__ __forceinline__ void give_up() {
     auto* said = reinterpret_cast<std::uint32_t*>(given_up_ + 1);
     if (atomicExch(said, 1U) == 0) given_up_->arrive();
@@ -190,8 +190,9 @@ class SweepBlock {
     return i < tiles_ ? place_of(thread_, a_, i) : RecordPlace{};
   }
 
-  // News take a microsecond to come, so every look is at all there is, and frees all tiles it can.
-  // Each empties the first-level cache, in which workers find most of x: there are pauses between.
+  // A signal takes a microsecond to arrive, so every poll reads all mailboxes, and frees all tiles
+  // it can. Each poll empties the first-level cache, in which workers find most of x, so there are
+  // pauses between polls.
   __device__ __forceinline__ void watch(int k) {
     const int lane = thread_.lane();
     const auto* signals =
@@ -232,7 +233,7 @@ class SweepBlock {
     return thread_.all(done);
   }
 
-  __device__ __forceinline__ void announce(int k) {
+  __device__ __forceinline__ void signal(int k) {
     Cursor at;
     for (int i = 0; i < tiles_;) {
       if (!wait(done(k, at.slot), at.parity)) return;
@@ -244,7 +245,7 @@ class SweepBlock {
       // One fence, which takes a microsecond, for all tiles that are done by now.
       thread_.fence();
       for (; tiles > 0; --tiles, at.advance(1, shape_.slots)) {
-        // Long since; but it was others who saw that.
+        // It has arrived long since, but other warps waited for that.
         if (!wait(loaded(at.slot), at.parity)) return;
         signal_readers(thread_, a_, tile_in(at.slot), k, ++i);
       }
@@ -277,7 +278,7 @@ class SweepBlock {
   std::byte* ring_;
   std::int32_t* seen_;
   Barrier* barriers_;
-  Barrier* given_up_;  // and behind it whether somebody has said so
+  Barrier* given_up_;  // and behind it whether a thread has arrived
   int tiles_;
 };
 

@@ -1,4 +1,4 @@
-// The kernels of waves by their parameters, for persistent_sweep.cpp.
+// The kernels of wavefront sweeps by their parameters, for persistent_sweep.cpp.
 #pragma once
 
 #include "strata/base/types.hpp"
