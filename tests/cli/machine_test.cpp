@@ -88,7 +88,7 @@ TEST_F(Machine, RefreshReplacesEvenACorruptFile) {
   store_text(path, "{");
   const json result = result_of(measure_quickly({"--refresh"}));
   EXPECT_FALSE(result.contains("remark"));
-  EXPECT_EQ(load_profile(path)->measured_at, result["measured_at"]);
+  EXPECT_EQ(result["measured_at"], load_profile(path)->measured_at);
 }
 
 TEST_F(Machine, ACorruptFileCostsARemark) {
