@@ -39,9 +39,9 @@ enum class VectorOrder {
   plan,    // as the plan works: no copies, but vectors may have padded rows, which are zero
 };
 
-// The share of a cache that windows fill unless the options say otherwise. On processors: caches
-// are not fully associative, and other data pass through. On GPUs groups of levels are fastest when
-// they may fill the whole L2 cache, as in Panzlaff's thesis.
+// The share of a cache that windows fill unless the options say otherwise. On processors it leaves
+// room for vectors and for what caches lose by not being fully associative, as RACE's safety factor
+// does. On GPUs groups of levels may fill the whole L2 cache, as in Panzlaff's thesis.
 inline constexpr double kProcessorCacheShare = 0.7;
 inline constexpr double kGpuCacheShare = 1.0;
 
