@@ -7,7 +7,8 @@ include(CMakePackageConfigHelpers)
 # folders but for a few, and those of two kernels. tests/install checks that the lists agree.
 set(public_folders base bench formats gen io machine machine/gpu measure model order plans schedule
     device plans/gpu)
-set(public_headers strata.hpp gpu.hpp kernels/cpu/step.hpp kernels/reference/spmv.hpp)
+set(public_headers strata.hpp gpu.hpp kernels/cpu/step.hpp kernels/gpu/vector_operations.hpp
+    kernels/reference/spmv.hpp)
 set(private_headers
   base/identity.hpp base/instantiate.hpp base/random.hpp
   gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
@@ -15,7 +16,7 @@ set(private_headers
   machine/fit.hpp
   schedule/reuse.hpp schedule/worker_sweep.hpp)
 # Of no use without the GPU library. What a device is, is known without one.
-set(needs_gpu "^(gpu\\.hpp|plans/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")
+set(needs_gpu "^(gpu\\.hpp|kernels/gpu/.*|plans/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")
 
 foreach(folder ${public_folders})
   file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/strata CONFIGURE_DEPENDS

@@ -23,5 +23,7 @@
 #include "strata/machine/gpu/device_profile.hpp"
 #include "strata/machine/gpu/measure.hpp"
 
-// Plans on a device.
+// Plans on a device, and what iterative methods need besides.
+#include "strata/kernels/gpu/vector_operations.hpp"
 #include "strata/plans/gpu/power_plan.hpp"
+#include "strata/plans/gpu/product_plan.hpp"

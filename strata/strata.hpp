@@ -13,6 +13,7 @@
 #pragma once
 
 // Errors, types, arrays and threads.
+#include "strata/base/affinity.hpp"
 #include "strata/base/array.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
@@ -30,6 +31,7 @@
 #include "strata/formats/ell.hpp"
 #include "strata/formats/fingerprint.hpp"
 #include "strata/formats/footprint.hpp"
+#include "strata/formats/format.hpp"
 #include "strata/formats/hyb.hpp"
 #include "strata/formats/loaded_columns.hpp"
 #include "strata/formats/packed_sell.hpp"
@@ -53,9 +55,13 @@
 #include "strata/order/symmetrise.hpp"
 
 // Plans: analyse a matrix once, apply it many times.
+#include "strata/plans/any_plan.hpp"
 #include "strata/plans/basis.hpp"
-#include "strata/plans/power_options.hpp"
+#include "strata/plans/candidate.hpp"
+#include "strata/plans/plan_options.hpp"
 #include "strata/plans/power_plan.hpp"
+#include "strata/plans/product_plan.hpp"
+#include "strata/plans/strided_vectors.hpp"
 
 // Products: the reference of every format, and one step of a recurrence on a range of rows.
 #include "strata/kernels/cpu/step.hpp"
