@@ -64,6 +64,7 @@
 #include "strata/plans/strided_vectors.hpp"
 
 // Products: the reference of every format, and one step of a recurrence on a range of rows.
+#include "strata/kernels/cpu/levels.hpp"
 #include "strata/kernels/cpu/step.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 
