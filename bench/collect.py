@@ -4,6 +4,8 @@ import json
 import re
 import sys
 
+from results import write
+
 
 def collect(lines, target, commit, command):
     """The document, written to `target` and returned."""
@@ -14,7 +16,7 @@ def collect(lines, target, commit, command):
     kept = {key: documents[0][key] for key in ("strata", "time", "machine")}
     kept |= {"commit": commit, "command": command,
              "runs": [{"matrix": d["matrix"], "results": d["results"]} for d in documents]}
-    open(target, "w").write(json.dumps(kept, indent=1) + "\n")
+    write(target, kept)
     return kept
 
 

@@ -69,5 +69,6 @@ case $set in
     exit 2
     ;;
 esac
-commit=$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)
+# STRATA_COMMIT: what this tree is a copy of.
+commit=${STRATA_COMMIT:-$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)}
 python3 "$root/bench/collect.py" "$work/all" "$out" "$commit" "bench/powers.sh STRATA OUT.json $set"

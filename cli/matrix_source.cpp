@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <complex>
 #include <filesystem>
-#include <type_traits>
 
 #include "cli/exit_status.hpp"
 #include "strata/base/error.hpp"
@@ -52,21 +50,6 @@ MatrixSource find_file(const std::string& argument) {
       .argument = argument, .name = name_of_file(argument), .header = file->header(), .file = file};
 }
 
-// Calls `use` with values whose types are those asked for.
-template <class Use>
-AnyMatrix with_types(Precision precision, int index_bits, const Use& use) {
-  const auto with_index = [&](auto value) -> AnyMatrix {
-    return index_bits == 64 ? AnyMatrix(use(value, std::int64_t{}))
-                            : AnyMatrix(use(value, std::int32_t{}));
-  };
-  switch (precision) {
-    case Precision::single_real: return with_index(float{});
-    case Precision::double_complex: return with_index(std::complex<double>{});
-    case Precision::single_complex: return with_index(std::complex<float>{});
-    default: return with_index(double{});
-  }
-}
-
 }  // namespace
 
 MatrixSource find_matrix(const std::string& argument) {
@@ -85,9 +68,7 @@ AnyMatrix load_matrix(const MatrixSource& source, const CommonOptions& options,
   progress.start(fmt::format("{} {}", source.generated() ? "generating" : "reading", source.name));
   return blame_input(source.argument, [&] {
     return with_types(precision_for(source, options), options.index_bits,
-                      [&](auto value, auto index) {
-                        using V = decltype(value);
-                        using I = decltype(index);
+                      [&]<Value V, Index I>() -> AnyMatrix {
                         if (source.generated()) return generate<V, I>(source.argument);
                         return source.file->read<V, I>({.progress = progress.callback()});
                       });

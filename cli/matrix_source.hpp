@@ -1,15 +1,13 @@
 // The MATRIX argument: a file or a generator, and the matrix it stands for in the types asked for.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "cli/options.hpp"
 #include "cli/terminal.hpp"
-#include "strata/formats/csr.hpp"
+#include "strata/formats/any_matrix.hpp"
 #include "strata/io/matrix_market.hpp"
 
 namespace strata::cli {
@@ -25,12 +23,6 @@ struct MatrixSource {
 
 // Opens a file and reads its header. Throws a Failure when there is neither a file nor a generator.
 MatrixSource find_matrix(const std::string& argument);
-
-using AnyMatrix =
-    std::variant<Csr<double, std::int32_t>, Csr<double, std::int64_t>, Csr<float, std::int32_t>,
-                 Csr<float, std::int64_t>, Csr<std::complex<double>, std::int32_t>,
-                 Csr<std::complex<double>, std::int64_t>, Csr<std::complex<float>, std::int32_t>,
-                 Csr<std::complex<float>, std::int64_t>>;
 
 // The precision asked for, or the one that the source needs.
 Precision precision_for(const MatrixSource& source, const CommonOptions& options);

@@ -9,22 +9,18 @@ namespace strata::cli {
 namespace {
 
 const std::map<std::string, Precision>& precisions() {
-  static const std::map<std::string, Precision> names{
-      {"double", Precision::double_real},
-      {"single", Precision::single_real},
-      {"complex-double", Precision::double_complex},
-      {"complex-single", Precision::single_complex}};
+  static const std::map<std::string, Precision> names = [] {
+    std::map<std::string, Precision> by_name;
+    for (const Precision precision : {Precision::double_real, Precision::single_real,
+                                      Precision::double_complex, Precision::single_complex}) {
+      by_name.emplace(name_of(precision), precision);
+    }
+    return by_name;
+  }();
   return names;
 }
 
 }  // namespace
-
-std::string_view name_of(Precision precision) {
-  for (const auto& [name, value] : precisions()) {
-    if (value == precision) return name;
-  }
-  return "double";
-}
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--threads", options.threads, "Threads to use; all cores when not given")

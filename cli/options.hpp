@@ -9,12 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "strata/formats/any_matrix.hpp"
+
 namespace strata::cli {
-
-enum class Precision { double_real, single_real, double_complex, single_complex };
-
-// By the names that --precision takes.
-std::string_view name_of(Precision precision);
 
 struct CommonOptions {
   int threads = 0;                     // 0: all cores

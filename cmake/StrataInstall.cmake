@@ -1,24 +1,54 @@
 # `cmake --install` puts the library, its headers and the files behind find_package(strata) in place.
+# `--component strata-development` leaves the command out.
 
 include(CMakePackageConfigHelpers)
 
-install(TARGETS strata EXPORT strataTargets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/strata ${PROJECT_BINARY_DIR}/generated/strata
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.hpp" PATTERN "internal" EXCLUDE)
-install(EXPORT strataTargets NAMESPACE strata::
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/strata)
+# Public headers are those that strata/strata.hpp and strata/gpu.hpp reach: the headers of these
+# folders but for a few, and those of two kernels. tests/install checks that the lists agree.
+set(public_folders base bench formats gen io machine machine/gpu measure model order plans schedule
+    device plans/gpu)
+set(public_headers strata.hpp gpu.hpp kernels/cpu/step.hpp kernels/gpu/vector_operations.hpp
+    kernels/reference/spmv.hpp)
+set(private_headers
+  base/identity.hpp base/instantiate.hpp base/random.hpp
+  gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
+  io/replace_file.hpp
+  machine/fit.hpp
+  schedule/reuse.hpp schedule/worker_sweep.hpp)
+# Of no use without the GPU library. What a device is, is known without one.
+set(needs_gpu "^(gpu\\.hpp|kernels/gpu/.*|plans/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")
+
+foreach(folder ${public_folders})
+  file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/strata CONFIGURE_DEPENDS
+       ${PROJECT_SOURCE_DIR}/strata/${folder}/*.hpp)
+  list(APPEND public_headers ${headers})
+endforeach()
+list(REMOVE_ITEM public_headers ${private_headers})
+if(NOT TARGET strata_gpu)
+  list(FILTER public_headers EXCLUDE REGEX ${needs_gpu})
+  list(APPEND public_headers device/device.hpp)
+endif()
+foreach(header ${public_headers})
+  get_filename_component(folder ${header} DIRECTORY)
+  install(FILES ${PROJECT_SOURCE_DIR}/strata/${header}
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/strata/${folder} COMPONENT strata-development)
+endforeach()
+install(FILES ${PROJECT_BINARY_DIR}/generated/strata/base/version.hpp
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/strata/base COMPONENT strata-development)
+
+# strata_install_library(<target> <export>): the library, and how find_package knows it.
+function(strata_install_library target export)
+  install(TARGETS ${target} EXPORT ${export}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT strata-development
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT strata-development
+          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT ${export} NAMESPACE strata::
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/strata COMPONENT strata-development)
+endfunction()
+strata_install_library(strata strataTargets)
 # In a file of its own: whoever does not ask for the GPU library needs no GPU's runtime.
 if(TARGET strata_gpu)
-  install(TARGETS strata_gpu EXPORT strataGpuTargets
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(EXPORT strataGpuTargets NAMESPACE strata::
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/strata)
+  strata_install_library(strata_gpu strataGpuTargets)
 endif()
 
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/strataConfig.cmake.in
@@ -28,4 +58,4 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/strataConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/strataConfig.cmake
               ${PROJECT_BINARY_DIR}/strataConfigVersion.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/strata)
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/strata COMPONENT strata-development)

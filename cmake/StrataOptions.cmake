@@ -8,7 +8,8 @@ option(STRATA_BUILD_CLI "Build the strata command" ${PROJECT_IS_TOP_LEVEL})
 option(STRATA_BUILD_TESTS "Build the tests (needs GoogleTest and Eigen)" ${PROJECT_IS_TOP_LEVEL})
 option(STRATA_BUILD_BENCH "Build the benchmarks (needs Eigen)" ${PROJECT_IS_TOP_LEVEL})
 option(STRATA_BUILD_FUZZ "Build the fuzzers (needs clang with libFuzzer)" OFF)
-option(STRATA_NATIVE "Tune for the processor of this machine" ${PROJECT_IS_TOP_LEVEL})
+option(STRATA_NATIVE "Tune GPU code, peers and benchmarks for this machine alone"
+       ${PROJECT_IS_TOP_LEVEL})
 option(STRATA_WARNINGS_AS_ERRORS "Fail the build on any warning" OFF)
 set(STRATA_SANITIZE "" CACHE STRING "Sanitizers to compile with, for example address,undefined")
 option(STRATA_COVERAGE "Compile for coverage reports" OFF)
@@ -108,7 +109,8 @@ target_compile_options(strata_flags INTERFACE
                        "$<$<COMPILE_LANGUAGE:CXX>:${STRATA_CXX_FLAGS}>"
                        "$<$<COMPILE_LANGUAGE:CUDA>:${STRATA_CUDA_FLAGS}>")
 
-# Instructions of this machine, for the code that is timed: the library and the benchmarks.
+# Instructions of this machine, for what is compared with the library. The library itself needs no
+# such flag: its kernels are there for every level of instructions (strata/kernels/CMakeLists.txt).
 add_library(strata_native INTERFACE)
 if(STRATA_NATIVE)
   include(CheckCXXCompilerFlag)

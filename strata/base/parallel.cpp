@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 
+#include "strata/base/affinity.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/processors.hpp"
 
@@ -90,7 +91,9 @@ int processors_of_openmp_places() {
 
 void run_on_threads(int threads, FunctionRef<void(int, int)> body) {
   require_possible(threads);
+  const std::span<const int> processors = detail::scoped_processors();
   if (threads <= 1 || omp_in_parallel()) {
+    const detail::ThreadBinding binding(processors, 0);
     body(0, 1);
     return;
   }
@@ -98,6 +101,7 @@ void run_on_threads(int threads, FunctionRef<void(int, int)> body) {
 #pragma omp parallel num_threads(threads)
   {
     try {
+      const detail::ThreadBinding binding(processors, omp_get_thread_num());
       body(omp_get_thread_num(), omp_get_num_threads());
     } catch (...) {
       failure.keep();

@@ -14,12 +14,13 @@ rt::StreamHandle handle_of(const Stream& stream) {
 }  // namespace
 
 void Stream::Destroy::operator()(void* handle) const noexcept {
+  if (ownership == Ownership::callers) return;
   // The runtime finishes what is still in the stream. A failure is that of earlier work, and the
   // next call reports it too.
   static_cast<void>(STRATA_RT(StreamDestroy)(static_cast<rt::StreamHandle>(handle)));
 }
 
-Stream::Stream(StreamPriority priority) {
+Stream::Stream(StreamPriority priority) : Stream(nullptr, Ownership::own) {
   int lowest = 0;
   int highest = 0;
   STRATA_RT_CALL(DeviceGetStreamPriorityRange, &lowest, &highest);

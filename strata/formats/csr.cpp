@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <limits>
 #include <numeric>
+#include <type_traits>
 #include <vector>
 
 #include "strata/base/checked.hpp"
@@ -16,12 +16,27 @@ namespace strata {
 namespace {
 
 // Checks sizes and offsets, which everything that walks the rows relies on.
-template <Value V, Index I>
+template <Index I>
 void validate_layout(I rows, I cols, std::span<const Offset> row_offsets,
-                     std::span<const I> columns, std::span<const V> values) {
+                     std::span<const I> columns, std::size_t values) {
   require_shape(rows, cols);
-  require_size("column indices", columns.size(), static_cast<Offset>(values.size()));
+  require_size("column indices", columns.size(), static_cast<Offset>(values));
   require_offsets(kRows, rows, row_offsets, columns.size());
+}
+
+// Puts the positions of the columns into the order of the columns; equal ones keep theirs. False,
+// and nothing done, if the columns increase strictly already.
+template <Index I>
+bool sort_positions(std::span<const I> columns, std::vector<Offset>& order) {
+  if (std::ranges::adjacent_find(columns, std::ranges::greater_equal{}) == columns.end()) {
+    return false;
+  }
+  order.resize(columns.size());
+  std::iota(order.begin(), order.end(), Offset{0});
+  std::sort(order.begin(), order.end(), [&](Offset a, Offset b) {
+    return columns[a] != columns[b] ? columns[a] < columns[b] : a < b;
+  });
+  return true;
 }
 
 // Sorts the entries of one row by column, keeping the order of equal columns, and adds those up.
@@ -29,14 +44,7 @@ void validate_layout(I rows, I cols, std::span<const Offset> row_offsets,
 template <Value V, Index I>
 Offset sort_and_merge_row(std::span<I> columns, std::span<V> values, std::vector<Offset>& order,
                           std::vector<std::pair<I, V>>& copy) {
-  if (std::ranges::adjacent_find(columns, std::ranges::greater_equal{}) == columns.end()) {
-    return static_cast<Offset>(columns.size());
-  }
-  order.resize(columns.size());
-  std::iota(order.begin(), order.end(), Offset{0});
-  std::ranges::sort(order, [&](Offset a, Offset b) {
-    return columns[a] != columns[b] ? columns[a] < columns[b] : a < b;
-  });
+  if (!sort_positions<I>(columns, order)) return static_cast<Offset>(columns.size());
   copy.resize(columns.size());
   for (std::size_t i = 0; i < order.size(); ++i) copy[i] = {columns[order[i]], values[order[i]]};
   Offset last = -1;
@@ -52,28 +60,76 @@ Offset sort_and_merge_row(std::span<I> columns, std::span<V> values, std::vector
   return last + 1;
 }
 
+// Numbers of base 1 as `To` of base 0. The smallest number wraps around to the largest, which is
+// no offset or column of any matrix: it is refused as all others below the base are.
+template <class To, class From>
+Array<To> from_base_one(std::span<const From> numbers) {
+  Array<To> shifted(numbers.size());
+  parallel_for(static_cast<Offset>(numbers.size()), [&](Offset i) {
+    using Bits = std::make_unsigned_t<To>;
+    shifted[i] = static_cast<To>(static_cast<Bits>(To{numbers[i]}) - Bits{1});
+  });
+  return shifted;
+}
+
+BorrowableArray<Offset> usable_offsets(std::span<const Offset> offsets, IndexBase base) {
+  if (base == IndexBase::one) return from_base_one<Offset>(offsets);
+  return BorrowableArray<Offset>::borrow(offsets);
+}
+BorrowableArray<Offset> usable_offsets(std::span<const std::int32_t> offsets, IndexBase base) {
+  if (base == IndexBase::one) return from_base_one<Offset>(offsets);
+  return Array<Offset>(offsets.begin(), offsets.end());
+}
+
+template <Index I>
+BorrowableArray<I> usable_columns(std::span<const I> columns, IndexBase base) {
+  if (base == IndexBase::one) return from_base_one<I>(columns);
+  return BorrowableArray<I>::borrow(columns);
+}
+
 }  // namespace
 
 template <Value V, Index I>
-Csr<V, I>::Csr(I rows, I cols, Array<Offset> row_offsets, Array<I> columns, Array<V> values)
-    : rows_(rows),
-      cols_(cols),
-      row_offsets_(std::move(row_offsets)),
-      columns_(std::move(columns)),
-      values_(std::move(values)) {
-  validate();
+Csr<V, I>::Csr(I rows, I cols, Arrays arrays)
+    : rows_(rows), cols_(cols), arrays_(std::move(arrays)) {
+  validate_layout<I>(rows_, cols_, row_offsets(), columns(), arrays_.values.size());
+  require_increasing<I>(kRows, cols_, row_offsets(), columns());
 }
 
 template <Value V, Index I>
-void Csr<V, I>::validate() const {
-  validate_layout<V, I>(rows_, cols_, row_offsets_, columns_, values_);
-  require_increasing<I>(kRows, cols_, row_offsets_, columns_);
+Csr<V, I>::Csr(I rows, I cols, Array<Offset> row_offsets, Array<I> columns, Array<V> values)
+    : Csr(rows, cols, Arrays{std::move(row_offsets), std::move(columns), std::move(values)}) {}
+
+template <Value V, Index I>
+Csr<V, I> Csr<V, I>::borrow(I rows, I cols, std::span<const Offset> row_offsets,
+                            std::span<const I> columns, std::span<const V> values, IndexBase base) {
+  return Csr(rows, cols,
+             Arrays{usable_offsets(row_offsets, base), usable_columns(columns, base),
+                    BorrowableArray<V>::borrow(values)});
+}
+
+template <Value V, Index I>
+Csr<V, I> Csr<V, I>::borrow(I rows, I cols, std::span<const std::int32_t> row_offsets,
+                            std::span<const I> columns, std::span<const V> values, IndexBase base) {
+  return Csr(rows, cols,
+             Arrays{usable_offsets(row_offsets, base), usable_columns(columns, base),
+                    BorrowableArray<V>::borrow(values)});
+}
+
+template <Value V, Index I>
+std::span<V> Csr<V, I>::mutable_values() {
+  if (borrows()) {
+    throw InvalidArgument(
+        "the values of a borrowed matrix belong to the caller and cannot be changed through it; a "
+        "copy of the matrix has values of its own");
+  }
+  return arrays_.values.owned_elements();
 }
 
 template <Value V, Index I>
 Csr<V, I> Csr<V, I>::from_unsorted(I rows, I cols, Array<Offset> row_offsets, Array<I> columns,
                                    Array<V> values) {
-  validate_layout<V, I>(rows, cols, row_offsets, columns, values);
+  validate_layout<I>(rows, cols, row_offsets, columns, values.size());
   Array<Offset> lengths(static_cast<std::size_t>(rows) + 1);
   lengths[rows] = 0;
   parallel_dynamic(rows, 1024, [&](Offset begin, Offset end) {
@@ -105,8 +161,8 @@ Csr<V, I> Csr<V, I>::from_unsorted(I rows, I cols, Array<Offset> row_offsets, Ar
 template <Value V, Index I>
 Footprint Csr<V, I>::footprint() const {
   return {.value_bytes = nnz() * Offset{sizeof(V)},
-          .index_bytes =
-              nnz() * Offset{sizeof(I)} + static_cast<Offset>(row_offsets_.size() * sizeof(Offset)),
+          .index_bytes = nnz() * Offset{sizeof(I)} +
+                         static_cast<Offset>(row_offsets().size() * sizeof(Offset)),
           .stored_entries = nnz(),
           .entries = nnz()};
 }
@@ -162,20 +218,33 @@ To convert_value(From value) {
   }
 }
 
+// Indices and values apart, so that each pair of types is compiled once and not with all pairs of
+// the others.
+template <Index To, Index From>
+Array<To> converted_indices(std::span<const From> indices) {
+  Array<To> result(indices.size());
+  parallel_for(static_cast<Offset>(indices.size()),
+               [&](Offset k) { result[k] = static_cast<To>(indices[k]); });
+  return result;
+}
+template <Value To, Value From>
+Array<To> converted_values(std::span<const From> values) {
+  Array<To> result(values.size());
+  parallel_for(static_cast<Offset>(values.size()),
+               [&](Offset k) { result[k] = convert_value<To>(values[k]); });
+  return result;
+}
+
 }  // namespace
 
 template <Value ToV, Index ToI, Value V, Index I>
 Csr<ToV, ToI> converted(const Csr<V, I>& matrix) {
   const ToI rows = narrow<ToI>(matrix.rows(), "the number of rows");
   const ToI cols = narrow<ToI>(matrix.cols(), "the number of columns");
-  Array<Offset> offsets(matrix.row_offsets().begin(), matrix.row_offsets().end());
-  Array<ToI> columns(matrix.nnz());
-  Array<ToV> values(matrix.nnz());
-  parallel_for(matrix.nnz(), [&](Offset k) {
-    columns[k] = static_cast<ToI>(matrix.columns()[k]);
-    values[k] = convert_value<ToV>(matrix.values()[k]);
-  });
-  return Csr<ToV, ToI>(rows, cols, std::move(offsets), std::move(columns), std::move(values));
+  const auto offsets = matrix.row_offsets();
+  return Csr<ToV, ToI>(rows, cols, Array<Offset>(offsets.begin(), offsets.end()),
+                       converted_indices<ToI>(matrix.columns()),
+                       converted_values<ToV>(matrix.values()));
 }
 
 #define STRATA_CONVERT_TO(V, I, ToV)                                \

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <vector>
 
+#include "strata/machine/default_profile.hpp"
 #include "strata/machine/internal/profile_file.hpp"
+#include "strata/machine/internal/profile_keeper.hpp"
 #include "strata/machine/system.hpp"
 
 namespace strata {
@@ -77,6 +79,7 @@ CacheLevel cache_from(const FactReader& reader) {
 }  // namespace
 
 fs::path cache_folder() {
+  if (fs::path folder = detail::folder_of_policy(); !folder.empty()) return folder;
   if (const std::string folder = environment("STRATA_CACHE_DIR"); !folder.empty()) return folder;
   if (const std::string caches = environment("XDG_CACHE_HOME"); !caches.empty()) {
     return fs::path(caches) / "strata";
@@ -164,9 +167,12 @@ void save_profile(const MachineProfile& profile, const fs::path& path) {
   detail::write_profile_file(path, to_json(profile));
 }
 
-CachedProfile measure_again(const fs::path& path, const MeasureOptions& options) {
+namespace {
+
+CachedProfile measured(const fs::path& path, const MeasureOptions& options, bool write) {
   const MeasuringConditions conditions = measuring_conditions(options);
   CachedProfile known{.profile = measure_machine(options), .measured = true};
+  if (!write) return known;
   if (const std::string doubts = doubts_about(known.profile, conditions); !doubts.empty()) {
     known.remark = fmt::format("not stored: {}", doubts);
     return known;
@@ -175,7 +181,21 @@ CachedProfile measure_again(const fs::path& path, const MeasureOptions& options)
   return known;
 }
 
-CachedProfile load_or_measure(const fs::path& path, const MeasureOptions& options) {
+detail::ProfileKeeper<CachedProfile>& keeper() {
+  static detail::ProfileKeeper<CachedProfile> profiles;
+  return profiles;
+}
+
+constexpr int kThisMachine = 0;
+
+}  // namespace
+
+CachedProfile measure_again(const fs::path& path, const MeasureOptions& options) {
+  return measured(path, options, true);
+}
+
+CachedProfile load_or_measure(const fs::path& path, const MeasureOptions& options,
+                              const ProfilePolicy& policy) {
   const auto load = [&] {
     auto profile = load_profile(path);
     if (profile) {
@@ -184,13 +204,21 @@ CachedProfile load_or_measure(const fs::path& path, const MeasureOptions& option
     }
     return profile;
   };
-  return detail::load_or_else<CachedProfile>(path, load,
-                                             [&] { return measure_again(path, options); });
+  return detail::load_or_else<CachedProfile>(
+      path, policy, load, [&] { return measured(path, options, policy.write); },
+      [&] { return default_profile(options.threads); });
 }
 
 const CachedProfile& cached_machine_profile() {
-  static const CachedProfile known = load_or_measure(profile_path(), {.seconds = 1.5});
-  return known;
+  return keeper().get(kThisMachine, [](const ProfilePolicy& policy) {
+    return load_or_measure(profile_path(), {.seconds = 1.5, .progress = policy.progress}, policy);
+  });
+}
+
+void set_machine_profile(const std::optional<MachineProfile>& profile) {
+  if (!profile) return keeper().supply(kThisMachine, std::nullopt);
+  detail::require_usable([&] { profile_from_json(to_json(*profile), "the supplied profile"); });
+  keeper().supply(kThisMachine, CachedProfile{.profile = *profile});
 }
 
 }  // namespace strata

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "strata/base/processors.hpp"
 #include "strata/base/types.hpp"
@@ -38,9 +39,9 @@ enum class VectorOrder {
   plan,    // as the plan works: no copies, but vectors may have padded rows, which are zero
 };
 
-// The share of a cache that windows fill unless the options say otherwise. On processors: caches
-// are not fully associative, and other data pass through. On GPUs groups of levels are fastest when
-// they may fill the whole L2 cache, as in Panzlaff's thesis.
+// The share of a cache that windows fill unless the options say otherwise. On processors it leaves
+// room for vectors and for what caches lose by not being fully associative, as RACE's safety factor
+// does. On GPUs groups of levels may fill the whole L2 cache, as in Panzlaff's thesis.
 inline constexpr double kProcessorCacheShare = 0.7;
 inline constexpr double kGpuCacheShare = 1.0;
 
@@ -68,6 +69,7 @@ struct PowerOptions {
   // On processors. The most threads that planning and the plan use, whatever the process uses
   // besides; 0: thread_count() when it is planned.
   int threads = 0;
+  std::vector<int> affinity;  // thread t runs on processor affinity[t]; none: anywhere
   const MachineProfile* profile = nullptr;  // to predict with; none: that of this machine
   // That the threads can have at once, for wavefront sweeps need one each; usable = 0: what this
   // process has.
@@ -85,6 +87,7 @@ struct ProductOptions {
   Offset slice_height = 0;                       // as for powers
   bool autotune = true;                          // as for powers
   int threads = 0;                               // as for powers
+  std::vector<int> affinity;                     // as for powers
   const MachineProfile* profile = nullptr;       // as for powers
   const gpu::GpuProfile* gpu_profile = nullptr;  // as for powers
 };

@@ -12,6 +12,7 @@
 #include "strata/kernels/cpu/arithmetic.hpp"
 #include "strata/plans/internal/checks.hpp"
 #include "strata/plans/internal/prepared.hpp"
+#include "strata/plans/internal/strided.hpp"
 #include "strata/plans/internal/workspace.hpp"
 
 namespace strata {
@@ -87,7 +88,7 @@ void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace
   detail::require_elements("the block of powers", std::ssize(powers),
                            Offset{vector_rows()} * power(), vectors());
   require_apart(x, powers);
-  const ThreadCountScope team(plan.threads);
+  const detail::Team team(plan);
   const auto each = x.size();
   if (plan.direct()) {
     auto& state = State<V>::of(workspace, plan.identity, 0);
@@ -111,7 +112,7 @@ void PowerPlan<V, I>::apply_last(std::span<const V> x, std::span<V> last,
   detail::require_elements("x", std::ssize(x), vector_rows(), vectors());
   detail::require_elements("the last power", std::ssize(last), vector_rows(), vectors());
   require_apart(x, last);
-  const ThreadCountScope team(plan.threads);
+  const detail::Team team(plan);
   const bool direct = plan.direct();
   auto& state = State<V>::of(workspace, plan.identity, direct ? 1 : 3);
   // Powers alternate between two vectors so that the last one is where it belongs.
@@ -127,25 +128,45 @@ void PowerPlan<V, I>::apply_last(std::span<const V> x, std::span<V> last,
 }
 
 template <Value V, Index I>
+PlanWorkspace<V> PowerPlan<V, I>::make_strided_workspace() const {
+  return workspace_with(power() + 1);
+}
+
+template <Value V, Index I>
+void PowerPlan<V, I>::apply(StridedVectors<const V> x, StridedVectors<V> powers,
+                            Offset power_stride, Workspace& workspace) const {
+  const detail::Prepared<V, I>& plan = prepared();
+  auto& state = State<V>::of(workspace, plan.identity, power() + 1);
+  const detail::Team team(plan);
+  detail::pack<V, I>(x, order(), vectors(), state.vectors[0]);
+  plan.run(state.team(), plan.coefficients, [&](int k) { return state.vectors[k].data(); });
+  for (int k = 1; k <= power(); ++k) {
+    detail::unpack<V, I>(
+        state.vectors[k], order(), vectors(),
+        {powers.data + (k - 1) * power_stride, powers.row_stride, powers.vector_stride});
+  }
+}
+
+template <Value V, Index I>
 const PaddedOrder<I>& PowerPlan<V, I>::order() const {
   return prepared().arrangement->order;
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::to_plan_order(std::span<const V> of_rows, std::span<V> padded) const {
-  const ThreadCountScope team(prepared().threads);
+  const detail::Team team(prepared());
   order().gather(of_rows, padded, vectors());
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::to_caller_order(std::span<const V> padded, std::span<V> of_rows) const {
-  const ThreadCountScope team(prepared().threads);
+  const detail::Team team(prepared());
   order().scatter(padded, of_rows, vectors());
 }
 
 template <Value V, Index I>
 void PowerPlan<V, I>::update_values(const Csr<V, I>& matrix) {
-  const ThreadCountScope team(prepared().threads);
+  const detail::Team team(prepared());
   prepared_->assign_values(matrix);
 }
 

@@ -26,6 +26,7 @@
 #include "strata/order/padded_order.hpp"
 #include "strata/plans/candidate.hpp"
 #include "strata/plans/plan_options.hpp"
+#include "strata/plans/strided_vectors.hpp"
 #include "strata/plans/workspace.hpp"
 
 namespace strata {
@@ -62,6 +63,13 @@ class PowerPlan {
   // last = y_p alone, with two vectors in all however large p is: power k overwrites power k − 2,
   // whose readers are among the inputs of k.
   void apply_last(std::span<const V> x, std::span<V> last, Workspace& workspace) const;
+
+  // apply for vectors of rows in the caller's order that are not interleaved, with a workspace that
+  // has room for copies of them; y_k begins at powers.data + (k − 1)·power_stride. They must not
+  // share elements.
+  Workspace make_strided_workspace() const;
+  void apply(StridedVectors<const V> x, StridedVectors<V> powers, Offset power_stride,
+             Workspace& workspace) const;
 
   // Where the plan has the rows; for callers that work in its order.
   const PaddedOrder<I>& order() const;

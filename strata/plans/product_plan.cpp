@@ -1,11 +1,12 @@
 #include "strata/plans/product_plan.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "strata/base/instantiate.hpp"
-#include "strata/base/parallel.hpp"
 #include "strata/plans/internal/checks.hpp"
 #include "strata/plans/internal/prepared.hpp"
+#include "strata/plans/internal/strided.hpp"
 #include "strata/plans/internal/workspace.hpp"
 
 namespace strata {
@@ -68,16 +69,49 @@ void ProductPlan<V, I>::apply(V alpha, std::span<const V> x, V beta, std::span<V
                         static_cast<Offset>(y.size_bytes()));
   const bool direct = plan.direct();
   auto& state = detail::WorkspaceState<V>::of(workspace, plan.identity, direct ? 0 : 2);
-  const ThreadCountScope team(plan.threads);
+  const detail::Team team(plan);
   V* from = direct ? const_cast<V*>(x.data()) : state.vectors[0].data();
   V* to = direct ? y.data() : state.vectors[1].data();
   if (!direct) {
     order().template gather<V>(x, state.vectors[0], vectors());
     if (beta != V{}) order().template gather<V>(y, state.vectors[1], vectors());
   }
-  const cpu::StepCoefficients<V> step{.alpha = alpha, .beta = beta};
-  plan.run(state.team(), {&step, 1}, [&](int k) { return k == 0 ? from : to; }, to);
+  run(alpha, from, beta, to, state);
   if (!direct) order().template scatter<V>(state.vectors[1], y, vectors());
+}
+
+template <Value V, Index I>
+void ProductPlan<V, I>::run(V alpha, const V* x, V beta, V* y,
+                            detail::WorkspaceState<V>& state) const {
+  const cpu::StepCoefficients<V> step{.alpha = alpha, .beta = beta};
+  prepared().run(
+      state.team(), {&step, 1}, [&](int k) { return k == 0 ? const_cast<V*>(x) : y; }, y);
+}
+
+template <Value V, Index I>
+PlanWorkspace<V> ProductPlan<V, I>::make_strided_workspace() const {
+  const Offset longest = std::max(order().padded_rows(), cols());
+  return detail::WorkspaceState<V>::make(prepared().identity, prepared().threads, 2,
+                                         static_cast<std::size_t>(longest) * vectors());
+}
+
+template <Value V, Index I>
+void ProductPlan<V, I>::apply(V alpha, StridedVectors<const V> x, V beta, StridedVectors<V> y,
+                              Workspace& workspace) const {
+  auto& state = detail::WorkspaceState<V>::of(workspace, prepared().identity, 2);
+  const detail::Team team(prepared());
+  const std::span<V> packed_x = state.vectors[0];
+  const std::span<V> packed_y = state.vectors[1];
+  if (order().is_identity()) {
+    detail::pack<V>(x, cols(), vectors(), packed_x);
+  } else {
+    detail::pack<V, I>(x, order(), vectors(), packed_x);
+  }
+  if (beta != V{}) {
+    detail::pack<V, I>({y.data, y.row_stride, y.vector_stride}, order(), vectors(), packed_y);
+  }
+  run(alpha, packed_x.data(), beta, packed_y.data(), state);
+  detail::unpack<V, I>(packed_y, order(), vectors(), y);
 }
 
 template <Value V, Index I>
@@ -87,19 +121,19 @@ const PaddedOrder<I>& ProductPlan<V, I>::order() const {
 
 template <Value V, Index I>
 void ProductPlan<V, I>::to_plan_order(std::span<const V> of_rows, std::span<V> padded) const {
-  const ThreadCountScope team(prepared().threads);
+  const detail::Team team(prepared());
   order().gather(of_rows, padded, vectors());
 }
 
 template <Value V, Index I>
 void ProductPlan<V, I>::to_caller_order(std::span<const V> padded, std::span<V> of_rows) const {
-  const ThreadCountScope team(prepared().threads);
+  const detail::Team team(prepared());
   order().scatter(padded, of_rows, vectors());
 }
 
 template <Value V, Index I>
 void ProductPlan<V, I>::update_values(const Csr<V, I>& matrix) {
-  const ThreadCountScope team(prepared().threads);
+  const detail::Team team(prepared());
   prepared_->assign_values(matrix);
 }
 

@@ -21,6 +21,7 @@
 #include "strata/order/padded_order.hpp"
 #include "strata/plans/candidate.hpp"
 #include "strata/plans/plan_options.hpp"
+#include "strata/plans/strided_vectors.hpp"
 #include "strata/plans/workspace.hpp"
 
 namespace strata {
@@ -56,6 +57,12 @@ class ProductPlan {
   void apply(std::span<const V> x, std::span<V> y, Workspace& workspace) const;
   void apply(V alpha, std::span<const V> x, V beta, std::span<V> y, Workspace& workspace) const;
 
+  // The same for vectors of rows in the caller's order that are not interleaved, with a workspace
+  // that has room for copies of them. They must not share elements.
+  Workspace make_strided_workspace() const;
+  void apply(V alpha, StridedVectors<const V> x, V beta, StridedVectors<V> y,
+             Workspace& workspace) const;
+
   // Where the plan has the rows; for callers that work in its order.
   const PaddedOrder<I>& order() const;
   void to_plan_order(std::span<const V> of_rows, std::span<V> padded) const;
@@ -73,6 +80,7 @@ class ProductPlan {
 
  private:
   const detail::Prepared<V, I>& prepared() const;
+  void run(V alpha, const V* x, V beta, V* y, detail::WorkspaceState<V>& state) const;
 
   template <Value W, Index J>
   friend ProductPlan<W, J> plan_product(const Csr<W, J>& matrix, const ProductOptions& options);

@@ -1,10 +1,12 @@
 #include "strata/device/stream.hpp"
 
 #include <stdexcept>
+#include <utility>
 
 #include "strata/device/error.hpp"
 #include "strata/device/event.hpp"
 #include "strata/device/graph.hpp"
+#include "strata/device/internal/runtime.hpp"
 #include "tests/device/kernels.hpp"
 #include "tests/support/gpu.hpp"
 
@@ -87,6 +89,53 @@ TEST_F(Streams, ARecordingThatFailsLeavesTheStreamUsable) {
   EXPECT_THROW(gpu::Graph::capture(stream, [&] { stream.synchronize(); }), gpu::DeviceError);
   add_to_all(array.span(), 5, stream);
   expect_all(5, array, stream);
+}
+
+TEST_F(Streams, AdoptOneOfTheCallersAndLeaveItToThem) {
+  gpu::rt::StreamHandle callers = nullptr;
+  STRATA_RT_CALL(StreamCreate, &callers);
+  {
+    gpu::Stream adopted = gpu::Stream::adopt(callers);
+    EXPECT_EQ(adopted.native(), static_cast<void*>(callers));
+    gpu::DeviceArray<int> array = zeros(1 << 20, adopted);
+    for (int i = 0; i < 10; ++i) add_to_all(array.span(), 1, adopted);
+    // One order, whichever object the work comes through.
+    gpu::Stream same = gpu::Stream::adopt(callers);
+    add_to_all(array.span(), 5, same);
+    gpu::Stream moved = std::move(same);
+    expect_all(15, array, moved);
+    EXPECT_TRUE(adopted.idle());
+    adopted = gpu::Stream();  // drops the caller's, and is one of its own from now on
+    EXPECT_NE(adopted.native(), static_cast<void*>(callers));
+  }
+  // It is still there to be used and to be destroyed.
+  gpu::Stream again = gpu::Stream::adopt(callers);
+  gpu::DeviceArray<int> array = zeros(1000, again);
+  add_to_all(array.span(), 7, again);
+  expect_all(7, array, again);
+  EXPECT_EQ(STRATA_RT(StreamDestroy)(callers), gpu::rt::kSuccess);
+}
+
+TEST_F(Streams, AdoptTheDefaultStream) {
+  gpu::Stream stream = gpu::Stream::adopt(nullptr);
+  EXPECT_EQ(stream.native(), nullptr);
+  gpu::DeviceArray<int> array = zeros(1000, stream);
+  add_to_all(array.span(), 3, stream);
+  stream.synchronize();
+  EXPECT_TRUE(stream.idle());
+  expect_all(3, array, stream);
+  EXPECT_THROW(gpu::Graph::capture(stream, [] {}), gpu::DeviceError);
+}
+
+TEST_F(Streams, RecordedIntoAGraphMayBeTheCallers) {
+  gpu::Stream owner;
+  gpu::Stream adopted = gpu::Stream::adopt(owner.native());
+  gpu::DeviceArray<int> array = zeros(1000, owner);
+  const gpu::Graph graph =
+      gpu::Graph::capture(adopted, [&] { add_to_all(array.span(), 2, owner); });
+  graph.launch(adopted);
+  graph.launch(owner);
+  expect_all(4, array, owner);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // The CPU kernels against the reference kernels: every format, encoding, slice height, number of
-// vectors, coefficient and row range, on every awkward matrix.
+// vectors, coefficient and row range, on every awkward matrix, at every level of instructions that
+// this machine has.
 #include <gtest/gtest.h>
 
+#include "strata/kernels/cpu/levels.hpp"
 #include "strata/kernels/cpu/step.hpp"
 #include "tests/support/step_check.hpp"
 #include "tests/support/types.hpp"
@@ -22,6 +24,16 @@ auto on_cpu(const Matrix& matrix) {
   using I = typename Matrix::index_type;
   return [&matrix](const cpu::StepCoefficients<V>& coefficients, const cpu::StepVectors<V>& vectors,
                    RowRange<I> rows) { cpu::step(matrix, coefficients, vectors, rows); };
+}
+
+// body() at each level.
+template <class Body>
+void at_every_level(const Body& body) {
+  for (const cpu::Level level : cpu::available_levels()) {
+    SCOPED_TRACE(cpu::name_of(level));
+    const cpu::LevelScope scope(level);
+    body();
+  }
 }
 
 template <class Matrix, Value V, Index I>
@@ -49,7 +61,8 @@ void expect_steps_on_all(Build&& build) {
   for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
     SCOPED_TRACE(name);
     const Csr<V, I> csr = entries.to_csr();
-    expect_steps(build(csr), csr);
+    const auto matrix = build(csr);
+    at_every_level([&] { expect_steps(matrix, csr); });
   }
 }
 
@@ -100,7 +113,7 @@ TYPED_TEST(CpuStep, HolesNeverLetAnythingThrough) {
   const Csr<V, I> csr = test::tridiagonal_with_a_hole<V, I>(32);
   for (const int count : {1, 3}) {
     const auto expect = [&](const auto& matrix) {
-      test::expect_holes_let_nothing_through(csr, count, on_cpu(matrix));
+      at_every_level([&] { test::expect_holes_let_nothing_through(csr, count, on_cpu(matrix)); });
     };
     expect(csr);
     expect(Sell<V, I>::from_csr(csr, {.slice_height = 8}));

@@ -4,14 +4,21 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <tuple>
+#include <vector>
 
 #include "strata/base/error.hpp"
 #include "strata/base/processors.hpp"
+#include "strata/machine/default_profile.hpp"
 #include "strata/machine/internal/profile_file.hpp"
 #include "tests/machine/support.hpp"
 
@@ -297,6 +304,196 @@ TEST_F(StoredProfile, TheKnownMachineStaysTheSame) {
   fs::remove_all(file("cache"));
   EXPECT_EQ(&cached_machine_profile(), &known);
   EXPECT_EQ(known.remark, "");
+}
+
+// The policy of the process, put back afterwards, with a folder of its own.
+class PolicyOfProfiles : public StoredProfile {
+ protected:
+  PolicyOfProfiles() {
+    unsetenv("STRATA_PROFILE");
+    setenv("STRATA_CACHE_DIR", cache().c_str(), 1);
+  }
+  ~PolicyOfProfiles() override {
+    unsetenv("STRATA_PROFILE");
+    set_machine_profile(std::nullopt);
+    set_profile_policy({});
+  }
+
+  fs::path cache() const { return file("cache"); }
+
+  // Counts what a measurement tells about itself: 0 if there is none.
+  ProfilePolicy counting(ProfilePolicy policy) {
+    policy.progress = [this](std::string_view, double) { ++told_; };
+    return policy;
+  }
+  MeasureOptions quick_counting() {
+    MeasureOptions options = kQuick;
+    options.progress = [this](std::string_view, double) { ++told_; };
+    return options;
+  }
+
+  int told_ = 0;
+};
+
+void expect_defaults(const CachedProfile& known) {
+  EXPECT_EQ(known.profile, default_profile());
+  EXPECT_FALSE(known.measured);
+  EXPECT_FALSE(known.stored);
+  EXPECT_NE(known.remark.find("default figures"), std::string::npos) << known.remark;
+}
+
+TEST_F(PolicyOfProfiles, ThatForbidsMeasuringGivesDefaultsAndWritesNothing) {
+  set_profile_policy(counting({.measure = false}));
+  expect_defaults(cached_machine_profile());
+  EXPECT_EQ(told_, 0);
+  EXPECT_FALSE(fs::exists(cache()));
+}
+
+TEST_F(PolicyOfProfiles, ThatForbidsMeasuringUsesWhatIsStored) {
+  save_profile(imaginary_machine(), profile_path());
+  set_profile_policy(counting({.measure = false, .write = false}));
+  EXPECT_EQ(cached_machine_profile().profile, imaginary_machine());
+  EXPECT_EQ(cached_machine_profile().remark, "");
+  EXPECT_EQ(told_, 0);
+}
+
+TEST_F(PolicyOfProfiles, ThatForbidsMeasuringSaysWhatIsWrongWithWhatIsStored) {
+  fs::create_directory(cache());
+  fs::permissions(cache(), fs::perms::owner_all);
+  write(profile_path(), "hello");
+  set_profile_policy(counting({.measure = false}));
+  const CachedProfile& known = cached_machine_profile();
+  expect_defaults(known);
+  EXPECT_NE(known.remark.find("is not JSON"), std::string::npos) << known.remark;
+  EXPECT_EQ(told_, 0);
+}
+
+TEST_F(PolicyOfProfiles, ThatForbidsReadingUsesNothingStored) {
+  save_profile(imaginary_machine(), profile_path());
+  set_profile_policy(counting({.read = false, .measure = false}));
+  expect_defaults(cached_machine_profile());
+  EXPECT_EQ(told_, 0);
+  const CachedProfile measured =
+      load_or_measure(profile_path(), quick_counting(), {.read = false, .write = false});
+  EXPECT_TRUE(measured.measured);
+  EXPECT_GT(told_, 0);
+  EXPECT_EQ(load_profile(profile_path()), imaginary_machine());
+}
+
+TEST_F(PolicyOfProfiles, ThatForbidsWritingMeasuresAndLeavesNoTrace) {
+  const fs::path path = cache() / "profile.json";
+  const CachedProfile known = load_or_measure(path, quick_counting(), {.write = false});
+  EXPECT_TRUE(known.measured);
+  EXPECT_FALSE(known.stored);
+  EXPECT_EQ(known.remark, "");
+  EXPECT_GT(told_, 0);
+  EXPECT_FALSE(fs::exists(cache()));
+  // It is the policy that made the difference.
+  EXPECT_TRUE(load_or_measure(path, quick_counting(), {}).stored);
+}
+
+TEST_F(PolicyOfProfiles, MeasurementsTellTheProgramWhichMayGiveUp) {
+  set_profile_policy(
+      {.progress = [](std::string_view, double) { throw std::runtime_error("no"); }});
+  EXPECT_THROW(cached_machine_profile(), std::runtime_error);
+  EXPECT_FALSE(fs::exists(cache()));
+  set_profile_policy({.measure = false});
+  expect_defaults(cached_machine_profile());
+}
+
+TEST_F(PolicyOfProfiles, NamesTheFolder) {
+  save_profile(imaginary_machine(), file("theirs") / profile_path().filename());
+  set_profile_policy({.measure = false, .write = false, .folder = file("theirs")});
+  EXPECT_EQ(cache_folder(), file("theirs"));
+  EXPECT_EQ(cached_machine_profile().profile, imaginary_machine());
+  set_profile_policy({.measure = false});
+  EXPECT_EQ(cache_folder(), cache());
+}
+
+TEST_F(PolicyOfProfiles, ComesFromTheEnvironmentWhereTheProgramSetsNone) {
+  const auto words = [](const char* word) {
+    setenv("STRATA_PROFILE", word, 1);
+    const ProfilePolicy policy = policy_from_environment();
+    return std::tuple(policy.read, policy.measure, policy.write, policy.folder.empty());
+  };
+  EXPECT_EQ(words(""), std::tuple(true, true, true, true));
+  EXPECT_EQ(words("on"), std::tuple(true, true, true, true));
+  EXPECT_EQ(words("read"), std::tuple(true, false, false, true));
+  EXPECT_EQ(words("off"), std::tuple(false, false, false, true));
+  try {
+    words("of");
+    FAIL() << "'of' is no policy";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(),
+                 "the environment variable STRATA_PROFILE is 'of', not on, read or off");
+  }
+  // A policy that the program has set is the one that holds.
+  set_profile_policy({.write = false});
+  EXPECT_TRUE(profile_policy().measure);
+  EXPECT_FALSE(profile_policy().write);
+}
+
+TEST_F(PolicyOfProfiles, ASuppliedProfileIsUsedAndNothingElseIsLookedFor) {
+  MachineProfile supplied = imaginary_machine();
+  supplied.fingerprint.host = "elsewhere";  // whose it is does not matter
+  set_profile_policy(
+      {.progress = [](std::string_view, double) { throw std::runtime_error("no"); }});
+  set_machine_profile(supplied);
+  const CachedProfile& known = cached_machine_profile();
+  EXPECT_EQ(known.profile, supplied);
+  EXPECT_EQ(known.remark, "");
+  EXPECT_FALSE(known.measured);
+  EXPECT_FALSE(fs::exists(cache()));
+  // Neither a policy nor another profile takes it away from whoever holds it.
+  set_profile_policy({.measure = false});
+  EXPECT_EQ(&cached_machine_profile(), &known);
+  set_machine_profile(imaginary_machine());
+  EXPECT_EQ(cached_machine_profile().profile, imaginary_machine());
+  set_machine_profile(std::nullopt);
+  expect_defaults(cached_machine_profile());
+  EXPECT_EQ(known.profile, supplied);
+}
+
+TEST_F(PolicyOfProfiles, ASuppliedProfileThatCannotBeIsRefused) {
+  const auto expect_refused = [](const std::function<void(MachineProfile&)>& change,
+                                 const std::string& part) {
+    MachineProfile profile = imaginary_machine();
+    change(profile);
+    try {
+      set_machine_profile(profile);
+      ADD_FAILURE() << "nothing thrown, expected: " << part;
+    } catch (const InvalidArgument& error) {
+      EXPECT_NE(std::string(error.what()).find("the supplied profile: " + part), std::string::npos)
+          << error.what();
+    }
+  };
+  expect_refused([](auto& profile) { profile = {}; }, "'memory_bytes'");
+  expect_refused([](auto& profile) { profile.read.clear(); }, "'read' is empty");
+  expect_refused([](auto& profile) { profile.hockney.bytes_per_second = std::nan(""); },
+                 "'bytes_per_second' is no number");
+  expect_refused([](auto& profile) { std::swap(profile.plateaus[0], profile.plateaus[1]); },
+                 "'plateaus' is not in order");
+}
+
+TEST_F(PolicyOfProfiles, MayBeSetAndAskedForByManyThreads) {
+  set_profile_policy({.measure = false});
+  const MachineProfile defaults = default_profile();
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 50; ++i) {
+        if (thread == 0) set_profile_policy({.measure = false});
+        if (thread == 1) {
+          set_machine_profile(i % 2 == 0 ? std::optional(imaginary_machine()) : std::nullopt);
+        }
+        const MachineProfile& known = cached_machine_profile().profile;
+        if (known != defaults && known != imaginary_machine()) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace

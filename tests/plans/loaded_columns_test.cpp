@@ -163,12 +163,12 @@ TEST(LoadedColumnsOfPlans, AreWaitedForByEveryPartOfEveryTask) {
           for (const Sweep<I>& sweep : prepared.sweeps) {
             EXPECT_EQ(races_of(sweep, rows, loads), 0)
                 << name << ", " << name_of(strategy) << ", " << name_of(format) << ", " << threads
-                << " threads, rows " << prepared.candidates.front().order;
+                << " threads, rows " << text_of(prepared.record.choice().order);
             for (std::size_t task = 0; task < sweep.schedule().tasks.size(); ++task) {
               with_neighbours += sweep.waits_for(task, 0, sweep.parts() - 1) ? 0 : 1;
             }
           }
-          orders.insert(prepared.candidates.front().order);
+          orders.insert(text_of(prepared.record.choice().order));
         }
       }
     }

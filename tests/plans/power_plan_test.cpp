@@ -106,6 +106,32 @@ TYPED_TEST(PowerPlanTyped, AgreesWithTheReferenceOnAStencilAndThreads) {
   }
 }
 
+TEST(PowerPlan, TakesVectorsWithStrides) {
+  for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::levels}) {
+    const auto matrix = generate<double, I>("stencil7:12x12x12,shuffle=1");
+    PowerOptions options = quick_options();
+    options.strategy = strategy;
+    options.power = 3;
+    const Plan plan = plan_powers(matrix, options);
+    const auto x = random_vector<double>(static_cast<std::size_t>(matrix.rows()), 1);
+    std::vector<double> expected(3 * x.size());
+    auto workspace = plan.make_workspace();
+    plan.apply(x, expected, workspace);
+    std::vector<double> spread(2 * x.size());
+    for (std::size_t row = 0; row < x.size(); ++row) spread[2 * row] = x[row];
+    // Every power in a column of a row-major array with room for four.
+    std::vector<double> powers(4 * x.size(), -7);
+    auto strided = plan.make_strided_workspace();
+    plan.apply({spread.data(), 2}, {powers.data(), 4}, 1, strided);
+    for (std::size_t row = 0; row < x.size(); ++row) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        ASSERT_EQ(powers[4 * row + k], expected[k * x.size() + row]) << row << " " << k;
+      }
+      ASSERT_EQ(powers[4 * row + 3], -7);
+    }
+  }
+}
+
 TEST(PowerPlan, AgreesWithTheReferenceInEveryWay) {
   int turn = 0;
   for (const auto& [name, matrix] : plan_matrices()) {

@@ -2,6 +2,7 @@
 #include "strata/plans/product_plan.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <limits>
 
@@ -171,6 +172,55 @@ TEST(ProductPlan, TakesNewValuesOnItsPatternOnly) {
     plan.apply(x, updated, workspace);
     EXPECT_EQ(updated, expected);
   }
+}
+
+TEST(ProductPlan, TakesVectorsWithStrides) {
+  for (const char* spec : {"stencil7:12x12x12", "stencil7:12x12x12,shuffle=1"}) {
+    const auto matrix = generate<double, std::int32_t>(spec);
+    const auto rows = static_cast<std::size_t>(matrix.rows());
+    ProductOptions options = quick_product();
+    options.vectors = 3;
+    const auto plan = plan_product(matrix, options);
+    const auto x = random_vector<double>(3 * rows, 1);
+    const auto y = random_vector<double>(3 * rows, 2);
+    std::vector<double> expected = y;
+    auto workspace = plan.make_workspace();
+    plan.apply(2.0, x, -1.0, expected, workspace);
+    // Columns with a leading dimension; what is between them stays as it was.
+    const std::size_t leading = rows + 5;
+    std::vector<double> x_columns(3 * leading, -7);
+    std::vector<double> y_columns(3 * leading, -7);
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t v = 0; v < 3; ++v) {
+        x_columns[v * leading + row] = x[row * 3 + v];
+        y_columns[v * leading + row] = y[row * 3 + v];
+      }
+    }
+    auto strided = plan.make_strided_workspace();
+    const auto ld = static_cast<Offset>(leading);
+    plan.apply(2.0, {x_columns.data(), 1, ld}, -1.0, {y_columns.data(), 1, ld}, strided);
+    for (std::size_t v = 0; v < 3; ++v) {
+      for (std::size_t row = 0; row < leading; ++row) {
+        const double wanted = row < rows ? expected[row * 3 + v] : -7;
+        ASSERT_EQ(y_columns[v * leading + row], wanted) << spec << " " << row << " " << v;
+      }
+    }
+  }
+}
+
+TEST(ProductPlan, RunsOnTheProcessorsThatItIsGiven) {
+  const auto matrix = generate<double, std::int32_t>("stencil7:20x20x20");
+  const auto x = random_vector<double>(static_cast<std::size_t>(matrix.rows()), 1);
+  std::vector<double> y(x.size());
+  ProductOptions options = quick_product();
+  options.threads = 2;
+  options.affinity = {1 << 20};
+  EXPECT_THROW(plan_product(matrix, options), InvalidArgument);
+  options.affinity = {sched_getcpu()};
+  const auto plan = plan_product(matrix, options);
+  auto workspace = plan.make_workspace();
+  plan.apply(x, y, workspace);
+  EXPECT_TRUE(check_step(matrix, {}, x, {}, y).passed);
 }
 
 TEST(ProductPlan, RefusesWhatMakesNoSense) {

@@ -81,7 +81,7 @@ TEST(PowerPlanThreads, BeyondTheMostAreRefused) {
   }
 }
 
-// A matrix that the imaginary machine takes a wave for.
+// A matrix that the imaginary machine takes a wavefront sweep for.
 Csr<double, I> matrix_for_a_sweep() {
   return generate<double, I>("stencil7:40x40x60");
 }

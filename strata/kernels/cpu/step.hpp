@@ -8,7 +8,9 @@
 //
 // Kernels run on the calling thread. They are called many times per sweep and trust their
 // arguments: vectors as long as the matrix says, and for the sliced formats ranges that begin and
-// end on a multiple of `row_alignment(matrix)` or at the last row.
+// end on a multiple of `row_alignment(matrix)` or at the last row. A number of vectors that is not
+// 1 … kMaxVectors throws InvalidArgument. There are kernels for several kinds of processors, and
+// the best that this one can run are called (levels.hpp).
 #pragma once
 
 #include <numeric>
@@ -18,26 +20,9 @@
 #include "strata/formats/csr.hpp"
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
+#include "strata/kernels/cpu/step_arguments.hpp"
 
 namespace strata::cpu {
-
-inline constexpr int kMaxVectors = 8;
-
-template <Value V>
-struct StepCoefficients {
-  V alpha{1};
-  V shift{};  // θ; 0 does not read the diagonal's x
-  V beta{};   // 0 does not read `previous`, which may then be anything
-};
-
-// Vectors side by side: element v of row r is at r·count + v.
-template <Value V>
-struct StepVectors {
-  const V* x = nullptr;
-  const V* previous = nullptr;  // may be the same as out
-  V* out = nullptr;             // shares nothing with x
-  int count = 1;                // 1 … kMaxVectors
-};
 
 template <class T>
 using Given = std::type_identity_t<T>;

@@ -17,17 +17,18 @@ namespace strata::gpu {
 // The entries of a row, for add_products().
 template <class Loads, class T>
 struct EllEntries {
-  const std::int32_t* columns;  // of the row's first entry
+  const std::int32_t* columns;  // of the matrix; without entries there are none, nor values
   const T* values;
+  std::int64_t row;
   std::int64_t stride;
 
   template <class Thread>
   STRATA_DEVICE std::int32_t column(Thread& thread, int entry) const {
-    return Loads::load(thread, columns + entry * stride);
+    return Loads::load(thread, columns + row + entry * stride);
   }
   template <class Thread>
   STRATA_DEVICE T value(Thread& thread, int entry) const {
-    return Loads::load(thread, values + entry * stride);
+    return Loads::load(thread, values + row + entry * stride);
   }
 };
 
@@ -50,7 +51,7 @@ STRATA_DEVICE void ell_step(Thread& thread, const EllView<T>& matrix, const Step
   const std::int64_t number =
       static_cast<std::int64_t>(thread.block()) * thread.size() + thread.index();
   for (std::int64_t row = rows.begin + number; row < rows.end; row += stride) {
-    const EllEntries<Loads, T> entries{matrix.columns + row, matrix.values + row, matrix.rows};
+    const EllEntries<Loads, T> entries{matrix.columns, matrix.values, row, matrix.rows};
     T sums[vectors] = {};
     add_products<Loads, 1, vectors, ahead>(thread, 0, 0, matrix.width, entries, step.x, step.count,
                                            sums);

@@ -76,7 +76,7 @@ struct NativeThread {
   // The barrier alone keeps the compiler from moving it, but not memory across it.
   STRATA_DEVICE void sync_warp() const {
     __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
-    __builtin_amdgcn_sweep_barrier();
+    __builtin_amdgcn_wave_barrier();
     __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
   }
   template <class R>

@@ -20,7 +20,7 @@ std::string to_json(const GpuProfile& profile);
 // another version, incomplete, or with numbers that cannot be.
 GpuProfile profile_from_json(std::string_view text, const std::string& source);
 
-// None if there is no such file. Throws FileError as facts_from_json does.
+// None if there is no such file. Throws FileError as profile_from_json does.
 std::optional<GpuProfile> load_profile(const std::filesystem::path& path);
 // Makes the folder and replaces the file whole. Throws FileError.
 void save_profile(const GpuProfile& profile, const std::filesystem::path& path);

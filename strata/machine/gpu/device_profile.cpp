@@ -1,24 +1,39 @@
 #include "strata/machine/gpu/device_profile.hpp"
 
-#include <map>
-#include <mutex>
-
 #include "strata/base/error.hpp"
+#include "strata/machine/default_profile.hpp"
 #include "strata/machine/gpu/cached_profile.hpp"
 #include "strata/machine/internal/profile_file.hpp"
+#include "strata/machine/internal/profile_keeper.hpp"
 
 namespace strata::gpu {
 
-CachedGpuProfile measure_again(const std::filesystem::path& path,
-                               const GpuMeasureOptions& options) {
+namespace {
+
+CachedGpuProfile measured(const std::filesystem::path& path, const GpuMeasureOptions& options,
+                          bool write) {
   CachedGpuProfile known{.profile = measure_gpu(options), .measured = true};
-  strata::detail::store(known, path,
-                        [&](const GpuProfile& profile) { save_profile(profile, path); });
+  if (write) {
+    strata::detail::store(known, path,
+                          [&](const GpuProfile& profile) { save_profile(profile, path); });
+  }
   return known;
 }
 
+strata::detail::ProfileKeeper<CachedGpuProfile>& keeper() {
+  static strata::detail::ProfileKeeper<CachedGpuProfile> profiles;
+  return profiles;
+}
+
+}  // namespace
+
+CachedGpuProfile measure_again(const std::filesystem::path& path,
+                               const GpuMeasureOptions& options) {
+  return measured(path, options, true);
+}
+
 CachedGpuProfile load_or_measure(const std::filesystem::path& path,
-                                 const GpuMeasureOptions& options) {
+                                 const GpuMeasureOptions& options, const ProfilePolicy& policy) {
   const auto load = [&] {
     auto profile = load_profile(path);
     if (profile && profile->device != device_properties(options.device)) {
@@ -27,17 +42,22 @@ CachedGpuProfile load_or_measure(const std::filesystem::path& path,
     return profile;
   };
   return strata::detail::load_or_else<CachedGpuProfile>(
-      path, load, [&] { return measure_again(path, options); });
+      path, policy, load, [&] { return measured(path, options, policy.write); },
+      [&] { return default_profile(device_properties(options.device)); });
 }
 
 const CachedGpuProfile& cached_gpu_profile(int device) {
-  static std::mutex mutex;
-  static std::map<int, CachedGpuProfile> known;
-  const std::lock_guard lock(mutex);
-  const auto found = known.find(device);
-  if (found != known.end()) return found->second;
-  const auto path = profile_path(device_properties(device));
-  return known.emplace(device, load_or_measure(path, {.device = device})).first->second;
+  return keeper().get(device, [&](const ProfilePolicy& policy) {
+    const auto path = profile_path(device_properties(device));
+    return load_or_measure(path, {.device = device, .progress = policy.progress}, policy);
+  });
+}
+
+void set_gpu_profile(int device, const std::optional<GpuProfile>& profile) {
+  if (!profile) return keeper().supply(device, std::nullopt);
+  strata::detail::require_usable(
+      [&] { profile_from_json(to_json(*profile), "the supplied profile"); });
+  keeper().supply(device, CachedGpuProfile{.profile = *profile});
 }
 
 }  // namespace strata::gpu

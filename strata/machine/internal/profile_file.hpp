@@ -16,6 +16,7 @@
 
 #include "strata/base/error.hpp"
 #include "strata/machine/profile.hpp"
+#include "strata/machine/profile_policy.hpp"
 
 namespace strata::detail {
 
@@ -160,6 +161,16 @@ inline HockneyFit hockney_from(const FactReader& reader) {
           .relative_error = reader.number("relative_error")};
 }
 
+// read() reads back what a program supplied, by the rules that files obey. Throws InvalidArgument.
+template <class Read>
+void require_usable(Read&& read) {
+  try {
+    read();
+  } catch (const FileError& failure) {
+    throw InvalidArgument(failure.what());
+  }
+}
+
 // Stores what was measured just now: save() may throw FileError, which costs a remark.
 template <class Known, class Save>
 void store(Known& known, const std::filesystem::path& path, Save&& save) {
@@ -176,21 +187,28 @@ void store(Known& known, const std::filesystem::path& path, Save&& save) {
   }
 }
 
-// What load() finds; if that is nothing, or useless, what measure_again() gives. load() throws
-// FileError for what cannot be used. A folder that others can write counts as empty; storing tells
-// about it.
-template <class Known, class Load, class Measure>
-Known load_or_else(const std::filesystem::path& path, Load&& load, Measure&& measure_again) {
-  std::string remark;
+// What load() finds; if that is nothing, or useless, what measure() gives; if the policy forbids
+// that, assume(). load() throws FileError for what cannot be used. A folder that others can write
+// counts as empty; storing tells about it.
+template <class Known, class Load, class Measure, class Assume>
+Known load_or_else(const std::filesystem::path& path, const ProfilePolicy& policy, Load&& load,
+                   Measure&& measure, Assume&& assume) {
+  std::string failed;
   try {
-    if (!path.empty() && why_not_private(path.parent_path()).empty()) {
+    if (policy.read && !path.empty() && why_not_private(path.parent_path()).empty()) {
       if (auto profile = load()) return {.profile = *std::move(profile), .stored = true};
     }
   } catch (const FileError& failure) {
-    remark = fmt::format("measured again: {}", failure.what());
+    failed = failure.what();
   }
-  Known known = measure_again();
-  if (!remark.empty()) {
+  if (!policy.measure) {
+    std::string remark = "predicted with default figures: the profile policy forbids measuring";
+    if (!failed.empty()) remark += fmt::format("; {}", failed);
+    return {.profile = assume(), .remark = std::move(remark)};
+  }
+  Known known = measure();
+  if (!failed.empty()) {
+    const std::string remark = fmt::format("measured again: {}", failed);
     known.remark = known.remark.empty() ? remark : fmt::format("{}; {}", remark, known.remark);
   }
   return known;

@@ -79,6 +79,7 @@ PowerOptions as_power_options(const ProductOptions& options) {
   power.slice_height = options.slice_height;
   power.autotune = options.autotune;
   power.threads = options.threads;
+  power.affinity = options.affinity;
   power.profile = options.profile;
   power.gpu_profile = options.gpu_profile;
   return power;

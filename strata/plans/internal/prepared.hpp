@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "strata/base/affinity.hpp"
 #include "strata/base/identity.hpp"
+#include "strata/base/parallel.hpp"
 #include "strata/execute/sweep.hpp"
 #include "strata/formats/fingerprint.hpp"
 #include "strata/machine/profile.hpp"
@@ -58,6 +60,18 @@ struct Prepared {
 
   // What was decided about a task, "The product", and why.
   std::string explain(const std::string& task) const;
+};
+
+// The threads of a plan, for the work of the calling thread while this lives.
+class Team {
+ public:
+  template <Value V, Index I>
+  explicit Team(const Prepared<V, I>& plan)
+      : threads_(plan.threads), affinity_(plan.options.affinity) {}
+
+ private:
+  ThreadCountScope threads_;
+  AffinityScope affinity_;
 };
 
 // The decisions behind plan_product and plan_powers on a processor.

@@ -454,6 +454,7 @@ std::string Prepared<V, I>::explain(const std::string& task) const {
 template <Value V, Index I>
 std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOptions& options) {
   const ThreadCountScope team(options.threads);
+  const AffinityScope affinity(options.affinity);
   auto prepared = std::make_unique<Prepared<V, I>>();
   prepared->options = options;
   prepared->cols = matrix.cols();

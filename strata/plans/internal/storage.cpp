@@ -1,5 +1,7 @@
 #include "strata/plans/internal/storage.hpp"
 
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "strata/base/error.hpp"
@@ -42,6 +44,26 @@ Footprint footprint_of(const Csr<V, I>& sample, const StoredFormat& stored) {
   }
 }
 
+// Some rows as they are, of a matrix of any shape.
+template <Value V, Index I>
+Csr<V, I> rows_of(const Csr<V, I>& matrix, std::span<const RowRange<I>> ranges) {
+  Array<Offset> offsets(1, 0);
+  Array<I> columns;
+  Array<V> values;
+  for (const RowRange<I>& range : ranges) {
+    const Offset begin = matrix.row_offsets()[range.begin];
+    const Offset end = matrix.row_offsets()[range.end];
+    const Offset before = offsets.back();
+    for (I row = range.begin; row < range.end; ++row) {
+      offsets.push_back(before + matrix.row_offsets()[row + 1] - begin);
+    }
+    columns.insert(columns.end(), matrix.columns().begin() + begin, matrix.columns().begin() + end);
+    values.insert(values.end(), matrix.values().begin() + begin, matrix.values().begin() + end);
+  }
+  const auto rows = static_cast<I>(offsets.size() - 1);
+  return Csr<V, I>(rows, matrix.cols(), std::move(offsets), std::move(columns), std::move(values));
+}
+
 // Up to 16 pieces of 512 rows, spread evenly.
 template <Value V, Index I>
 Csr<V, I> sample_of(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
@@ -57,6 +79,7 @@ Csr<V, I> sample_of(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
       ranges.push_back({static_cast<I>(begin), static_cast<I>(begin + kRows)});
     }
   }
+  if (order.is_identity()) return rows_of<V, I>(matrix, ranges);
   return reordered_rows<V, I>(matrix, order, ranges);
 }
 

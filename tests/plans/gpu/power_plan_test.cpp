@@ -313,7 +313,7 @@ TEST_F(GpuPowerPlanTest, ProfileOfAnotherDeviceChooseNoKernels) {
   options.strategy = PowerStrategy::wavefront;
   const auto matrix = generate<double, I>("stencil27:20x20x60");
   expect_powers(matrix, options);
-  EXPECT_NE(plan_powers(matrix, options, stream()).explain().find("facts of another device"),
+  EXPECT_NE(plan_powers(matrix, options, stream()).explain().find("the profile of another device"),
             std::string::npos);
 }
 

@@ -22,7 +22,7 @@ namespace strata::gpu::detail {
 template <Value V>
 using SharedMatrix = std::shared_ptr<const StoredMatrix<V>>;
 
-// Plain products, a wave per block of powers, or level by level.
+// Plain products, a wavefront sweep per block of powers, or level by level.
 template <Value V>
 using Method = std::variant<SharedMatrix<V>, PersistentSweep<V>, LevelPowers<V>>;
 

@@ -1,11 +1,7 @@
 // Lanes: the numbers of the rows of a slice, side by side in vector registers.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <complex>
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #ifdef __AVX2__
@@ -13,9 +9,9 @@
 #endif
 
 #include "strata/base/types.hpp"
-#include "strata/kernels/cpu/arithmetic.hpp"
+#include "strata/kernels/cpu/internal/numbers.hpp"
 
-namespace strata::cpu {
+namespace strata::cpu::STRATA_CPU_LEVEL {
 
 #if defined(__AVX512F__)
 inline constexpr int kRegisterBytes = 64;
@@ -34,7 +30,8 @@ class Lanes {
   void load(const V* from) {
     for (int r = 0; r < kRegisters; ++r) registers_[r] = loaded(from + r * kPerRegister);
   }
-  void store(V* to) const { std::memcpy(to, registers_, sizeof registers_); }
+  void store(V* to) const { __builtin_memcpy(to, registers_, sizeof registers_); }
+  void copy_to(V* numbers) const { store(numbers); }
 
   // Lane i becomes from[indices[i]].
   template <class IndexType>
@@ -68,7 +65,8 @@ class Lanes {
   }
 
  private:
-  static constexpr int kBytes = std::min<int>(kRegisterBytes, size* static_cast<int>(sizeof(V)));
+  static constexpr int kAllBytes = size * static_cast<int>(sizeof(V));
+  static constexpr int kBytes = kAllBytes < kRegisterBytes ? kAllBytes : kRegisterBytes;
   static constexpr int kPerRegister = kBytes / static_cast<int>(sizeof(V));
   static constexpr int kRegisters = size / kPerRegister;
   using MaskElement = std::conditional_t<sizeof(V) == 8, std::int64_t, std::int32_t>;
@@ -77,7 +75,7 @@ class Lanes {
 
   static Register loaded(const V* from) {
     Register numbers;
-    std::memcpy(&numbers, from, sizeof numbers);
+    __builtin_memcpy(&numbers, from, sizeof numbers);
     return numbers;
   }
 
@@ -86,14 +84,14 @@ class Lanes {
   static auto widened(const std::int32_t* indices) {
     typedef std::int32_t Indices __attribute__((vector_size(kPerRegister * 4)));
     Indices loaded;
-    std::memcpy(&loaded, indices, sizeof loaded);
+    __builtin_memcpy(&loaded, indices, sizeof loaded);
     return loaded;
   }
   template <class Narrow>
   static auto widened(const Narrow* indices) {
     static_assert(sizeof(Narrow) <= 2 && std::is_unsigned_v<Narrow>);
     __m256i bytes{};
-    std::memcpy(&bytes, indices, kPerRegister * sizeof(Narrow));
+    __builtin_memcpy(&bytes, indices, kPerRegister * sizeof(Narrow));
     const __m128i low = _mm256_castsi256_si128(bytes);
     constexpr bool kBytesOnly = sizeof(Narrow) == 1;
     if constexpr (kPerRegister == 4) {
@@ -146,31 +144,48 @@ class Lanes<std::complex<R>, size> {
  public:
   using V = std::complex<R>;
 
-  void load(const V* from) { std::copy_n(from, size, numbers_); }
-  void store(V* to) const { std::copy_n(numbers_, size, to); }
+  void load(const V* from) {
+    STRATA_KEEP_LOOP
+    for (int lane = 0; lane < size; ++lane) numbers_[lane] = loaded(from + lane);
+  }
+  void store(V* to) const {
+    STRATA_KEEP_LOOP
+    for (int lane = 0; lane < size; ++lane) STRATA_CPU_LEVEL::store(to + lane, numbers_[lane]);
+  }
+  void copy_to(Complex<R>* numbers) const { __builtin_memcpy(numbers, numbers_, sizeof numbers_); }
   template <class IndexType>
   void gather(const V* from, const IndexType* indices) {
-    for (int lane = 0; lane < size; ++lane) numbers_[lane] = from[indices[lane]];
+    STRATA_KEEP_LOOP
+    for (int lane = 0; lane < size; ++lane) numbers_[lane] = loaded(from + indices[lane]);
   }
   void multiply_add(const V* values, const Lanes& x) {
+    STRATA_KEEP_LOOP
     for (int lane = 0; lane < size; ++lane) {
-      numbers_[lane] = cpu::multiply_add(values[lane], x.numbers_[lane], numbers_[lane]);
+      numbers_[lane] =
+          STRATA_CPU_LEVEL::multiply_add(loaded(values + lane), x.numbers_[lane], numbers_[lane]);
     }
   }
-  void add_scaled(V factor, const V* from) {
+  void add_scaled(Complex<R> factor, const V* from) {
+    STRATA_KEEP_LOOP
     for (int lane = 0; lane < size; ++lane) {
-      numbers_[lane] = cpu::multiply_add(factor, from[lane], numbers_[lane]);
+      numbers_[lane] = STRATA_CPU_LEVEL::multiply_add(factor, loaded(from + lane), numbers_[lane]);
     }
   }
-  void scale(V factor) {
-    for (V& number : numbers_) number = cpu::multiply_add(factor, number, V{});
+  void scale(Complex<R> factor) {
+    STRATA_KEEP_LOOP
+    for (Complex<R>& number : numbers_) {
+      number = STRATA_CPU_LEVEL::multiply_add(factor, number, Complex<R>{});
+    }
   }
   bool all_finite() const {
-    return std::all_of(numbers_, numbers_ + size, [](V number) { return is_finite(number); });
+    bool finite = true;
+    STRATA_KEEP_LOOP
+    for (const Complex<R>& number : numbers_) finite &= is_finite(number);
+    return finite;
   }
 
  private:
-  V numbers_[size] = {};
+  Complex<R> numbers_[size] = {};
 };
 
-}  // namespace strata::cpu
+}  // namespace strata::cpu::STRATA_CPU_LEVEL

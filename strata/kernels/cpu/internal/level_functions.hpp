@@ -1,0 +1,21 @@
+// The functions behind a level's table (kernel_table.hpp), each defined in the file of its format.
+#pragma once
+
+#include "strata/kernels/cpu/internal/kernel_table.hpp"
+#include "strata/kernels/cpu/internal/numbers.hpp"
+
+namespace strata::cpu::STRATA_CPU_LEVEL {
+
+template <Value V, Index I>
+void step_csr(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
+              const StepVectors<V>& vectors, Offset begin, Offset end);
+template <Value V, Index I>
+void step_sell(const SellView<V, I>& matrix, const StepCoefficients<V>& coefficients,
+               const StepVectors<V>& vectors, Offset begin, Offset end);
+template <Value V>
+void step_packed_sell(const PackedSellView<V>& matrix, const StepCoefficients<V>& coefficients,
+                      const StepVectors<V>& vectors, Offset begin, Offset end);
+
+extern const StreamKernels stream_kernels;
+
+}  // namespace strata::cpu::STRATA_CPU_LEVEL

@@ -1,0 +1,27 @@
+// What a step is given beside the matrix. Apart from step.hpp, because the kernels themselves know
+// no format.
+#pragma once
+
+#include "strata/base/types.hpp"
+
+namespace strata::cpu {
+
+inline constexpr int kMaxVectors = 8;
+
+template <Value V>
+struct StepCoefficients {
+  V alpha{1};
+  V shift{};  // θ; 0 does not read the diagonal's x
+  V beta{};   // 0 does not read `previous`, which may then be anything
+};
+
+// Interleaved vectors: element v of row r is at r·count + v.
+template <Value V>
+struct StepVectors {
+  const V* x = nullptr;
+  const V* previous = nullptr;  // may be the same as out
+  V* out = nullptr;             // shares nothing with x
+  int count = 1;                // 1 … kMaxVectors
+};
+
+}  // namespace strata::cpu

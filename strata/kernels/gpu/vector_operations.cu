@@ -1,0 +1,77 @@
+#include "strata/kernels/gpu/vector_operations.hpp"
+
+#include <algorithm>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/device/internal/launch.hpp"
+#include "strata/kernels/gpu/vector_bodies.hpp"
+
+namespace strata::gpu {
+
+namespace {
+
+constexpr int kAxpbyThreads = 256;
+constexpr Offset kMostBlocks = 65536;
+
+template <class T>
+__global__ void axpby_kernel(AxpbyArguments<T> arguments) {
+  NativeThread thread;
+  axpby(thread, arguments);
+}
+
+template <class T>
+__global__ void dot_kernel(DotArguments<T> arguments) {
+  NativeThread thread;
+  dot(thread, arguments);
+}
+
+void require_same_length(Offset x, Offset y) {
+  if (x != y) throw InvalidArgument("the vectors have different lengths");
+}
+
+template <class T>
+void launch_dot(const DotArguments<T>& arguments, Offset blocks, Stream& stream) {
+  launch(
+      "dot_kernel", dot_kernel<T>,
+      {.blocks = blocks, .threads = kDotThreads, .shared_bytes = kDotThreads * Offset{sizeof(T)}},
+      stream, arguments);
+}
+
+}  // namespace
+
+template <Value V>
+void axpby(std::type_identity_t<V> alpha, DeviceSpan<const std::type_identity_t<V>> x,
+           std::type_identity_t<V> beta, DeviceSpan<V> y, Stream& stream) {
+  using T = DeviceValue<V>;
+  require_same_length(x.size(), y.size());
+  const AxpbyArguments<T> arguments{reinterpret_cast<const T*>(x.data()),
+                                    reinterpret_cast<T*>(y.data()), y.size(), device_value(alpha),
+                                    device_value(beta)};
+  const Offset blocks = std::min(ceil_div<Offset>(y.size(), kAxpbyThreads), kMostBlocks);
+  launch("axpby_kernel", axpby_kernel<T>, {.blocks = blocks, .threads = kAxpbyThreads}, stream,
+         arguments);
+}
+
+template <Value V>
+DotProduct<V>::DotProduct() : partial_sums_(kDotBlocks), sum_(1) {}
+
+template <Value V>
+V DotProduct<V>::operator()(DeviceSpan<const V> x, DeviceSpan<const V> y, Stream& stream) {
+  using T = DeviceValue<V>;
+  require_same_length(x.size(), y.size());
+  auto* partial_sums = reinterpret_cast<T*>(partial_sums_.data());
+  launch_dot<T>({reinterpret_cast<const T*>(x.data()), reinterpret_cast<const T*>(y.data()),
+                 y.size(), partial_sums},
+                kDotBlocks, stream);
+  launch_dot<T>({nullptr, partial_sums, kDotBlocks, reinterpret_cast<T*>(sum_.data())}, 1, stream);
+  return to_host(sum_.span(), stream)[0];
+}
+
+#define STRATA_INSTANTIATE(V, unused)                                     \
+  template void axpby(V, DeviceSpan<const V>, V, DeviceSpan<V>, Stream&); \
+  template class DotProduct<V>
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::gpu

@@ -1,0 +1,36 @@
+// The two operations on vectors in device memory that iterative methods need besides products.
+//
+//   DotProduct<double> dot;
+//   const double length = std::sqrt(dot(r.span(), r.span(), stream));
+//   axpby(alpha, p.span(), 1.0, x.span(), stream);   // x = x + αp
+#pragma once
+
+#include <type_traits>
+
+#include "strata/base/types.hpp"
+#include "strata/device/array.hpp"
+#include "strata/device/stream.hpp"
+
+namespace strata::gpu {
+
+// y = αx + βy, in the order of the stream; the old y is not read where β is 0. x may be y. Throws
+// InvalidArgument for vectors of different lengths.
+template <Value V>
+void axpby(std::type_identity_t<V> alpha, DeviceSpan<const std::type_identity_t<V>> x,
+           std::type_identity_t<V> beta, DeviceSpan<V> y, Stream& stream);
+
+// Σ conj(x_i) y_i, added up in an order that depends on the length alone: the same bits in every
+// run and on every device. Holds the memory for one dot product at a time.
+template <Value V>
+class DotProduct {
+ public:
+  DotProduct();
+  // Waits for the stream. Throws InvalidArgument for vectors of different lengths.
+  V operator()(DeviceSpan<const V> x, DeviceSpan<const V> y, Stream& stream);
+
+ private:
+  DeviceArray<V> partial_sums_;
+  DeviceArray<V> sum_;
+};
+
+}  // namespace strata::gpu

@@ -1,0 +1,88 @@
+// All of Strata that needs no GPU, in one header:
+//
+//   #include <strata/strata.hpp>
+//
+//   const auto A = strata::generate<double, std::int32_t>("stencil7:64x64x64");
+//   const auto plan = strata::plan_powers(A, {.power = 4});
+//   std::vector<double> x(plan.vector_rows(), 1.0), powers(4 * x.size());
+//   auto workspace = plan.make_workspace();
+//   plan.apply(x, powers, workspace);  // Ax, A²x, A³x, A⁴x
+//
+// Programs that care for the time their compilation takes include the headers they need; this list
+// is a table of contents for them.
+#pragma once
+
+// Errors, types, arrays and threads.
+#include "strata/base/affinity.hpp"
+#include "strata/base/array.hpp"
+#include "strata/base/error.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/base/processors.hpp"
+#include "strata/base/types.hpp"
+#include "strata/base/version.hpp"
+
+// Matrices: CSR, owned or borrowed; with types chosen at run time; in other formats.
+#include "strata/formats/any_matrix.hpp"
+#include "strata/formats/bcsr.hpp"
+#include "strata/formats/coo.hpp"
+#include "strata/formats/csc.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/formats/dia.hpp"
+#include "strata/formats/ell.hpp"
+#include "strata/formats/fingerprint.hpp"
+#include "strata/formats/footprint.hpp"
+#include "strata/formats/format.hpp"
+#include "strata/formats/hyb.hpp"
+#include "strata/formats/loaded_columns.hpp"
+#include "strata/formats/packed_sell.hpp"
+#include "strata/formats/sell.hpp"
+#include "strata/formats/statistics.hpp"
+#include "strata/formats/symmetric_csr.hpp"
+
+// Where matrices come from: generators and files.
+#include "strata/gen/blocks.hpp"
+#include "strata/gen/extrude.hpp"
+#include "strata/gen/generate.hpp"
+#include "strata/io/matrix_market.hpp"
+#include "strata/io/spy_plot.hpp"
+
+// Orders of rows.
+#include "strata/order/level_groups.hpp"
+#include "strata/order/levels.hpp"
+#include "strata/order/padded_order.hpp"
+#include "strata/order/permutation.hpp"
+#include "strata/order/rcm.hpp"
+#include "strata/order/symmetrise.hpp"
+
+// Plans: analyse a matrix once, apply it many times.
+#include "strata/plans/any_plan.hpp"
+#include "strata/plans/basis.hpp"
+#include "strata/plans/candidate.hpp"
+#include "strata/plans/plan_options.hpp"
+#include "strata/plans/power_plan.hpp"
+#include "strata/plans/product_plan.hpp"
+#include "strata/plans/strided_vectors.hpp"
+
+// Products: the reference of every format, and one step of a recurrence on a range of rows.
+#include "strata/kernels/cpu/step.hpp"
+#include "strata/kernels/reference/spmv.hpp"
+
+// How fast machines are, what they may be asked, and what that predicts.
+#include "strata/machine/cached_profile.hpp"
+#include "strata/machine/default_profile.hpp"
+#include "strata/machine/gpu/cached_profile.hpp"
+#include "strata/machine/gpu/profile.hpp"
+#include "strata/machine/measure.hpp"
+#include "strata/machine/profile.hpp"
+#include "strata/machine/profile_policy.hpp"
+#include "strata/machine/system.hpp"
+#include "strata/model/balance.hpp"
+#include "strata/model/cache_simulator.hpp"
+#include "strata/model/persistent_sweep_model.hpp"
+#include "strata/model/power_model.hpp"
+#include "strata/model/trace.hpp"
+
+// Timing and checking.
+#include "strata/bench/timing.hpp"
+#include "strata/measure/validation.hpp"
+#include "strata/measure/vectors.hpp"

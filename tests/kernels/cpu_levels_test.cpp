@@ -1,0 +1,164 @@
+// The choice of a level, and that levels agree bit by bit where they promise to.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "strata/base/error.hpp"
+#include "strata/kernels/cpu/levels.hpp"
+#include "strata/kernels/cpu/step.hpp"
+#include "tests/support/matrices.hpp"
+#include "tests/support/types.hpp"
+
+namespace strata {
+namespace {
+
+using cpu::Level;
+
+bool is_available(Level level) {
+  return std::ranges::count(cpu::available_levels(), level) == 1;
+}
+
+// The words that Linux has for what the processor can do and the system supports.
+std::vector<std::string> processor_flags() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.starts_with("flags") || line.starts_with("Features")) {
+      std::istringstream words(line.substr(line.find(':') + 1));
+      return {std::istream_iterator<std::string>(words), {}};
+    }
+  }
+  return {};
+}
+
+TEST(CpuLevels, TheHighestOneRunsUnlessAnotherIsSet) {
+  const auto levels = cpu::available_levels();
+  EXPECT_EQ(levels.front(), Level::baseline);
+  EXPECT_TRUE(std::ranges::is_sorted(levels));
+  EXPECT_EQ(cpu::level(), levels.back());
+  for (const Level level : levels) {
+    const cpu::LevelScope scope(level);
+    EXPECT_EQ(cpu::level(), level);
+  }
+  EXPECT_EQ(cpu::level(), levels.back());
+}
+
+TEST(CpuLevels, TheSystemNamesTheInstructionsOfEachLevel) {
+  const std::vector<std::string> flags = processor_flags();
+  if (flags.empty()) GTEST_SKIP() << "the system does not tell";
+  const auto has = [&](const std::vector<std::string>& needed) {
+    return std::ranges::all_of(
+        needed, [&](const std::string& flag) { return std::ranges::count(flags, flag) > 0; });
+  };
+  EXPECT_EQ(is_available(Level::avx2), has({"avx2", "fma"}));
+  EXPECT_EQ(is_available(Level::avx512),
+            has({"avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl"}));
+}
+
+TEST(CpuLevels, OneThatIsNotAvailableIsRefusedByName) {
+  const Level before = cpu::level();
+  bool refused = false;
+  for (const Level level : {Level::avx2, Level::avx512}) {
+    if (is_available(level)) continue;
+    refused = true;
+    try {
+      cpu::set_level(level);
+      ADD_FAILURE() << "level " << cpu::name_of(level) << " was taken";
+    } catch (const Unavailable& error) {
+      EXPECT_NE(std::string(error.what()).find(cpu::name_of(level)), std::string::npos);
+    }
+    EXPECT_EQ(cpu::level(), before);
+  }
+  if (!refused) GTEST_SKIP() << "this processor has all of them";
+}
+
+TEST(CpuLevels, HaveNamesOfTheirOwn) {
+  EXPECT_EQ(cpu::name_of(Level::avx2), "avx2");
+  EXPECT_EQ(cpu::name_of(Level::avx512), "avx512");
+  const auto baseline = cpu::name_of(Level::baseline);
+  EXPECT_TRUE(baseline == "sse2" || baseline == "neon" || baseline == "baseline") << baseline;
+}
+
+template <class Types>
+class CpuBits : public testing::Test {};
+TYPED_TEST_SUITE(CpuBits, test::AllTypes);
+
+// The numbers of vector 0 after a step with all of its parts.
+template <class Matrix>
+auto step_of_first(const Matrix& matrix, int count) {
+  using V = typename Matrix::value_type;
+  const std::vector<V> first_x = test::random_vector<V>(matrix.cols(), 1);
+  const std::vector<V> first_previous = test::random_vector<V>(matrix.rows(), 2);
+  std::vector<V> x(first_x.size() * count, V{});
+  std::vector<V> previous(first_previous.size() * count, V{});
+  for (std::size_t i = 0; i < first_x.size(); ++i) x[i * count] = first_x[i];
+  for (std::size_t i = 0; i < first_previous.size(); ++i) previous[i * count] = first_previous[i];
+  std::vector<V> out(previous.size());
+  const V factor = test::random_vector<V>(1, 3)[0];
+  const bool square = matrix.rows() == matrix.cols();
+  cpu::step(matrix, {.alpha = factor, .shift = square ? factor : V{}, .beta = factor},
+            {x.data(), previous.data(), out.data(), count}, matrix.all_rows());
+  std::vector<V> first(first_previous.size());
+  for (std::size_t i = 0; i < first.size(); ++i) first[i] = out[i * count];
+  return first;
+}
+
+// A row's entries are added up one after the other, whatever stands beside the row.
+TYPED_TEST(CpuBits, DependOnNeitherSliceHeightNorEncodingNorNumberOfVectors) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  for (const Level level : cpu::available_levels()) {
+    const cpu::LevelScope scope(level);
+    for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
+      SCOPED_TRACE(testing::Message() << name << ", " << cpu::name_of(level));
+      const Csr<V, I> csr = entries.to_csr();
+      const auto plain = Sell<V, I>::from_csr(csr, {.slice_height = 1, .max_fill = 1e9});
+      const std::vector<V> expected = step_of_first(plain, 1);
+      for (const int count : {1, 2, 3, 8}) {
+        for (const Offset height : {4, 32}) {
+          const auto sell = Sell<V, I>::from_csr(csr, {.slice_height = height, .max_fill = 1e9});
+          EXPECT_EQ(step_of_first(sell, count), expected) << "C = " << height;
+          for (const bool dia : {false, true}) {
+            const auto packed = PackedSell<V, I>::from_csr(
+                csr, {.slice_height = height, .max_fill = 1e9, .allowed = {.dia = dia}});
+            EXPECT_EQ(step_of_first(packed, count), expected) << "C = " << height;
+          }
+        }
+      }
+    }
+  }
+}
+
+// All levels but the baseline of x86-64 fuse.
+TYPED_TEST(CpuBits, AreTheSameAtEveryLevelThatFuses) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  std::vector<Level> fusing;
+  for (const Level level : cpu::available_levels()) {
+    if (cpu::name_of(level) != "sse2") fusing.push_back(level);
+  }
+  if (fusing.size() < 2) GTEST_SKIP() << "there are no two such levels";
+  for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
+    const Csr<V, I> csr = entries.to_csr();
+    const auto expect_same = [&](const auto& matrix) {
+      const cpu::LevelScope scope(fusing.front());
+      const std::vector<V> expected = step_of_first(matrix, 1);
+      for (const Level level : fusing) {
+        SCOPED_TRACE(testing::Message() << name << ", " << cpu::name_of(level));
+        cpu::set_level(level);
+        EXPECT_EQ(step_of_first(matrix, 1), expected);
+      }
+    };
+    expect_same(csr);
+    expect_same(Sell<V, I>::from_csr(csr, {.slice_height = 16, .max_fill = 1e9}));
+    expect_same(PackedSell<V, I>::from_csr(csr, {.slice_height = 32, .max_fill = 1e9}));
+  }
+}
+
+}  // namespace
+}  // namespace strata

@@ -1,0 +1,56 @@
+// Operations on vectors on a GPU.
+#include "strata/kernels/gpu/vector_operations.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "strata/base/error.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace strata::gpu {
+namespace {
+
+class GpuVectorOperations : public test::GpuTest {};
+
+TEST_F(GpuVectorOperations, DotIsTheSumOfProductsAndTheSameEveryTime) {
+  Stream stream;
+  DotProduct<double> dot;
+  for (const std::size_t size : {0U, 1U, 1000U, 1000003U}) {
+    const auto x = test::random_vector<double>(size, 1);
+    const auto y = test::random_vector<double>(size, 2);
+    long double expected = 0;
+    for (std::size_t i = 0; i < size; ++i) expected += static_cast<long double>(x[i]) * y[i];
+    const auto device_x = to_device(std::span<const double>(x), stream);
+    const auto device_y = to_device(std::span<const double>(y), stream);
+    const double found = dot(device_x.span(), device_y.span(), stream);
+    EXPECT_NEAR(found, static_cast<double>(expected), 1e-9 * (1 + std::sqrt(double(size))));
+    EXPECT_EQ(found, dot(device_x.span(), device_y.span(), stream));
+  }
+}
+
+TEST_F(GpuVectorOperations, AxpbyIsDoneInTheOrderOfTheStream) {
+  Stream stream;
+  const auto x = test::random_vector<std::complex<float>>(70000, 1);
+  const auto device_x = to_device(std::span<const std::complex<float>>(x), stream);
+  auto y = to_device(std::span<const std::complex<float>>(x), stream);
+  using C = std::complex<float>;
+  axpby(C(0, 1), device_x.span(), C(2), y.span(), stream);
+  const auto found = to_host(y.span(), stream);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    ASSERT_NEAR(std::abs(found[i] - (C(0, 1) * x[i] + C(2) * x[i])), 0, 1e-5) << i;
+  }
+}
+
+TEST_F(GpuVectorOperations, VectorsOfDifferentLengthsAreRefused) {
+  Stream stream;
+  const DeviceArray<double> three(3);
+  DeviceArray<double> four(4);
+  DotProduct<double> dot;
+  EXPECT_THROW(axpby(1.0, three.span(), 0.0, four.span(), stream), InvalidArgument);
+  EXPECT_THROW(dot(three.span(), std::as_const(four).span(), stream), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace strata::gpu
