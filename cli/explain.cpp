@@ -7,12 +7,18 @@
 
 #include "cli/analysis.hpp"
 #include "cli/backends.hpp"
-#include "cli/candidate.hpp"
 #include "cli/commands.hpp"
-#include "cli/explain_gpu.hpp"
 #include "cli/gpu.hpp"
 #include "cli/measuring.hpp"
+#include "cli/power_settings.hpp"
 #include "cli/run_command.hpp"
+#include "strata/base/error.hpp"
+#include "strata/measure/power_result.hpp"
+#ifdef STRATA_HAS_GPU
+#include "strata/device/device.hpp"
+#include "strata/device/stream.hpp"
+#include "strata/plans/gpu/power_plan.hpp"
+#endif
 
 namespace strata::cli {
 
@@ -24,17 +30,47 @@ struct ExplainOptions {
   std::string matrix;
 };
 
-std::string explain_on_processor(const AnyMatrix& matrix, PowerStrategy strategy,
-                                 CandidateContext context, ResultDocument& document) {
+// The options of the context, and where the results go.
+struct Explanation {
+  PowerContext context;
+  ResultDocument& document;
+
+  // Adds a result per candidate of a plan on any device, and returns the prose.
+  template <class Plan>
+  std::string of(const Plan& plan) {
+    for (Json& result : candidates_json(plan.record(), context)) {
+      document.add_result(std::move(result));
+    }
+    return plan.explain();
+  }
+};
+
+std::string explain_on_processor(const AnyMatrix& matrix, Explanation explanation) {
   return std::visit(
       [&](const auto& csr) {
-        const auto plan = plan_powers(
-            csr, context.settings.options_for(context.power, context.cache_bytes, strategy));
-        context.threads = plan.threads();
-        add_candidates(plan, context, document);
-        return plan.explain();
+        const auto plan = plan_powers(csr, explanation.context.options);
+        explanation.context.threads = plan.threads();
+        return explanation.of(plan);
       },
       matrix);
+}
+
+std::string explain_on_gpu([[maybe_unused]] const AnyMatrix& matrix,
+                           [[maybe_unused]] const gpu::GpuProfile& profile,
+                           [[maybe_unused]] Explanation explanation) {
+#ifdef STRATA_HAS_GPU
+  gpu::use_device(profile.device.index);
+  gpu::Stream stream;
+  explanation.context.backend = gpu::name_of(profile.device.api);
+  explanation.context.device = profile.device.index;
+  PowerOptions options = explanation.context.options;
+  options.gpu_profile = &profile;
+  return std::visit(
+      [&](const auto& csr) { return explanation.of(gpu::plan_powers(csr, options, stream)); },
+      matrix);
+#else
+  throw Unavailable(why_no_gpu(""));
+#endif
 }
 
 std::string run_explain(const ExplainOptions& options, ResultDocument& document,
@@ -53,23 +89,24 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
 
   std::string text;
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "\n") + more; };
-  for (const int power : settings.powers) {
+  const double flops_of_a_product = sizes_of(matrix).flops_per_entry *
+                                    static_cast<double>(statistics.entries) *
+                                    settings.sweep.options.vectors;
+  const auto explanation_of = [&](int power, Offset cache_bytes, PowerStrategy strategy) {
+    return Explanation{{.options = settings.options_for(power, cache_bytes, strategy),
+                        .precision = name_of(precision_for(source, options.common)),
+                        .flops = flops_of_a_product * power},
+                       document};
+  };
+  for (const int power : settings.sweep.powers) {
     progress.start(fmt::format("planning p = {}", power));
-    CandidateContext context{
-        .settings = settings, .precision = precision_for(source, options.common), .power = power};
-    context.flops = sizes_of(matrix).flops_per_entry * static_cast<double>(statistics.entries) *
-                    power * settings.plan.vectors;
-    for (const Offset cache_bytes : settings.cache_sizes) {
+    for (const Offset cache_bytes : settings.sweep.cache_sizes) {
       if (!on_processor) break;
-      context.cache_bytes = cache_bytes;
-      add(explain_on_processor(matrix, *on_processor, context, document));
+      add(explain_on_processor(matrix, explanation_of(power, cache_bytes, *on_processor)));
     }
-    for (const Offset cache_bytes : settings.cache_sizes) {
+    for (const Offset cache_bytes : settings.sweep.cache_sizes) {
       if (!on_gpu) break;
-      context.cache_bytes = cache_bytes;
-      context.backend = gpu::name_of(gpu->profile.device.api);
-      context.device = gpu->profile.device.index;
-      add(explain_on_gpu(matrix, *on_gpu, gpu->profile, context, document));
+      add(explain_on_gpu(matrix, gpu->profile, explanation_of(power, cache_bytes, *on_gpu)));
     }
   }
   if (gpu && !gpu->remark.empty() && !options.common.quiet) {

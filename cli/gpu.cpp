@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/explain_gpu.hpp"
 #include "cli/measuring.hpp"
-#include "cli/power_bench_gpu.hpp"
 #include "cli/product_bench_gpu.hpp"
 #include "strata/base/error.hpp"
 #ifdef STRATA_HAS_GPU
@@ -95,17 +93,6 @@ KnownGpu find_gpu(int, bool, const std::function<void(std::string_view, double)>
 void run_gpu_product_bench(const AnyMatrix&, const GpuProductSettings&, const gpu::GpuProfile&,
                            const MeasuringOptions&, Progress&,
                            const std::function<void(const ProductRun&)>&) {
-  throw Unavailable(why_no_gpu(""));
-}
-
-void run_gpu_power_bench(const AnyMatrix&, const PowerSettings&, const GpuPowerContest&,
-                         const gpu::GpuProfile&, const MeasuringOptions&, Progress&,
-                         const PowerRunsDone&) {
-  throw Unavailable(why_no_gpu(""));
-}
-
-std::string explain_on_gpu(const AnyMatrix&, PowerStrategy, const gpu::GpuProfile&,
-                           const CandidateContext&, ResultDocument&) {
   throw Unavailable(why_no_gpu(""));
 }
 

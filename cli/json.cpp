@@ -8,12 +8,20 @@
 
 namespace strata::cli {
 
-namespace {}  // namespace
+namespace {
+
+Json words_json(const std::vector<std::string>& words) {
+  Json json = Json::array();
+  for (const std::string& word : words) json.push_back(word);
+  return json;
+}
+
+}  // namespace
 
 ResultDocument::ResultDocument(std::string destination, const std::vector<std::string>& command)
     : destination_(std::move(destination)) {
   document_ = {{"strata", kVersion},
-               {"command", command},
+               {"command", words_json(command)},
                {"time", utc_now()},
                {"machine", destination_.empty() ? Json::object() : machine_profile()},
                {"matrix", Json::object()},
@@ -43,8 +51,7 @@ void ResultDocument::add_result(Json result) {
 void ResultDocument::write() {
   if (destination_.empty()) return;
   const std::lock_guard lock(mutex_);
-  // File names need not be UTF-8; JSON has to be.
-  const std::string text = document_.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = text_of(document_, 2) + "\n";
   if (destination_ == "-") {
     write_to_stdout(text);
   } else {

@@ -3,16 +3,14 @@
 #pragma once
 
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "cli/matrix_source.hpp"
 #include "strata/formats/statistics.hpp"
+#include "strata/measure/json.hpp"
 
 namespace strata::cli {
-
-using Json = nlohmann::ordered_json;
 
 class ResultDocument {
  public:

@@ -128,7 +128,7 @@ std::string machine_text(const CachedProfile& known, const std::string& path, bo
 
 Json machine_json(const CachedProfile& known, const std::string& path) {
   Json result{{"kernel", "machine"}, {"backend", "cpu"}, {"threads", known.profile.cores}};
-  result.update(Json::parse(to_json(known.profile)));
+  result.update(parse_json(to_json(known.profile)));
   result["cache_bytes"] = known.profile.cache_bytes(known.profile.cores);
   result["private_cache_bytes"] = known.profile.private_cache_bytes(known.profile.cores);
   result["measured_now"] = known.measured;

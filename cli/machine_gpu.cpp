@@ -99,7 +99,7 @@ std::string gpu_text(const KnownGpu& known, bool with_remark) {
 
 Json gpu_json(const KnownGpu& known) {
   Json result{{"kernel", "machine"}, {"backend", gpu::name_of(known.profile.device.api)}};
-  result.update(Json::parse(gpu::to_json(known.profile)));
+  result.update(parse_json(gpu::to_json(known.profile)));
   result["memory_bytes_per_second"] = known.profile.memory_bandwidth();
   result["l2_bytes_per_second"] = known.profile.l2_bandwidth();
   result["l2_bytes"] = known.profile.l2_bytes();

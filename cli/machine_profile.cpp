@@ -14,10 +14,8 @@ namespace strata::cli {
 
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json caches() {
-  ordered_json list = ordered_json::array();
+Json caches() {
+  Json list = Json::array();
   for (const ReportedCache& cache : reported_caches()) {
     list.push_back({{"level", cache.level},
                     {"type", cache.type},
@@ -29,8 +27,8 @@ ordered_json caches() {
 
 }  // namespace
 
-nlohmann::ordered_json machine_profile() {
-  ordered_json profile;
+Json machine_profile() {
+  Json profile;
   const auto add = [&](const char* key, const std::string& value) {
     if (!value.empty()) profile[key] = value;
   };

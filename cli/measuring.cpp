@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "cli/exit_status.hpp"
+#include "cli/interruption.hpp"
 
 namespace strata::cli {
 
@@ -22,26 +22,14 @@ const CachedProfile& find_machine(ResultDocument& document, Progress& progress) 
   return known;
 }
 
-void add_measurement(Json& result, const Measurement& measurement) {
-  result["seconds"] = {{"median", measurement.timing.median},
-                       {"min", measurement.timing.minimum},
-                       {"p95", measurement.timing.p95},
-                       {"repetitions", measurement.timing.repetitions}};
-  result["gflops"] = measurement.flops_per_second() / 1e9;
-  result["gbytes_per_second"] = measurement.bytes_per_second() / 1e9;
-  if (!measurement.check) return;
-  const Check& check = *measurement.check;
-  result["error"] = {{"relative", check.relative_error},
-                     {"tolerance", check.tolerance},
-                     {"passed", check.passed},
-                     {"power", check.power},
-                     {"row", check.row},
-                     {"vector", check.vector},
-                     {"elements", check.elements},
-                     {"judged", check.judged},
-                     {"wrong", check.wrong},
-                     {"largest_tolerance", check.largest_tolerance},
-                     {"compared_powers", check.compared}};
+ContestOptions contest_options(const MeasuringOptions& options, Progress& progress) {
+  ContestOptions contest;
+  contest.min_seconds = options.min_seconds;
+  contest.seed = options.seed;
+  contest.validate = options.validate;
+  contest.progress = [&progress](const std::string& what) { progress.start(what); };
+  contest.check_interruption = check_interruption;
+  return contest;
 }
 
 std::string matrix_text(const MatrixSource& source, const MatrixStatistics& statistics) {

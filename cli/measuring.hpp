@@ -1,4 +1,4 @@
-// What the benchmarks share: the machine they are compared with, rates, and their JSON.
+// What the benchmarks share: the machine they are compared with, their options, and their words.
 #pragma once
 
 #include <optional>
@@ -6,9 +6,8 @@
 
 #include "cli/json.hpp"
 #include "cli/terminal.hpp"
-#include "strata/bench/timing.hpp"
 #include "strata/machine/cached_profile.hpp"
-#include "strata/measure/validation.hpp"
+#include "strata/measure/contest.hpp"
 
 namespace strata::cli {
 
@@ -16,20 +15,8 @@ namespace strata::cli {
 // compare with.
 const CachedProfile& find_machine(ResultDocument& document, Progress& progress);
 
-// One timed candidate. Flops and bytes are those of one application.
-struct Measurement {
-  std::string name = {};  // as the table has it
-  double flops = 0;
-  double bytes = 0;  // that the kernels read and write, wherever they find them
-  Timing timing;
-  std::optional<Check> check;  // none with --no-validate
-
-  double flops_per_second() const { return flops / timing.median; }
-  double bytes_per_second() const { return bytes / timing.median; }
-};
-
-// Adds "seconds", "gflops", "gbytes_per_second" and "error".
-void add_measurement(Json& result, const Measurement& measurement);
+// The contest as the command holds it: progress is shown, and Ctrl-C ends it.
+ContestOptions contest_options(const MeasuringOptions& options, Progress& progress);
 
 // The lines above a table: the matrix, the processor and its memory, and both.
 std::string matrix_text(const MatrixSource& source, const MatrixStatistics& statistics);

@@ -9,13 +9,16 @@
 
 #include "cli/analysis.hpp"
 #include "cli/backends.hpp"
-#include "cli/candidate.hpp"
 #include "cli/commands.hpp"
 #include "cli/gpu.hpp"
-#include "cli/power_bench.hpp"
-#include "cli/power_bench_gpu.hpp"
+#include "cli/measuring.hpp"
+#include "cli/power_settings.hpp"
 #include "cli/run_command.hpp"
 #include "strata/machine/system.hpp"
+#include "strata/measure/power_contest.hpp"
+#ifdef STRATA_HAS_GPU
+#include "strata/measure/gpu/power_contest.hpp"
+#endif
 
 namespace strata::cli {
 
@@ -42,49 +45,15 @@ std::string default_matrix(Offset cache_bytes) {
   return fmt::format("stencil27:64x64x{}", std::max<Offset>(bytes / kPlaneBytes, 8));
 }
 
-Json run_json(const PowerRun& run, const MpkOptions& options, Precision precision) {
-  const CandidateContext context{.settings = options.power,
-                                 .precision = precision,
-                                 .power = run.power,
-                                 .cache_bytes = run.cache_bytes,
-                                 .backend = run.backend,
-                                 .threads = run.threads,
-                                 .device = run.device,
-                                 .flops = run.measurement.flops};
-  Json result = candidate_json("mpk", run.choice, context);
-  if (!run.library.empty()) result["variant"] = run.library;
-  result["asked"] = name_of(run.asked);
-  if (!run.refusal.empty()) {
-    result["refused"] = run.refusal;
-    return result;
-  }
-  result["setup_seconds"] = run.setup_seconds;
-  add_measurement(result, run.measurement);
-  result["percent_of_memory_bandwidth"] =
-      100 * run.measurement.bytes_per_second() / run.memory_bandwidth;
-  result["bytes"] = {{"minimum", run.minimum_bytes},
-                     {"format", run.choice.format_bytes},
-                     {"from_memory", run.choice.memory_bytes}};
-  if (run.speed_up > 0) result["speedup_over_spmv"] = run.speed_up;
-  if (run.over_vendor > 0) result["speedup_over_vendor"] = run.over_vendor;
-  if (run.break_even > 0) result["break_even_applications"] = run.break_even;
-  if (run.levels > 0) result["levels"] = run.levels;
-  if (run.overflow) {
-    result["overflow"] = {{"power", run.overflow->power}, {"element", run.overflow->element}};
-  }
-  add_prediction(result, run.choice, context, run.formulas);
-  return result;
-}
-
-std::string strategy_text(const PowerRun& run) {
+std::string strategy_text(const PowerResult& run) {
   if (run.of_vendor()) return run.library;
-  if (run.asked == PowerStrategy::spmv) return "plain products";
+  if (run.asked() == PowerStrategy::spmv) return "plain products";
   std::string text{name_of(run.choice.strategy)};
   if (run.plain()) text = "plain products";
-  if (!run.plain() && run.choice.block < run.power) {
+  if (!run.plain() && run.choice.block < run.power()) {
     text += fmt::format(" in blocks of {}", run.choice.block);
   }
-  return run.asked == PowerStrategy::automatic ? "auto: " + text : text;
+  return run.asked() == PowerStrategy::automatic ? "auto: " + text : text;
 }
 
 std::string ratio_text(double ratio) {
@@ -92,8 +61,8 @@ std::string ratio_text(double ratio) {
 }
 
 // Lines of one device; those of a GPU are compared with its vendor's library too.
-std::string table_text(const std::vector<PowerRun>& runs) {
-  const bool on_gpu = runs.front().device.has_value();
+std::string table_text(const std::vector<PowerResult>& runs) {
+  const bool on_gpu = runs.front().context.device.has_value();
   const auto line = [on_gpu](std::vector<std::string> cells, std::string over_vendor) {
     if (on_gpu) cells.insert(cells.begin() + 9, std::move(over_vendor));
     return cells;
@@ -102,13 +71,13 @@ std::string table_text(const std::vector<PowerRun>& runs) {
                     "speed-up", "predicted", "pred./meas.", "set-up", "pays after"},
                    "over vendor"),
               3);
-  for (const PowerRun& run : runs) {
+  for (const PowerResult& run : runs) {
     if (!run.refusal.empty()) continue;
     const Measurement& measured = run.measurement;
     const double predicted = measured.flops / run.choice.predicted_seconds;
     table.add(line(
         {strategy_text(run), text_of(run.choice.order), format_text(run.choice),
-         std::to_string(run.power), run.plain() ? "-" : bytes_text(run.choice.window_bytes),
+         std::to_string(run.power()), run.plain() ? "-" : bytes_text(run.choice.window_bytes),
          giga_text(measured.flops_per_second()), giga_text(measured.bytes_per_second()),
          percent_text(measured.bytes_per_second() / run.memory_bandwidth), ratio_text(run.speed_up),
          giga_text(predicted), fmt::format("{:.2f}", predicted / measured.flops_per_second()),
@@ -117,24 +86,24 @@ std::string table_text(const std::vector<PowerRun>& runs) {
         ratio_text(run.over_vendor)));
   }
   std::string text = table.text(2);
-  for (const PowerRun& run : runs) {
-    if (!run.refusal.empty()) text += fmt::format("  p = {}: {}\n", run.power, run.refusal);
+  for (const PowerResult& run : runs) {
+    if (!run.refusal.empty()) text += fmt::format("  p = {}: {}\n", run.power(), run.refusal);
   }
   return text;
 }
 
 // What the plan, its bound with perfect overlap, and the published formulas say beside the clock.
-std::string formulas_text(const std::vector<PowerRun>& runs) {
+std::string formulas_text(const std::vector<PowerResult>& runs) {
   Table table({"milliseconds", "p", "measured", "plan", "overlapped", "SELL-32 (4.5)",
                "blocked (4.8)", "with latency (4.12)", "bound"});
   const auto cell = [](double seconds) {
     return seconds > 0 ? fmt::format("{:.3f}", 1e3 * seconds) : "-";
   };
-  for (const PowerRun& run : runs) {
+  for (const PowerResult& run : runs) {
     if (!run.refusal.empty() || !run.formulas) continue;
     const double flops = run.measurement.flops;
     const auto by_formula = [&](double rate) { return cell(rate > 0 ? flops / rate : 0); };
-    table.add({strategy_text(run), std::to_string(run.power), cell(run.measurement.timing.median),
+    table.add({strategy_text(run), std::to_string(run.power()), cell(run.measurement.timing.median),
                cell(run.choice.predicted_seconds), cell(run.choice.predicted_overlapped_seconds),
                by_formula(run.formulas->sell), by_formula(run.formulas->blocked),
                by_formula(run.formulas->with_latency), std::string(name_of(run.choice.bound))});
@@ -142,10 +111,10 @@ std::string formulas_text(const std::vector<PowerRun>& runs) {
   return table.text(2);
 }
 
-std::string overflow_text(const std::vector<PowerRun>& runs) {
+std::string overflow_text(const std::vector<PowerResult>& runs) {
   std::string text;
   int shown = 0;
-  for (const PowerRun& run : runs) {
+  for (const PowerResult& run : runs) {
     if (!run.overflow || run.overflow->power == shown) continue;
     shown = run.overflow->power;
     text += fmt::format(
@@ -157,9 +126,10 @@ std::string overflow_text(const std::vector<PowerRun>& runs) {
 }
 
 // What the table of one device means, for somebody who sees one for the first time.
-std::string conclusion_text(const std::vector<PowerRun>& runs) {
+std::string conclusion_text(const std::vector<PowerResult>& runs) {
   // The reference of the speed-up is in the table once per power.
-  const auto plain = std::ranges::find_if(runs, [](const PowerRun& run) { return run.baseline(); });
+  const auto plain =
+      std::ranges::find_if(runs, [](const PowerResult& run) { return run.baseline(); });
   if (plain == runs.end()) return "";
   const double share = plain->measurement.bytes_per_second() / plain->memory_bandwidth;
   std::string text = fmt::format(
@@ -168,23 +138,23 @@ std::string conclusion_text(const std::vector<PowerRun>& runs) {
       bytes_text(plain->choice.format_bytes), giga_text(plain->measurement.bytes_per_second()),
       percent_text(share), share > 1.1 ? ", so caches hold some of it" : "");
   const auto best = std::ranges::max_element(
-      runs, {}, [](const PowerRun& run) { return run.plain() ? 0.0 : run.speed_up; });
+      runs, {}, [](const PowerResult& run) { return run.plain() ? 0.0 : run.speed_up; });
   if (best->plain()) {
     const bool asked = std::ranges::any_of(
-        runs, [](const PowerRun& run) { return run.asked != PowerStrategy::spmv; });
+        runs, [](const PowerResult& run) { return run.asked() != PowerStrategy::spmv; });
     return asked ? text + "The plan does not block here: 'strata explain' says why.\n" : text;
   }
   if (best->speed_up < 1.03) {
     return text + fmt::format(
                       "Blocked powers gain nothing here: the best of them, {} at p = {}, runs at "
                       "{:.2f} times the speed of the best plain products.\n",
-                      name_of(best->choice.strategy), best->power, best->speed_up);
+                      name_of(best->choice.strategy), best->power(), best->speed_up);
   }
   text += fmt::format(
       "Blocked powers keep {} of it {} until all powers have used it: {} at p = {} is {:.2f} times "
       "as fast as the best plain products{}.\n",
-      bytes_text(best->choice.window_bytes), best->device ? "on chip" : "in the cache",
-      name_of(best->choice.strategy), best->power, best->speed_up,
+      bytes_text(best->choice.window_bytes), best->context.device ? "on chip" : "in the cache",
+      name_of(best->choice.strategy), best->power(), best->speed_up,
       best->over_vendor > 0
           ? fmt::format(", {:.2f} times as fast as the vendor's library", best->over_vendor)
           : "");
@@ -196,9 +166,9 @@ std::string conclusion_text(const std::vector<PowerRun>& runs) {
   return text;
 }
 
-std::vector<Measurement> measurements_of(const std::vector<PowerRun>& runs) {
+std::vector<Measurement> measurements_of(const std::vector<PowerResult>& runs) {
   std::vector<Measurement> measurements;
-  for (const PowerRun& run : runs) {
+  for (const PowerResult& run : runs) {
     if (!run.refusal.empty()) continue;
     measurements.push_back(run.measurement);
     measurements.back().name = strategy_text(run);
@@ -207,7 +177,7 @@ std::vector<Measurement> measurements_of(const std::vector<PowerRun>& runs) {
 }
 
 // The tables of one device and what follows from them.
-std::string device_text(const std::vector<PowerRun>& runs) {
+std::string device_text(const std::vector<PowerResult>& runs) {
   std::string text = table_text(runs) + "\n";
   if (runs.front().formulas) text += formulas_text(runs) + "\n";
   return text + overflow_text(runs) + conclusion_text(runs);
@@ -234,7 +204,27 @@ Offset cache_bytes_of(const CachedProfile* processor, const std::optional<KnownG
   return gpu ? std::max(bytes, gpu->profile.device.l2_bytes) : bytes;
 }
 
-std::string run_mpk(const MpkOptions& options, std::vector<PowerRun>& runs,
+void hold_contest_on_gpu([[maybe_unused]] const AnyMatrix& matrix,
+                         [[maybe_unused]] const PowerSettings& settings,
+                         [[maybe_unused]] const Backends& backends,
+                         [[maybe_unused]] const gpu::GpuProfile& profile,
+                         [[maybe_unused]] const ContestOptions& contest,
+                         [[maybe_unused]] const PowerResultsDone& done) {
+#ifdef STRATA_HAS_GPU
+  const PowerSweep sweep = settings.sweep_of(settings.gpu_strategies());
+  std::visit(
+      [&]<Value V, Index I>(const Csr<V, I>& csr) {
+        gpu::PowerField<V, I> field{.plans = backends.gpu};
+        if (backends.vendor) field.peers = gpu::make_peers<V, I>;
+        gpu::hold_power_contest(csr, sweep, field, profile, contest, done);
+      },
+      matrix);
+#else
+  require_gpu("");
+#endif
+}
+
+std::string run_mpk(const MpkOptions& options, std::vector<PowerResult>& runs,
                     ResultDocument& document, Progress& progress) {
   const Backends backends = require_here(options.power);
   std::optional<KnownGpu> gpu;
@@ -245,23 +235,25 @@ std::string run_mpk(const MpkOptions& options, std::vector<PowerRun>& runs,
   const MatrixSource source = find_matrix(
       options.matrix.empty() ? default_matrix(cache_bytes_of(processor, gpu)) : options.matrix);
   const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
-  const Precision precision = precision_for(source, options.common);
-  const auto keep = [&](const std::vector<PowerRun>& done) {
-    for (const PowerRun& run : done) {
-      document.add_result(run_json(run, options, precision));
+  const ContestOptions contest = contest_options(options.measuring, progress);
+  const auto keep = [&](const std::vector<PowerResult>& done) {
+    for (const PowerResult& run : done) {
+      document.add_result(json_of(run));
       runs.push_back(run);
     }
   };
 
   std::string text = matrix_text(source, statistics);
   if (processor != nullptr) {
-    run_power_bench(matrix, options.power, processor->profile, options.measuring, progress, keep);
-    text += processor_text(processor->profile, runs.front().threads) + device_text(runs);
+    const PowerSweep sweep = options.power.sweep_of(options.power.cpu_strategies());
+    std::visit(
+        [&](const auto& csr) { hold_power_contest(csr, sweep, processor->profile, contest, keep); },
+        matrix);
+    text += processor_text(processor->profile, runs.front().context.threads) + device_text(runs);
   }
   if (gpu) {
     const auto before = static_cast<std::ptrdiff_t>(runs.size());
-    run_gpu_power_bench(matrix, options.power, {.plans = backends.gpu, .vendor = backends.vendor},
-                        gpu->profile, options.measuring, progress, keep);
+    hold_contest_on_gpu(matrix, options.power, backends, gpu->profile, contest, keep);
     text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->profile) +
             device_text({runs.begin() + before, runs.end()});
   }
@@ -302,7 +294,7 @@ void add_mpk(CLI::App& app, Command& chosen) {
       options->common.json = kDefaultResult;
     }
     chosen = [options](const std::vector<std::string>& words) {
-      std::vector<PowerRun> runs;
+      std::vector<PowerResult> runs;
       run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
         return run_mpk(*options, runs, document, progress);
       });

@@ -182,9 +182,15 @@ std::vector<PowerStrategy> PowerSettings::gpu_strategies() const {
   return strategies;
 }
 
+PowerSweep PowerSettings::sweep_of(std::vector<PowerStrategy> strategies) const {
+  PowerSweep chosen = sweep;
+  chosen.strategies = std::move(strategies);
+  return chosen;
+}
+
 PowerOptions PowerSettings::options_for(int power, Offset cache_bytes,
                                         PowerStrategy chosen_strategy) const {
-  PowerOptions options = plan;
+  PowerOptions options = sweep.options;
   options.power = power;
   options.cache_bytes = cache_bytes;
   options.strategy = chosen_strategy;
@@ -200,7 +206,7 @@ void add_powers_option(CLI::App& command, std::vector<int>& powers, const std::s
 
 void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all,
                        const std::string& backend_help) {
-  add_powers_option(command, settings.powers,
+  add_powers_option(command, settings.sweep.powers,
                     "Powers per application, 4 when not given; 1:12 and 2,4,6 try several");
   std::vector<std::string> strategies{"auto", "spmv", "levels", "wavefront", "graph"};
   if (with_all) strategies.push_back("all");
@@ -209,36 +215,38 @@ void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all
       ->check(CLI::IsMember(strategies))
       ->capture_default_str();
   add_choice(
-      command, "--format", settings.plan.format,
+      command, "--format", settings.sweep.options.format,
       std::array{Format::automatic, Format::csr, Format::sell, Format::packed_sell, Format::ell},
       "How the matrix is stored; chosen when not given");
   command
-      .add_option("--slice-height", settings.plan.slice_height,
+      .add_option("--slice-height", settings.sweep.options.slice_height,
                   "Rows per slice of the sliced formats; chosen when not given")
       ->type_name("C")
       ->check(CLI::IsMember({4, 8, 16, 32}));
   add_parsed(
       command, "--cache-size",
-      [&settings](const std::string& text) { settings.cache_sizes = parse_sizes(text); },
+      [&settings](const std::string& text) { settings.sweep.cache_sizes = parse_sizes(text); },
       "The cache that windows are planned for: on the processor that of all threads together, on a "
       "GPU its L2; as measured when not given; 512k:4M and 1M,2M try several")
       ->type_name("BYTES[k|M|G]");
   command
-      .add_option("--cache-share", settings.plan.cache_share,
+      .add_option("--cache-share", settings.sweep.options.cache_share,
                   "The share of the cache that windows may fill, a safety factor; 0.7 on "
                   "processors and 1 on GPUs when not given")
       ->type_name("SHARE")
       ->check(CLI::PositiveNumber);
   add_parsed(
       command, "--basis",
-      [&settings](const std::string& text) { settings.plan.basis = parse_basis(text); },
+      [&settings](const std::string& text) { settings.sweep.options.basis = parse_basis(text); },
       "monomial, scaled=S, chebyshev=LOW:HIGH or newton=S1,S2,… (complex shifts are RE:IM)")
       ->type_name("BASIS");
-  command.add_option("--vectors", settings.plan.vectors, "Right-hand sides at a time")
+  command.add_option("--vectors", settings.sweep.options.vectors, "Right-hand sides at a time")
       ->type_name("N")
       ->check(CLI::Range(1, cpu::kMaxVectors))
       ->capture_default_str();
-  command.add_option("--block", settings.plan.block, "Powers per sweep; chosen when not given")
+  command
+      .add_option("--block", settings.sweep.options.block,
+                  "Powers per sweep; chosen when not given")
       ->type_name("B")
       ->check(CLI::Range(1, kMostPowers));
   const std::map<std::string, VectorOrder> orders{{"caller", VectorOrder::caller},
@@ -247,7 +255,7 @@ void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all
       .add_option_function<std::string>(
           "--order",
           [&settings, orders](const std::string& name) {
-            settings.plan.vector_order = orders.at(name);
+            settings.sweep.options.vector_order = orders.at(name);
           },
           "Vectors in the caller's row order, copies in and out included (the default), or in the "
           "plan's, as solvers keep them")

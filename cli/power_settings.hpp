@@ -7,22 +7,20 @@
 
 #include "cli/backends.hpp"
 #include "cli/options.hpp"
-#include "strata/plans/plan_options.hpp"
+#include "strata/measure/power_contest.hpp"
 
 namespace strata::cli {
 
 struct PowerSettings {
-  std::vector<int> powers{4};
-  std::vector<Offset> cache_sizes{0};  // 0: the plan chooses
+  PowerSweep sweep;  // without the strategies, which the backend decides about
   std::string strategy = "auto";
   std::string backend = "cpu";
-  PowerOptions plan;  // everything that is the same in the whole sweep
 
   // The strategies to try: one, or for "all" each of them, the plan's choice last. Throws
   // Unavailable for what runs elsewhere only.
   std::vector<PowerStrategy> cpu_strategies() const;
   std::vector<PowerStrategy> gpu_strategies() const;
-  // Throws InvalidArgument for sizes that no backend has a use for: they are about processors.
+  PowerSweep sweep_of(std::vector<PowerStrategy> strategies) const;
   PowerOptions options_for(int power, Offset cache_bytes, PowerStrategy strategy) const;
 };
 

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "cli/interruption.hpp"
-#include "cli/peers.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/kernels/cpu/step.hpp"
 #include "strata/kernels/reference/spmv.hpp"
+#include "strata/measure/peers.hpp"
 #include "strata/measure/vectors.hpp"
 #include "strata/model/balance.hpp"
 
@@ -107,7 +107,7 @@ class ProductBench {
 
   void add_peers(std::vector<Contender>& contenders) {
     progress_.start("converting for other libraries");
-    for (Peer& peer : make_peers<V, I>(matrix_, x_, y_)) {
+    for (Peer<V>& peer : make_peers(matrix_)) {
       Contender contender;
       contender.run.backend = "vendor";
       contender.run.format.format = "csr";
@@ -116,7 +116,7 @@ class ProductBench {
       contender.run.threads = peer.threads;
       contender.run.setup_seconds = peer.setup_seconds;
       contender.run.format_bytes = peer.bytes;
-      contender.multiply = std::move(peer.multiply);
+      contender.multiply = [this, multiply = std::move(peer.multiply)] { multiply(V{1}, x_, y_); };
       contenders.push_back(std::move(contender));
     }
   }

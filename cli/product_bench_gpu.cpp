@@ -6,11 +6,11 @@
 #include <memory>
 #include <utility>
 
-#include "cli/peers_gpu.hpp"
-#include "cli/poison_gpu.hpp"
 #include "strata/base/error.hpp"
 #include "strata/device/device.hpp"
 #include "strata/device/timing.hpp"
+#include "strata/measure/gpu/peers.hpp"
+#include "strata/measure/gpu/poison.hpp"
 #include "strata/model/balance.hpp"
 #include "strata/model/power_model.hpp"
 
@@ -31,6 +31,12 @@ ProductPrediction predict(const gpu::GpuProfile& profile, const Measurement& mea
                                             profile.hockney.overhead_seconds, measured.bytes),
           .bound = cached ? "cache" : "dram"};
 }
+
+// y = Ax on a GPU, in the order of a stream.
+struct GpuProduct {
+  Offset bytes = 0;  // of its matrix, without vectors
+  std::function<void()> multiply;
+};
 
 template <Value V>
 std::string kernel_text(const gpu::DeviceCsr<V>& matrix) {
@@ -61,7 +67,10 @@ class GpuProductBench {
       if (has_gpu_kernel(format)) add_kernel(contenders, format);
     }
     if (settings.vendor) {
-      for (const GpuPeer& peer : make_gpu_peers<V, I>(operands_)) add_peer(contenders, peer);
+      const gpu::PeerSource<V, I> source{
+          matrix_, [this] { return on_device(); }, stream_,
+          [this](const std::string& what) { progress_.start(what); }};
+      for (const gpu::DevicePeer<V>& peer : gpu::make_peers(source)) add_peer(contenders, peer);
     }
     measure(contenders);
     for (const Contender& contender : contenders) done(contender.run);
@@ -78,12 +87,21 @@ class GpuProductBench {
     add(contenders, std::move(run), [&](FormatSummary& made) { return kernel_for(made); });
   }
 
-  void add_peer(std::vector<Contender>& contenders, const GpuPeer& peer) {
-    progress_.start("preparing " + peer.format.label);
+  void add_peer(std::vector<Contender>& contenders, const gpu::DevicePeer<V>& peer) {
     ProductRun run;
     run.backend = "vendor";
-    run.format = peer.format;
-    add(contenders, std::move(run), [&](FormatSummary&) { return peer.make(); });
+    run.format.format = name_of(peer.format.format);
+    run.format.label = peer.name;
+    if (is_sliced(peer.format.format)) {
+      run.format.parameters = {{"slice_height", peer.format.slice_height}, {"sort_window", 1}};
+    }
+    add(contenders, std::move(run), [&](FormatSummary&) {
+      if (peer.refusal) std::rethrow_exception(peer.refusal);
+      return GpuProduct{peer.bytes, [this, multiply = peer.multiply] {
+                          multiply(V{1}, std::as_const(x_).span(), y_.span());
+                        }};
+    });
+    contenders.back().run.setup_seconds = peer.setup_seconds;
   }
 
   // `make` returns the product, and may say more about its format.
@@ -174,8 +192,8 @@ class GpuProductBench {
     if (!measuring_.validate) return;
     // All write to the same y, and what runs before left the right numbers there and in the memory
     // of its own that it may have.
-    apply_to_poison(x_.span(), stream_, contender.multiply);
-    poison_on_device(y_.span(), stream_);
+    gpu::apply_to_poison(x_.span(), stream_, contender.multiply);
+    gpu::poison_on_device(y_.span(), stream_);
     contender.multiply();
     measurement.check = check_step(matrix_, {}, start_, {}, gpu::to_host(y_.span(), stream_));
   }
@@ -189,8 +207,6 @@ class GpuProductBench {
   gpu::DeviceArray<V> x_;
   gpu::DeviceArray<V> y_;
   std::shared_ptr<const gpu::DeviceCsr<V>> csr_;
-  GpuOperands<V, I> operands_{matrix_, [this] { return on_device(); }, x_.span(), y_.span(),
-                              stream_};
   std::exception_ptr failure_;  // the first that was no mere refusal
 };
 

@@ -10,12 +10,12 @@
 #include "cli/backends.hpp"
 #include "cli/commands.hpp"
 #include "cli/gpu.hpp"
-#include "cli/peers.hpp"
 #include "cli/product_bench.hpp"
 #include "cli/product_bench_gpu.hpp"
 #include "cli/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/measure/peers.hpp"
 
 namespace strata::cli {
 

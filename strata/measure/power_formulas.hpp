@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "strata/machine/gpu/profile.hpp"
-#include "strata/plans/power_plan.hpp"
+#include "strata/plans/candidate.hpp"
 
-namespace strata::cli {
+namespace strata {
 
 // What one application computes.
 struct PowerWork {
@@ -22,6 +22,8 @@ struct PowerWork {
   double flops() const;
   // That one of the products reads and writes, wherever it finds them.
   double product_bytes(Offset format_bytes) const;
+  // That no format can do without: every value, x and every power once.
+  Offset minimum_bytes() const;
 };
 
 // Flops per second. M. Panzlaff: Matrix Power Kernels on GPUs, Erlangen 2024.
@@ -40,4 +42,4 @@ struct PowerFormulas {
 std::optional<PowerFormulas> formulas_of(const gpu::GpuProfile& profile,
                                          const PowerCandidate& candidate, const PowerWork& work);
 
-}  // namespace strata::cli
+}  // namespace strata

@@ -9,14 +9,14 @@
 #include <limits>
 #include <memory>
 
-#include "cli/peers.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/measure/internal/peers.hpp"
 
-namespace strata::cli {
+namespace strata::internal {
 
 template <Value V, Index I>
-std::optional<Peer> make_eigen_peer(const Csr<V, I>& matrix, std::span<const V> x, std::span<V> y) {
+std::optional<Peer<V>> make_eigen_peer(const Csr<V, I>& matrix) {
   if (matrix.nnz() > std::numeric_limits<I>::max()) return std::nullopt;
   using Sparse = Eigen::Map<const Eigen::SparseMatrix<V, Eigen::RowMajor, I>>;
   using Vector = Eigen::Matrix<V, Eigen::Dynamic, 1>;
@@ -26,25 +26,25 @@ std::optional<Peer> make_eigen_peer(const Csr<V, I>& matrix, std::span<const V> 
                [&](Offset i) { (*offsets)[i] = static_cast<I>(matrix.row_offsets()[i]); });
   const std::chrono::duration<double> setup = std::chrono::steady_clock::now() - begin;
   Eigen::setNbThreads(thread_count());
-  Peer peer;
+  Peer<V> peer;
   peer.name =
       fmt::format("Eigen {}.{}.{}", EIGEN_WORLD_VERSION, EIGEN_MAJOR_VERSION, EIGEN_MINOR_VERSION);
   peer.threads = Eigen::nbThreads();
   peer.bytes = matrix.nnz() * Offset{sizeof(V) + sizeof(I)} +
                static_cast<Offset>(offsets->size()) * Offset{sizeof(I)};
   peer.setup_seconds = setup.count();
-  peer.multiply = [&matrix, x, y, offsets] {
+  peer.multiply = [&matrix, offsets](V alpha, std::span<const V> x, std::span<V> y) {
     const Sparse sparse(matrix.rows(), matrix.cols(), static_cast<I>(matrix.nnz()), offsets->data(),
                         matrix.columns().data(), matrix.values().data());
     const Eigen::Map<const Vector> in(x.data(), static_cast<Eigen::Index>(x.size()));
     Eigen::Map<Vector> out(y.data(), static_cast<Eigen::Index>(y.size()));
     out.noalias() = sparse * in;
+    if (alpha != V{1}) out *= alpha;
   };
   return peer;
 }
 
-#define STRATA_INSTANTIATE(V, I) \
-  template std::optional<Peer> make_eigen_peer(const Csr<V, I>&, std::span<const V>, std::span<V>)
+#define STRATA_INSTANTIATE(V, I) template std::optional<Peer<V>> make_eigen_peer(const Csr<V, I>&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
-}  // namespace strata::cli
+}  // namespace strata::internal

@@ -9,12 +9,12 @@
 #include <limits>
 #include <memory>
 
-#include "cli/peers.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/measure/internal/peers.hpp"
 
-namespace strata::cli {
+namespace strata::internal {
 
 namespace {
 
@@ -55,8 +55,7 @@ Array<rsb_coo_idx_t> converted(std::span<const From> numbers) {
 }  // namespace
 
 template <Value V, Index I>
-std::optional<Peer> make_librsb_peer(const Csr<V, I>& matrix, std::span<const V> x,
-                                     std::span<V> y) {
+std::optional<Peer<V>> make_librsb_peer(const Csr<V, I>& matrix) {
   constexpr Offset kMost = std::numeric_limits<rsb_coo_idx_t>::max() / 2;
   if (matrix.nnz() == 0 || matrix.nnz() > kMost || matrix.rows() > kMost || matrix.cols() > kMost) {
     return std::nullopt;
@@ -76,21 +75,19 @@ std::optional<Peer> make_librsb_peer(const Csr<V, I>& matrix, std::span<const V>
   const std::chrono::duration<double> setup = std::chrono::steady_clock::now() - begin;
   size_t bytes = 0;
   require(rsb_mtx_get_info(made, RSB_MIF_TOTAL_SIZE__TO__SIZE_T, &bytes));
-  Peer peer;
+  Peer<V> peer;
   peer.name = "librsb " RSB_LIBRSB_VER_STRING;
   peer.threads = thread_count();
   peer.bytes = static_cast<Offset>(bytes);
   peer.setup_seconds = setup.count();
-  peer.multiply = [stored, x, y] {
-    const V one{1};
+  peer.multiply = [stored](V alpha, std::span<const V> x, std::span<V> y) {
     const V zero{};
-    require(rsb_spmv(RSB_TRANSPOSITION_N, &one, stored.get(), x.data(), 1, &zero, y.data(), 1));
+    require(rsb_spmv(RSB_TRANSPOSITION_N, &alpha, stored.get(), x.data(), 1, &zero, y.data(), 1));
   };
   return peer;
 }
 
-#define STRATA_INSTANTIATE(V, I) \
-  template std::optional<Peer> make_librsb_peer(const Csr<V, I>&, std::span<const V>, std::span<V>)
+#define STRATA_INSTANTIATE(V, I) template std::optional<Peer<V>> make_librsb_peer(const Csr<V, I>&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
-}  // namespace strata::cli
+}  // namespace strata::internal

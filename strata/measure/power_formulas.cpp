@@ -1,9 +1,9 @@
-#include "cli/power_formulas.hpp"
+#include "strata/measure/power_formulas.hpp"
 
 #include "strata/model/balance.hpp"
 #include "strata/model/power_model.hpp"
 
-namespace strata::cli {
+namespace strata {
 
 namespace {
 
@@ -30,6 +30,10 @@ double PowerWork::product_bytes(Offset format_bytes) const {
                               .value_bytes = static_cast<double>(value_bytes) * vectors,
                               .write_allocate = write_allocate};
   return static_cast<double>(format_bytes) + traffic.bytes();
+}
+
+Offset PowerWork::minimum_bytes() const {
+  return value_bytes * (entries + rows * vectors * (power + 1));
 }
 
 std::optional<PowerFormulas> formulas_of(const gpu::GpuProfile& profile,
@@ -61,4 +65,4 @@ std::optional<PowerFormulas> formulas_of(const gpu::GpuProfile& profile,
   return formulas;
 }
 
-}  // namespace strata::cli
+}  // namespace strata
