@@ -64,12 +64,9 @@ GpuProduct sell_product(const GpuOperands<V, I>& operands) {
           multiply_by(std::move(product), stored, operands)};
 }
 
-FormatSummary format_of(std::string name, std::string label,
-                        std::vector<NamedNumber> parameters = {}) {
-  FormatSummary format;
-  format.format = std::move(name);
+FormatSummary format_of(const FormatSpec& spec, std::string label) {
+  FormatSummary format(spec);
   format.label = std::move(label);
-  format.parameters = std::move(parameters);
   return format;
 }
 
@@ -80,11 +77,12 @@ std::vector<GpuPeer> make_gpu_peers(const GpuOperands<V, I>& operands) {
   const std::string library = "cuSPARSE " + vendor::library_version();
   std::vector<GpuPeer> peers;
   for (const vendor::CsrAlgorithm algorithm : vendor::kCsrAlgorithms) {
-    peers.push_back({format_of("csr", fmt::format("{} CSR {}", library, name_of(algorithm))),
-                     [&operands, algorithm] { return csr_product(operands, algorithm); }});
+    peers.push_back(
+        {format_of(FormatSpec(Format::csr), fmt::format("{} CSR {}", library, name_of(algorithm))),
+         [&operands, algorithm] { return csr_product(operands, algorithm); }});
   }
-  peers.push_back({format_of("sell", fmt::format("{} SELL-{}", library, kSliceHeight),
-                             {{"slice_height", kSliceHeight}, {"sort_window", 1}}),
+  peers.push_back({format_of(FormatSpec(Format::sell, {{"slice_height", kSliceHeight}}),
+                             fmt::format("{} SELL-{}", library, kSliceHeight)),
                    [&operands] { return sell_product(operands); }});
   return peers;
 }

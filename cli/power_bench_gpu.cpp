@@ -246,10 +246,7 @@ class GpuVendor {
     run.library = format_.label;
     run.setup_seconds = setup_seconds_;
     PowerCandidate& choice = run.choice;
-    choice.format.format = format_named(format_.format).value();
-    for (const NamedNumber& number : format_.parameters) {
-      if (number.name == "slice_height") choice.format.slice_height = number.value;
-    }
+    choice.format = {format_.spec.format(), format_.spec.parameter("slice_height").value_or(1)};
     choice.format_bytes = product_.bytes;
     choice.memory_bytes =
         run.power * (static_cast<double>(product_.bytes) + 2 * static_cast<double>(x_.bytes()));
