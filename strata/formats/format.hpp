@@ -22,6 +22,7 @@ namespace strata {
   apply(symmetric_csr, SymmetricCsr, "symmetric-csr", "symmetric CSR")                       \
   apply(ell, Ell, "ell", "ELL")                                                              \
   apply(hyb, Hyb, "hyb", "HYB")                                                              \
+  apply(jds, Jds, "jds", "JDS")                                                              \
   apply(dia, Dia, "dia", "DIA")                                                              \
   apply(bcsr, Bcsr, "bcsr", "BCSR {block_rows}x{block_cols}")                                \
   apply(sell, Sell, "sell", "SELL-{slice_height}-{sort_window}")                             \

@@ -21,6 +21,7 @@
 #include "strata/formats/format.hpp"
 #include "strata/formats/format_spec.hpp"
 #include "strata/formats/hyb.hpp"
+#include "strata/formats/jds.hpp"
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/formats/symmetric_csr.hpp"
