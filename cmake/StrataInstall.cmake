@@ -15,6 +15,7 @@ set(private_headers
   gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
   io/replace_file.hpp
   machine/fit.hpp
+  measure/peers.hpp
   schedule/reuse.hpp schedule/worker_sweep.hpp)
 # Of no use without the GPU library. What a device is, is known without one.
 set(needs_gpu "^(gpu\\.hpp|kernels/gpu/.*|plans/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")

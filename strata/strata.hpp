@@ -32,9 +32,12 @@
 #include "strata/formats/fingerprint.hpp"
 #include "strata/formats/footprint.hpp"
 #include "strata/formats/format.hpp"
+#include "strata/formats/format_spec.hpp"
 #include "strata/formats/hyb.hpp"
+#include "strata/formats/jds.hpp"
 #include "strata/formats/loaded_columns.hpp"
 #include "strata/formats/packed_sell.hpp"
+#include "strata/formats/registry.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/formats/statistics.hpp"
 #include "strata/formats/symmetric_csr.hpp"
@@ -85,5 +88,10 @@
 
 // Timing and checking.
 #include "strata/bench/timing.hpp"
+#include "strata/measure/contest.hpp"
+#include "strata/measure/json.hpp"
+#include "strata/measure/power_contest.hpp"
+#include "strata/measure/power_formulas.hpp"
+#include "strata/measure/power_result.hpp"
 #include "strata/measure/validation.hpp"
 #include "strata/measure/vectors.hpp"
