@@ -288,8 +288,7 @@ TEST(BorrowedCsr, PlansOutliveTheArrays) {
     return powers;
   };
   for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::levels}) {
-    for (const PowerFormat format :
-         {PowerFormat::csr, PowerFormat::sell, PowerFormat::packed_sell}) {
+    for (const Format format : {Format::csr, Format::sell, Format::packed_sell}) {
       SCOPED_TRACE(testing::Message() << name_of(strategy) << " " << name_of(format));
       const PowerOptions options{.power = 3,
                                  .strategy = strategy,
