@@ -69,7 +69,7 @@ struct PowerOptions {
   // On processors. The most threads that planning and the plan use, whatever the process uses
   // besides; 0: thread_count() when it is planned.
   int threads = 0;
-  std::vector<int> affinity;  // thread t runs on processor affinity[t]; none: anywhere
+  std::vector<int> affinity = {};  // thread t runs on processor affinity[t]; none: anywhere
   const MachineProfile* profile = nullptr;  // to predict with; none: that of this machine
   // That the threads can have at once, for wavefront sweeps need one each; usable = 0: what this
   // process has.
@@ -87,7 +87,7 @@ struct ProductOptions {
   Offset slice_height = 0;                       // as for powers
   bool autotune = true;                          // as for powers
   int threads = 0;                               // as for powers
-  std::vector<int> affinity;                     // as for powers
+  std::vector<int> affinity = {};                // as for powers
   const MachineProfile* profile = nullptr;       // as for powers
   const gpu::GpuProfile* gpu_profile = nullptr;  // as for powers
 };
