@@ -52,7 +52,7 @@ Timing measure(const std::string& spec) {
   timing.levels = structure.levels();
   timing.max_rows = structure.max_rows();
   timed(timing.rcm_seconds, [&] { return reverse_cuthill_mckee(matrix.pattern()); });
-  timed(timing.permute_seconds, [&] { return permuted(matrix, structure.order); });
+  timed(timing.permute_seconds, [&] { return reordered(matrix, structure.order); });
   return timing;
 }
 

@@ -7,15 +7,7 @@
 #include "cli/parts/exit_status.hpp"
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
-#include "strata/formats/bcsr.hpp"
-#include "strata/formats/coo.hpp"
-#include "strata/formats/csc.hpp"
-#include "strata/formats/dia.hpp"
-#include "strata/formats/ell.hpp"
-#include "strata/formats/hyb.hpp"
-#include "strata/formats/packed_sell.hpp"
-#include "strata/formats/sell.hpp"
-#include "strata/formats/symmetric_csr.hpp"
+#include "strata/formats/registry.hpp"
 #include "strata/io/spy_plot.hpp"
 #include "strata/order/levels.hpp"
 
@@ -98,93 +90,19 @@ void draw_to_file(const AnyMatrix& matrix, const std::string& path) {
   std::visit([&](const auto& csr) { write_spy_plot(path, csr.pattern()); }, matrix);
 }
 
-std::vector<FormatSummary> formats_to_try(const MatrixStatistics& statistics) {
-  std::vector<FormatSummary> formats;
-  const auto add = [&](std::string format, std::string label,
-                       std::vector<NamedNumber> parameters = {}) {
-    FormatSummary profile;
-    profile.format = std::move(format);
-    profile.label = std::move(label);
-    profile.parameters = std::move(parameters);
-    formats.push_back(std::move(profile));
-  };
-  add("coo", "COO");
-  add("csr", "CSR");
-  add("csc", "CSC");
-  if (statistics.value_symmetry != Symmetry::general) add("symmetric-csr", "symmetric CSR");
-  add("ell", "ELL");
-  add("hyb", "HYB");
-  add("dia", "DIA");
-  for (const Offset side : {2, 3}) {
-    add("bcsr", fmt::format("BCSR {}x{}", side, side),
-        {{"block_rows", side}, {"block_cols", side}});
-  }
-  for (const Offset window : {1, 256}) {
-    add("sell", fmt::format("SELL-32-{}", window), {{"slice_height", 32}, {"sort_window", window}});
-  }
-  for (const Offset height : {4, 8, 16, 32}) {
-    add("packed-sell", fmt::format("packed SELL-{}", height),
-        {{"slice_height", height}, {"sort_window", 1}});
-  }
-  return formats;
-}
-
-Offset parameter(const FormatSummary& format, std::string_view name) {
-  const auto found = std::ranges::find(format.parameters, name, &NamedNumber::name);
-  if (found == format.parameters.end())
-    throw Error(fmt::format("{} has no {}", format.label, name));
-  return found->value;
-}
-
-bool has_cpu_kernel(const FormatSummary& format) {
-  return format.format == "csr" || format.format == "sell" || format.format == "packed-sell";
-}
-
-bool has_gpu_kernel(const FormatSummary& format) {
-  if (!has_cpu_kernel(format)) return false;
-  return format.format == "csr" || parameter(format, "slice_height") >= 8;
-}
-
 namespace {
 
 template <Value V, Index I>
-Footprint footprint_in(const Csr<V, I>& csr, const FormatSummary& format) {
-  if (format.format == "coo") return Coo<V, I>::footprint_of(csr);
-  if (format.format == "csr") return csr.footprint();
-  if (format.format == "csc") return Csc<V, I>::footprint_of(csr);
-  if (format.format == "symmetric-csr") return SymmetricCsr<V, I>::footprint_of(csr);
-  if (format.format == "ell") return Ell<V, I>::footprint_of(csr);
-  if (format.format == "hyb") return Hyb<V, I>::footprint_of(csr);
-  if (format.format == "dia") return Dia<V, I>::footprint_of(csr);
-  if (format.format == "bcsr") {
-    return Bcsr<V, I>::footprint_of(csr, {.block_rows = parameter(format, "block_rows"),
-                                          .block_cols = parameter(format, "block_cols")});
+void measure(const Csr<V, I>& csr, FormatSummary& format) {
+  if (format.spec.format() != Format::packed_sell) {
+    format.footprint = footprint(csr, format.spec);
+    return;
   }
-  if (format.format == "sell") {
-    return Sell<V, I>::footprint_of(csr, {.slice_height = parameter(format, "slice_height"),
-                                          .sort_window = parameter(format, "sort_window")});
-  }
-  throw Error(fmt::format("{} is no format", format.format));
-}
-
-template <Value V, Index I>
-void measure_packed(const Csr<V, I>& csr, FormatSummary& format) {
-  const auto forecast =
-      PackedSell<V, I>::forecast(csr, {.slice_height = parameter(format, "slice_height"),
-                                       .sort_window = parameter(format, "sort_window")});
+  const auto forecast = PackedSell<V, I>::forecast(csr, options_of<PackedSellOptions>(format.spec));
   format.footprint = forecast.footprint;
   for (const SliceEncoding encoding : kSliceEncodings) {
     format.encodings.push_back({std::string(name_of(encoding)),
                                 forecast.encoding_counts[static_cast<std::size_t>(encoding)]});
-  }
-}
-
-template <Value V, Index I>
-void measure(const Csr<V, I>& csr, FormatSummary& format) {
-  if (format.format == "packed-sell") {
-    measure_packed(csr, format);
-  } else {
-    format.footprint = footprint_in(csr, format);
   }
 }
 
@@ -199,6 +117,12 @@ void measure_format(const AnyMatrix& matrix, FormatSummary& format) {
     format.footprint.reset();
     format.refusal = error.what();
   }
+}
+
+Json parameters_json(const std::vector<NamedNumber>& parameters) {
+  Json object = Json::object();
+  for (const NamedNumber& parameter : parameters) object[parameter.name] = parameter.value;
+  return object;
 }
 
 Offset vector_bytes(const MatrixStatistics& statistics, const TypeSizes& sizes) {

@@ -9,6 +9,7 @@
 #include "cli/parts/matrix_source.hpp"
 #include "cli/parts/terminal.hpp"
 #include "strata/formats/footprint.hpp"
+#include "strata/formats/format_spec.hpp"
 #include "strata/formats/statistics.hpp"
 
 namespace strata::cli {
@@ -28,19 +29,15 @@ struct LevelSummary {
   std::string root;  // where the search started
 };
 
-// A number that belongs to a format, by its name in the JSON.
-struct NamedNumber {
-  std::string name;
-  Offset value = 0;
-};
-
 struct FormatSummary {
-  std::string format;                   // "packed-sell"
-  std::string label;                    // "packed SELL-32"
-  std::vector<NamedNumber> parameters;  // slice_height and the like
-  std::optional<Footprint> footprint;   // none when the format cannot hold the matrix
-  std::string refusal;                  // why not
-  std::vector<NamedNumber> encodings;   // slices per encoding of packed SELL
+  FormatSummary() = default;
+  explicit FormatSummary(FormatSpec chosen) : spec(std::move(chosen)), label(label_of(spec)) {}
+
+  FormatSpec spec;
+  std::string label;                   // "packed SELL-32", or the name of a library
+  std::optional<Footprint> footprint;  // none when the format cannot hold the matrix
+  std::string refusal;                 // why not
+  std::vector<NamedNumber> encodings;  // slices per encoding of packed SELL
 };
 
 struct CountedMatrix {
@@ -60,14 +57,9 @@ std::vector<std::string> draw(const AnyMatrix& matrix);
 void draw_to_file(const AnyMatrix& matrix, const std::string& path);
 
 // One format at a time, so that there is something to show when the rest is interrupted.
-std::vector<FormatSummary> formats_to_try(const MatrixStatistics& statistics);
 void measure_format(const AnyMatrix& matrix, FormatSummary& format);
-// Throws if the format has no such parameter.
-Offset parameter(const FormatSummary& format, std::string_view name);
-// Whether products in this format have a fast kernel; all have a reference.
-bool has_cpu_kernel(const FormatSummary& format);
-// The same on GPUs. Slices of fewer than 8 rows are for CPUs.
-bool has_gpu_kernel(const FormatSummary& format);
+// {"slice_height": 32, …}
+Json parameters_json(const std::vector<NamedNumber>& parameters);
 
 // Bytes of the vectors of a product y = Ax, each touched once.
 Offset vector_bytes(const MatrixStatistics& statistics, const TypeSizes& sizes);

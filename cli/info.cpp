@@ -46,10 +46,9 @@ Json level_json(const LevelSummary& levels) {
 }
 
 Json format_json(const InfoProfile& profile, const FormatSummary& format) {
-  Json result{{"kernel", "info"}, {"format", format.format}, {"parameters", Json::object()}};
-  for (const NamedNumber& parameter : format.parameters) {
-    result["parameters"][parameter.name] = parameter.value;
-  }
+  Json result{{"kernel", "info"},
+              {"format", name_of(format.spec.format())},
+              {"parameters", parameters_json(format.spec.parameters())}};
   if (!format.footprint) {
     result["refused"] = format.refusal;
     return result;
@@ -224,8 +223,8 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
   profile.levels = find_level_profile(matrix);
   if (profile.levels) document.describe_matrix(level_json(*profile.levels));
 
-  profile.formats = formats_to_try(profile.statistics);
-  for (FormatSummary& format : profile.formats) {
+  for (FormatSpec& spec : usual_specs(profile.statistics)) {
+    FormatSummary& format = profile.formats.emplace_back(std::move(spec));
     progress.start("sizing " + format.label);
     measure_format(matrix, format);
     document.add_result(format_json(profile, format));

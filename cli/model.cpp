@@ -17,6 +17,7 @@
 #include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/kernels/has_kernel.hpp"
 #include "strata/machine/gpu/cached_profile.hpp"
 #include "strata/model/balance.hpp"
 #include "strata/model/power_model.hpp"
@@ -53,10 +54,10 @@ struct ModelledDevice {
   double memory = 0;  // bytes per second
   std::vector<CacheTarget> targets;
   HockneyFit hockney;
-  std::string pieces;               // of what the ramp-up is
-  std::vector<Offset> piece_bytes;  // to show
-  bool write_allocate = true;       // see VectorTraffic
-  bool (*has_kernel)(const FormatSummary&) = nullptr;
+  std::string pieces;                              // of what the ramp-up is
+  std::vector<Offset> piece_bytes;                 // to show
+  bool write_allocate = true;                      // see VectorTraffic
+  KernelTarget kernels = KernelTarget::processor;  // of formats that count
   std::string why_no_target;
 };
 
@@ -96,9 +97,11 @@ std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const T
 // The formats that have fast kernels.
 std::vector<FormatSummary> formats_with_kernels(const AnyMatrix& matrix,
                                                 const MatrixStatistics& statistics,
-                                                bool (*has_kernel)(const FormatSummary&)) {
-  std::vector<FormatSummary> formats = formats_to_try(statistics);
-  std::erase_if(formats, [has_kernel](const FormatSummary& format) { return !has_kernel(format); });
+                                                KernelTarget target) {
+  std::vector<FormatSummary> formats;
+  for (FormatSpec& spec : usual_specs(statistics)) {
+    if (has_kernel(spec, target)) formats.emplace_back(std::move(spec));
+  }
   for (FormatSummary& format : formats) measure_format(matrix, format);
   return formats;
 }
@@ -126,7 +129,7 @@ ModelledDevice modelled(const MachineProfile& profile, int threads) {
           .pieces = "each start the threads again",
           .piece_bytes = {100'000, 1'000'000, 10'000'000},
           .write_allocate = true,
-          .has_kernel = has_cpu_kernel,
+          .kernels = KernelTarget::processor,
           .why_no_target = "No cache of this machine reads faster than its memory."};
 }
 
@@ -140,7 +143,7 @@ ModelledDevice modelled(const gpu::GpuProfile& profile) {
       .pieces = "are a kernel each",
       .piece_bytes = {1'000'000, 10'000'000, 100'000'000},
       .write_allocate = false,
-      .has_kernel = has_gpu_kernel,
+      .kernels = KernelTarget::gpu,
       .why_no_target = "The L2 of this GPU does not read faster than its memory."};
   if (const Offset bytes = profile.l2_bytes(); bytes > 0) {
     device.targets.push_back(
@@ -241,7 +244,7 @@ std::string model_on(const ModelledDevice& device, const CountedMatrix& counted,
   const TypeSizes sizes = sizes_of(counted.matrix);
   const double flops = sizes.flops_per_entry * static_cast<double>(statistics.entries);
   const auto balances = balances_of(
-      statistics, sizes, formats_with_kernels(counted.matrix, statistics, device.has_kernel),
+      statistics, sizes, formats_with_kernels(counted.matrix, statistics, device.kernels),
       device.write_allocate);
   for (const BalanceLine& line : balances) {
     document.add_result(balance_json(line, device, flops));

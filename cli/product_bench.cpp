@@ -8,7 +8,9 @@
 #include "cli/parts/interruption.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
-#include "strata/kernels/cpu/step.hpp"
+#include "strata/formats/registry.hpp"
+#include "strata/kernels/cpu/parts.hpp"
+#include "strata/kernels/has_kernel.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 #include "strata/measure/peers.hpp"
 #include "strata/measure/vectors.hpp"
@@ -17,59 +19,6 @@
 namespace strata::cli {
 
 namespace {
-
-// The rows of one of `parts` threads, with about the same number of stored values each.
-template <Value V, Index I>
-RowRange<I> part_of(const Csr<V, I>& matrix, int part, int parts) {
-  const Chunk rows = balanced_chunk_of(matrix.row_offsets(), part, parts);
-  return {static_cast<I>(rows.begin), static_cast<I>(rows.end)};
-}
-template <class Sliced>
-auto part_of_slices(const Sliced& matrix, std::span<const Offset> offsets, int part, int parts) {
-  using I = typename Sliced::index_type;
-  const Chunk slices = balanced_chunk_of(offsets, part, parts);
-  const I alignment = cpu::row_alignment(matrix);
-  const auto row_before = [&](Offset slice) {
-    if (slice + 1 == static_cast<Offset>(offsets.size())) return matrix.rows();
-    return static_cast<I>(slice * matrix.slice_height() / alignment * alignment);
-  };
-  return RowRange<I>{row_before(slices.begin), row_before(slices.end)};
-}
-template <Value V, Index I>
-RowRange<I> part_of(const Sell<V, I>& matrix, int part, int parts) {
-  return part_of_slices(matrix, matrix.slice_offsets(), part, parts);
-}
-template <Value V, Index I>
-RowRange<I> part_of(const PackedSell<V, I>& matrix, int part, int parts) {
-  return part_of_slices(matrix, matrix.value_offsets(), part, parts);
-}
-
-// Calls use(matrix in that format).
-template <Value V, Index I, class Use>
-void with_format(const Csr<V, I>& csr, const FormatSummary& format, Symmetry symmetry, Use&& use) {
-  const auto sliced = [&](auto options) {
-    options.slice_height = parameter(format, "slice_height");
-    options.sort_window = parameter(format, "sort_window");
-    return options;
-  };
-  const std::string& name = format.format;
-  if (name == "csr") return use(csr);
-  if (name == "coo") return use(Coo<V, I>::from_csr(csr));
-  if (name == "csc") return use(Csc<V, I>::from_csr(csr));
-  if (name == "symmetric-csr") return use(SymmetricCsr<V, I>::from_csr(csr, symmetry));
-  if (name == "ell") return use(Ell<V, I>::from_csr(csr));
-  if (name == "hyb") return use(Hyb<V, I>::from_csr(csr));
-  if (name == "dia") return use(Dia<V, I>::from_csr(csr));
-  if (name == "bcsr") {
-    return use(Bcsr<V, I>::from_csr(csr, {.block_rows = parameter(format, "block_rows"),
-                                          .block_cols = parameter(format, "block_cols")}));
-  }
-  if (name == "sell") return use(Sell<V, I>::from_csr(csr, sliced(SellOptions{})));
-  use(PackedSell<V, I>::from_csr(csr, sliced(PackedSellOptions{})));
-}
-
-template <class Matrix>
-constexpr bool kHasCpuKernel = requires(const Matrix& matrix) { part_of(matrix, 0, 1); };
 
 template <Value V, Index I>
 class ProductBench {
@@ -87,7 +36,7 @@ class ProductBench {
     if (settings.vendor) add_peers(contenders);
     if (settings.cpu) {
       for (const FormatSummary& format : settings.formats) {
-        if (has_cpu_kernel(format)) add_kernel(contenders, format);
+        if (has_kernel(format.spec, KernelTarget::processor)) add_kernel(contenders, format);
       }
     }
     const double fastest_peer = measure(contenders, 0);
@@ -110,7 +59,6 @@ class ProductBench {
     for (Peer<V>& peer : make_peers(matrix_)) {
       Contender contender;
       contender.run.backend = "vendor";
-      contender.run.format.format = "csr";
       contender.run.format.label = peer.name;
       contender.run.variant = peer.name;
       contender.run.threads = peer.threads;
@@ -125,11 +73,11 @@ class ProductBench {
     add(contenders, "cpu", format, thread_count(), [this](const auto& stored) {
       using Matrix = typename std::decay_t<decltype(stored)>::element_type;
       std::function<void()> multiply;
-      if constexpr (kHasCpuKernel<Matrix>) {
+      if constexpr (cpu::HasStep<Matrix>) {
         multiply = [this, stored] {
           run_on_threads(thread_count(), [&](int thread, int team) {
             cpu::step(*stored, {}, {x_.data(), nullptr, y_.data(), 1},
-                      part_of(*stored, thread, team));
+                      cpu::balanced_rows(*stored, thread, team));
           });
         };
       }
@@ -157,7 +105,7 @@ class ProductBench {
     run.threads = threads;
     const auto begin = std::chrono::steady_clock::now();
     try {
-      with_format<V, I>(matrix_, format, statistics_.value_symmetry, [&]<class M>(M&& stored) {
+      with_format(matrix_, format.spec, [&]<class M>(M&& stored) {
         using Matrix = std::remove_cvref_t<M>;
         run.format_bytes = stored.footprint().bytes();
         if constexpr (std::is_lvalue_reference_v<M>) {
@@ -214,7 +162,6 @@ class ProductBench {
   const Array<V> start_;  // what x_ is whenever products are timed
   Array<V> x_;
   Array<V> y_;
-  MatrixStatistics statistics_ = statistics_of(matrix_);
 };
 
 }  // namespace

@@ -22,12 +22,13 @@ struct ProductPrediction {
 
 // One line of the benchmark.
 struct ProductRun {
-  std::string backend;             // "cpu", "reference", "vendor", "cuda" or "hip"
-  FormatSummary format;            // of a peer the name and label only
-  std::string variant;             // of a peer the library
-  std::optional<int> device = {};  // the GPU; none on the processor
-  int threads = 1;                 // of the processor
-  double setup_seconds = 0;        // conversion from CSR, and the way to the GPU
+  std::string backend;   // "cpu", "reference", "vendor", "cuda" or "hip"
+  FormatSummary format;  // of a peer the format that it is given, and its name
+  std::vector<NamedNumber> kernel_parameters = {};  // what a kernel chose for the matrix
+  std::string variant;                              // of a peer the library
+  std::optional<int> device = {};                   // the GPU; none on the processor
+  int threads = 1;                                  // of the processor
+  double setup_seconds = 0;                         // conversion from CSR, and the way to the GPU
   Offset format_bytes = 0;
   Measurement measurement;
   double memory_bandwidth = 0;                 // bytes per second that the device reads

@@ -9,6 +9,9 @@
 #include "strata/base/error.hpp"
 #include "strata/device/device.hpp"
 #include "strata/device/timing.hpp"
+#include "strata/formats/registry.hpp"
+#include "strata/kernels/gpu/device_matrix_of.hpp"
+#include "strata/kernels/has_kernel.hpp"
 #include "strata/measure/gpu/peers.hpp"
 #include "strata/measure/gpu/poison.hpp"
 #include "strata/model/balance.hpp"
@@ -64,7 +67,7 @@ class GpuProductBench {
   void run(const GpuProductSettings& settings, const std::function<void(const ProductRun&)>& done) {
     std::vector<Contender> contenders;
     for (const FormatSummary& format : settings.formats) {
-      if (has_gpu_kernel(format)) add_kernel(contenders, format);
+      if (has_kernel(format.spec, KernelTarget::gpu)) add_kernel(contenders, format);
     }
     if (settings.vendor) {
       const gpu::PeerSource<V, I> source{
@@ -84,18 +87,15 @@ class GpuProductBench {
     ProductRun run;
     run.backend = gpu::name_of(profile_.device.api);
     run.format = format;
-    add(contenders, std::move(run), [&](FormatSummary& made) { return kernel_for(made); });
+    add(contenders, std::move(run), [&](ProductRun& made) { return kernel_for(made); });
   }
 
   void add_peer(std::vector<Contender>& contenders, const gpu::DevicePeer<V>& peer) {
     ProductRun run;
     run.backend = "vendor";
-    run.format.format = name_of(peer.format.format);
+    run.format = FormatSummary(FormatSpec(peer.format));
     run.format.label = peer.name;
-    if (is_sliced(peer.format.format)) {
-      run.format.parameters = {{"slice_height", peer.format.slice_height}, {"sort_window", 1}};
-    }
-    add(contenders, std::move(run), [&](FormatSummary&) {
+    add(contenders, std::move(run), [&](ProductRun&) {
       if (peer.refusal) std::rethrow_exception(peer.refusal);
       return GpuProduct{peer.bytes, [this, multiply = peer.multiply] {
                           multiply(V{1}, std::as_const(x_).span(), y_.span());
@@ -104,14 +104,14 @@ class GpuProductBench {
     contenders.back().run.setup_seconds = peer.setup_seconds;
   }
 
-  // `make` returns the product, and may say more about its format.
+  // `make` returns the product, and may say more about its kernel.
   template <class Make>
   void add(std::vector<Contender>& contenders, ProductRun run, const Make& make) {
     Contender contender{std::move(run), {}};
     FormatSummary& format = contender.run.format;
     const auto begin = std::chrono::steady_clock::now();
     try {
-      GpuProduct product = make(format);
+      GpuProduct product = make(contender.run);
       contender.run.format_bytes = product.bytes;
       contender.multiply = std::move(product.multiply);
     } catch (const InvalidArgument& refusal) {
@@ -127,26 +127,23 @@ class GpuProductBench {
     contenders.push_back(std::move(contender));
   }
 
-  GpuProduct kernel_for(FormatSummary& format) {
-    if (format.format == "csr") {
+  GpuProduct kernel_for(ProductRun& run) {
+    if (run.format.spec.format() == Format::csr) {
       const auto stored = on_device();
-      format.label = kernel_text(*stored);
+      run.format.label = kernel_text(*stored);
       if (stored->kernel() == gpu::CsrKernel::rows) {
-        format.parameters.push_back({"threads_per_row", stored->threads_per_row()});
+        run.kernel_parameters.push_back({"threads_per_row", stored->threads_per_row()});
       }
       return product_of(stored);
     }
-    const Offset height = parameter(format, "slice_height");
-    const Offset window = parameter(format, "sort_window");
-    if (format.format == "sell") {
-      return product_of(std::make_shared<const gpu::DeviceSell<V>>(
-          Sell<V, I>::from_csr(matrix_, {.slice_height = height, .sort_window = window}), stream_));
-    }
-    PackedSellOptions options;
-    options.slice_height = height;
-    options.sort_window = window;
-    return product_of(std::make_shared<const gpu::DevicePackedSell<V>>(
-        PackedSell<V, I>::from_csr(matrix_, options), stream_));
+    return with_format(
+        matrix_, run.format.spec, [&]<class Matrix>(const Matrix& host) -> GpuProduct {
+          if constexpr (gpu::HasDeviceMatrix<Matrix>) {
+            return product_of(std::make_shared<const gpu::DeviceMatrix<Matrix>>(host, stream_));
+          } else {
+            throw InvalidArgument("GPUs have no kernels for this format");
+          }
+        });
   }
 
   template <class Matrix>

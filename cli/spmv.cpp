@@ -15,6 +15,7 @@
 #include "cli/product_bench_gpu.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/kernels/has_kernel.hpp"
 #include "strata/measure/peers.hpp"
 
 namespace strata::cli {
@@ -28,10 +29,6 @@ struct SpmvOptions {
   std::string format = "all";
   std::string backend = "cpu,vendor";
 };
-
-bool contains(const std::vector<std::string>& words, std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 // What is timed where.
 struct Contest {
@@ -62,36 +59,27 @@ Contest choose_contest(const std::string& text) {
   return contest;
 }
 
-// All, those with the names asked for, or for "auto" the one with a kernel and the fewest bytes.
+// Those asked for, or for "auto" the one with a kernel and the fewest bytes.
 std::vector<FormatSummary> choose_formats(const std::string& text, const AnyMatrix& matrix,
-                                          const MatrixStatistics& statistics,
-                                          bool (*has_kernel)(const FormatSummary&)) {
-  std::vector<FormatSummary> formats = formats_to_try(statistics);
-  if (text == "all") return formats;
-  if (text == "auto") {
-    std::erase_if(formats, [&](const FormatSummary& format) { return !has_kernel(format); });
-    for (FormatSummary& format : formats) measure_format(matrix, format);
-    std::erase_if(formats, [](const FormatSummary& format) { return !format.footprint; });
-    return {*std::ranges::min_element(
-        formats, {}, [](const FormatSummary& format) { return format.footprint->bytes(); })};
+                                          const MatrixStatistics& statistics, KernelTarget target) {
+  std::vector<FormatSummary> formats;
+  const bool automatic = text == name_of(Format::automatic);
+  for (FormatSpec& spec : parse_format_list(automatic ? "all" : text, statistics)) {
+    if (!automatic || has_kernel(spec, target)) formats.emplace_back(std::move(spec));
   }
-  const std::vector<std::string> names = split_list(text);
-  for (const std::string& name : names) {
-    if (std::ranges::find(formats, name, &FormatSummary::format) == formats.end()) {
-      throw InvalidArgument(fmt::format("there is no format {} for this matrix", name));
-    }
-  }
-  std::erase_if(formats,
-                [&](const FormatSummary& format) { return !contains(names, format.format); });
-  return formats;
+  if (!automatic) return formats;
+  for (FormatSummary& format : formats) measure_format(matrix, format);
+  std::erase_if(formats, [](const FormatSummary& format) { return !format.footprint; });
+  return {*std::ranges::min_element(
+      formats, {}, [](const FormatSummary& format) { return format.footprint->bytes(); })};
 }
 
 Json run_json(const ProductRun& run, Offset minimum, Precision precision) {
-  Json parameters = Json::object();
-  for (const NamedNumber& number : run.format.parameters) parameters[number.name] = number.value;
+  Json parameters = parameters_json(run.format.spec.parameters());
+  parameters.update(parameters_json(run.kernel_parameters));
   Json result{{"kernel", "spmv"},
               {"backend", run.backend},
-              {"format", run.format.format},
+              {"format", name_of(run.format.spec.format())},
               {"variant", run.variant.empty() ? run.format.label : run.variant},
               {"power", 1},
               {"parameters", parameters}};
@@ -205,7 +193,7 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
                          : heading_text(source, statistics, known->profile, thread_count());
   if (known != nullptr) {
     ProductSettings& settings = contest.processor;
-    settings.formats = choose_formats(options.format, matrix, statistics, has_cpu_kernel);
+    settings.formats = choose_formats(options.format, matrix, statistics, KernelTarget::processor);
     run_product_bench(matrix, settings, options.measuring, progress, [&](ProductRun run) {
       run.memory_bandwidth = known->profile.memory_bandwidth(run.threads);
       keep(run);
@@ -215,7 +203,7 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
   if (gpu) {
     const std::size_t before = runs.size();
     const GpuProductSettings settings{
-        .formats = choose_formats(options.format, matrix, statistics, has_gpu_kernel),
+        .formats = choose_formats(options.format, matrix, statistics, KernelTarget::gpu),
         .vendor = contest.gpu_vendor};
     run_gpu_product_bench(matrix, settings, gpu->profile, options.measuring, progress, keep);
     text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->profile);
@@ -237,7 +225,8 @@ void add_spmv(CommandLine& line) {
   add_matrix_argument(command, options->matrix);
   command
       .add("--format", options->format,
-           "all, auto (the fewest bytes), or names such as csr,sell,packed-sell")
+           "all, auto (the fewest bytes), names such as csr,sell,packed-sell, or one with "
+           "parameters such as sell:slice_height=8,sort_window=64")
       .type_name("NAME,…")
       .show_default();
   command

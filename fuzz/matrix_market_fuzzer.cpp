@@ -8,15 +8,8 @@
 
 #include "fuzz/support.hpp"
 #include "strata/base/parallel.hpp"
-#include "strata/formats/bcsr.hpp"
-#include "strata/formats/csc.hpp"
-#include "strata/formats/dia.hpp"
-#include "strata/formats/ell.hpp"
-#include "strata/formats/hyb.hpp"
-#include "strata/formats/packed_sell.hpp"
-#include "strata/formats/sell.hpp"
+#include "strata/formats/registry.hpp"
 #include "strata/formats/statistics.hpp"
-#include "strata/formats/symmetric_csr.hpp"
 #include "strata/io/internal/read.hpp"
 #include "strata/io/internal/write.hpp"
 #include "strata/io/matrix_market.hpp"
@@ -115,14 +108,9 @@ void compute_info(const Matrix<I>& matrix, const strata::MatrixStatistics& stati
           "a used column has an entry");
   require(statistics.mirrored_entries <= statistics.entries, "mirror images are entries");
   text_spy_plot(matrix.pattern());
-  try_footprint([&] { return Csc<Value, I>::footprint_of(matrix); });
-  try_footprint([&] { return SymmetricCsr<Value, I>::footprint_of(matrix); });
-  try_footprint([&] { return Ell<Value, I>::footprint_of(matrix); });
-  try_footprint([&] { return Hyb<Value, I>::footprint_of(matrix); });
-  try_footprint([&] { return Dia<Value, I>::footprint_of(matrix); });
-  try_footprint([&] { return Bcsr<Value, I>::footprint_of(matrix); });
-  try_footprint([&] { return Sell<Value, I>::footprint_of(matrix); });
-  try_footprint([&] { return PackedSell<Value, I>::forecast(matrix).footprint; });
+  for (const FormatSpec& spec : usual_specs(statistics)) {
+    try_footprint([&] { return footprint(matrix, spec); });
+  }
 }
 
 // Nothing when it is wrong, or when reading on would take long.

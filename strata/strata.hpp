@@ -32,9 +32,12 @@
 #include "strata/formats/fingerprint.hpp"
 #include "strata/formats/footprint.hpp"
 #include "strata/formats/format.hpp"
+#include "strata/formats/format_spec.hpp"
 #include "strata/formats/hyb.hpp"
+#include "strata/formats/jds.hpp"
 #include "strata/formats/loaded_columns.hpp"
 #include "strata/formats/packed_sell.hpp"
+#include "strata/formats/registry.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/formats/statistics.hpp"
 #include "strata/formats/symmetric_csr.hpp"
@@ -64,6 +67,7 @@
 #include "strata/plans/strided_vectors.hpp"
 
 // Products: the reference of every format, and one step of a recurrence on a range of rows.
+#include "strata/kernels/cpu/levels.hpp"
 #include "strata/kernels/cpu/step.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "strata/base/checked.hpp"
+#include "strata/base/function_ref.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/formats/internal/collect.hpp"
@@ -67,8 +68,9 @@ void find_block_columns(const PatternView<I>& pattern, const BlockShape<I>& shap
 }
 
 // Visits all block rows with their block columns: visit(block_row, block_columns).
-template <Index I, class Visit>
-void for_each_block_row(const PatternView<I>& pattern, const BlockShape<I>& shape, Visit&& visit) {
+template <Index I>
+void for_each_block_row(const PatternView<I>& pattern, const BlockShape<I>& shape,
+                        std::type_identity_t<FunctionRef<void(I, std::span<const I>)>> visit) {
   parallel_dynamic(ceil_div(pattern.rows, shape.rows), 256, [&](Offset begin, Offset end) {
     std::vector<I> found;
     for (Offset block_row = begin; block_row < end; ++block_row) {
@@ -187,15 +189,18 @@ Bcsr<V, I> Bcsr<V, I>::from_csr(const Csr<V, I>& matrix, const BcsrOptions& opti
 
 template <Value V, Index I>
 Csr<V, I> Bcsr<V, I>::to_csr() const {
-  return collect_rows<V, I>(rows_, cols_, [&](I row, auto&& take) {
+  return collect_rows<V, I>(rows_, cols_, [&](I row, RowEntries<V, I>& entries) {
     const I block_row = row / block_rows_;
     for (Offset block = block_row_offsets_[block_row]; block < block_row_offsets_[block_row + 1];
          ++block) {
       for (I column = 0; column < block_cols_; ++column) {
         const Offset k = position(block, row) + column;
-        if (presence_.has(k)) take(block_columns_[block] * block_cols_ + column, values_[k]);
+        if (presence_.has(k)) {
+          entries.add(block_columns_[block] * block_cols_ + column, values_[k]);
+        }
       }
     }
+    return row;
   });
 }
 

@@ -9,13 +9,16 @@
 // from explicit zeros.
 #pragma once
 
+#include <array>
 #include <span>
+#include <vector>
 
 #include "strata/base/array.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/footprint.hpp"
+#include "strata/formats/format_parameters.hpp"
 #include "strata/formats/presence.hpp"
 
 namespace strata {
@@ -24,6 +27,12 @@ struct BcsrOptions {
   Offset block_rows = 2;              // r, the rows of a block
   Offset block_cols = 2;              // c, the columns of a block
   double max_fill = kDefaultMaxFill;  // refuse to store more values than this per nonzero
+
+  static constexpr std::array kParameters{FormatParameter{"block_rows", &BcsrOptions::block_rows},
+                                          FormatParameter{"block_cols", &BcsrOptions::block_cols}};
+  static std::vector<BcsrOptions> usual() {
+    return {{.block_rows = 2, .block_cols = 2}, {.block_rows = 3, .block_cols = 3}};
+  }
 };
 
 template <Value V, Index I>
@@ -31,6 +40,7 @@ class Bcsr {
  public:
   using value_type = V;
   using index_type = I;
+  using Options = BcsrOptions;
 
   Bcsr() = default;
   // Takes the arrays as they are; throws InvalidMatrix, naming the first bad block row, unless they

@@ -112,11 +112,12 @@ Dia<V, I> Dia<V, I>::from_csr(const Csr<V, I>& matrix, const DiaOptions& options
 
 template <Value V, Index I>
 Csr<V, I> Dia<V, I>::to_csr() const {
-  return collect_rows<V, I>(rows_, cols_, [&](I row, auto&& take) {
+  return collect_rows<V, I>(rows_, cols_, [&](I row, RowEntries<V, I>& entries) {
     for (Offset d = 0; d < diagonals(); ++d) {
       const Offset k = position(d, row);
-      if (presence_.has(k)) take(row + offsets_[d], values_[k]);
+      if (presence_.has(k)) entries.add(row + offsets_[d], values_[k]);
     }
+    return row;
   });
 }
 

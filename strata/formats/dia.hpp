@@ -27,6 +27,7 @@ class Dia {
  public:
   using value_type = V;
   using index_type = I;
+  using Options = DiaOptions;
 
   Dia() = default;
   // Takes the arrays as they are; throws InvalidMatrix, naming the first bad diagonal, unless they

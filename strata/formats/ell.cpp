@@ -93,11 +93,12 @@ Ell<V, I> Ell<V, I>::from_leading_entries(const Csr<V, I>& matrix, I width) {
 
 template <Value V, Index I>
 Csr<V, I> Ell<V, I>::to_csr() const {
-  return collect_rows<V, I>(rows_, cols_, [&](I row, auto&& take) {
+  return collect_rows<V, I>(rows_, cols_, [&](I row, RowEntries<V, I>& entries) {
     for (I entry = 0; entry < row_lengths_[row]; ++entry) {
       const Offset k = position(row, entry);
-      take(columns_[k], values_[k]);
+      entries.add(columns_[k], values_[k]);
     }
+    return row;
   });
 }
 

@@ -25,6 +25,7 @@ class Ell {
  public:
   using value_type = V;
   using index_type = I;
+  using Options = EllOptions;
 
   Ell() = default;
   // Takes the arrays as they are; throws InvalidMatrix, naming the first bad row, unless they obey

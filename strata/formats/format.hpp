@@ -1,6 +1,6 @@
 // Format: the sparse formats by name. This list is the one place where a format is entered; the
-// enum, the names, the variant over all formats (registry.hpp) and whatever goes through all of
-// them follow from it.
+// enum, the names, the variant over all formats (registry.hpp), the specifications that users write
+// (format_spec.hpp) and the tests of all formats follow from it.
 #pragma once
 
 #include <array>
@@ -12,22 +12,32 @@
 
 namespace strata {
 
-// apply(enumerator, class, name)
-#define STRATA_FOR_EACH_FORMAT(apply)                                             \
-  apply(coo, Coo, "coo") apply(csr, Csr, "csr") apply(csc, Csc, "csc")            \
-      apply(symmetric_csr, SymmetricCsr, "symmetric-csr") apply(ell, Ell, "ell")  \
-          apply(hyb, Hyb, "hyb") apply(dia, Dia, "dia") apply(bcsr, Bcsr, "bcsr") \
-              apply(sell, Sell, "sell") apply(packed_sell, PackedSell, "packed-sell")
+// apply(enumerator, class, name, label): the class template of strata/formats/ENUMERATOR.hpp, the
+// name in files and on the command line, and how tables call it, with parameters in braces.
+// clang-format off
+#define STRATA_FOR_EACH_FORMAT(apply)                                                        \
+  apply(coo, Coo, "coo", "COO")                                                              \
+  apply(csr, Csr, "csr", "CSR")                                                              \
+  apply(csc, Csc, "csc", "CSC")                                                              \
+  apply(symmetric_csr, SymmetricCsr, "symmetric-csr", "symmetric CSR")                       \
+  apply(ell, Ell, "ell", "ELL")                                                              \
+  apply(hyb, Hyb, "hyb", "HYB")                                                              \
+  apply(jds, Jds, "jds", "JDS")                                                              \
+  apply(dia, Dia, "dia", "DIA")                                                              \
+  apply(bcsr, Bcsr, "bcsr", "BCSR {block_rows}x{block_cols}")                                \
+  apply(sell, Sell, "sell", "SELL-{slice_height}-{sort_window}")                             \
+  apply(packed_sell, PackedSell, "packed-sell", "packed SELL-{slice_height}")
+// clang-format on
 
 enum class Format {
   automatic,  // an option: to be chosen. No matrix is in it
-#define STRATA_ENUMERATOR(enumerator, type, name) enumerator,
+#define STRATA_ENUMERATOR(enumerator, type, name, label) enumerator,
   STRATA_FOR_EACH_FORMAT(STRATA_ENUMERATOR)
 #undef STRATA_ENUMERATOR
 };
 
 inline constexpr std::array kFormats{
-#define STRATA_ENUMERATOR(enumerator, type, name) Format::enumerator,
+#define STRATA_ENUMERATOR(enumerator, type, name, label) Format::enumerator,
     STRATA_FOR_EACH_FORMAT(STRATA_ENUMERATOR)
 #undef STRATA_ENUMERATOR
 };
@@ -35,7 +45,7 @@ inline constexpr std::array kFormats{
 constexpr std::string_view name_of(Format format) {
   switch (format) {
     case Format::automatic: return "auto";
-#define STRATA_NAME(enumerator, type, name) \
+#define STRATA_NAME(enumerator, type, name, label) \
   case Format::enumerator: return name;
       STRATA_FOR_EACH_FORMAT(STRATA_NAME)
 #undef STRATA_NAME

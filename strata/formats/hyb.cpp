@@ -125,16 +125,17 @@ Hyb<V, I> Hyb<V, I>::from_csr(const Csr<V, I>& matrix, const HybOptions& options
 
 template <Value V, Index I>
 Csr<V, I> Hyb<V, I>::to_csr() const {
-  return collect_rows<V, I>(rows(), cols(), [&](I row, auto&& take) {
+  return collect_rows<V, I>(rows(), cols(), [&](I row, RowEntries<V, I>& entries) {
     for (I entry = 0; entry < ell_.row_lengths()[row]; ++entry) {
       const Offset k = ell_.position(row, entry);
-      take(ell_.columns()[k], ell_.values()[k]);
+      entries.add(ell_.columns()[k], ell_.values()[k]);
     }
     const auto places = std::ranges::equal_range(rest_.row_indices(), row);
     for (auto place = places.begin(); place != places.end(); ++place) {
       const Offset k = place - rest_.row_indices().begin();
-      take(rest_.column_indices()[k], rest_.values()[k]);
+      entries.add(rest_.column_indices()[k], rest_.values()[k]);
     }
+    return row;
   });
 }
 

@@ -5,12 +5,15 @@
 // The rest is in row order, and continues each row with increasing columns where ELLPACK stopped.
 #pragma once
 
+#include <array>
+
 #include "strata/base/error.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/coo.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/ell.hpp"
 #include "strata/formats/footprint.hpp"
+#include "strata/formats/format_parameters.hpp"
 
 namespace strata {
 
@@ -19,6 +22,9 @@ inline constexpr Offset kAutomaticWidth = -1;
 struct HybOptions {
   Offset width = kAutomaticWidth;     // of the ELLPACK part; automatic: the fewest bytes in all
   double max_fill = kDefaultMaxFill;  // refuse to store more values than this per nonzero
+
+  static constexpr std::array kParameters{
+      FormatParameter{"width", &HybOptions::width, kNotNegative, ParameterDefault::automatic}};
 };
 
 template <Value V, Index I>
@@ -26,6 +32,7 @@ class Hyb {
  public:
   using value_type = V;
   using index_type = I;
+  using Options = HybOptions;
 
   Hyb() = default;
   // Throws InvalidMatrix, naming the first bad row, unless both parts have one shape and the rest

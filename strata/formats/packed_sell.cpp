@@ -26,9 +26,9 @@ void store(std::byte* codes, Offset element, Offset value) {
 template <Index I>
 SliceShape<I> packed_shape(const PackedSellOptions& options, I rows, I cols) {
   const Offset height = options.slice_height;
-  if (height != 4 && height != 8 && height != 16 && height != 32) {
+  if (!kPackedSliceHeights.contain(height)) {
     throw InvalidArgument(
-        fmt::format("packed SELL has slices of 4, 8, 16 or 32 rows, not {}", height));
+        fmt::format("packed SELL has slices of {} rows, not {}", kPackedSliceHeights.text, height));
   }
   if (cols > Offset{1} << 31) {
     throw OverflowError(fmt::format(
@@ -318,6 +318,57 @@ void fill_slice(const SliceTarget<V, I>& target, SliceEncoding encoding, Offset 
   }
 }
 
+// What a packed matrix stores but its values.
+template <Index I>
+struct PackedPattern {
+  I rows;
+  Offset height;
+  std::span<const Offset> value_offsets;
+  std::span<const Offset> code_offsets;
+  std::span<const SliceEncoding> encodings;
+  std::span<const std::byte> codes;
+  std::span<const I> row_of_slot;
+  const PresenceBits& presence;
+};
+
+// The entries of one lane are exactly these columns.
+template <class ColumnOf, Index I>
+void require_lane(const PackedPattern<I>& packed, Offset slice, Offset lane,
+                  const ColumnOf& column_of, I row, std::span<const I> columns) {
+  const Offset begin = packed.value_offsets[slice];
+  const Offset width = (packed.value_offsets[slice + 1] - begin) / packed.height;
+  std::size_t next = 0;
+  for (Offset entry = 0; entry < width; ++entry) {
+    if (!packed.presence.has(begin + entry * packed.height + lane)) continue;
+    if (next == columns.size()) throw_other_length(row);
+    if (columns[next++] != column_of(entry, lane)) throw_other_columns(row);
+  }
+  if (next != columns.size()) throw_other_length(row);
+}
+
+// Throws, naming the row, unless all rows have the columns of the pattern.
+template <Index I>
+void require_columns(const PackedPattern<I>& packed, const PatternView<I>& pattern) {
+  parallel_dynamic(std::ssize(packed.encodings), 64, [&](Offset begin, Offset end) {
+    for (Offset slice = begin; slice < end; ++slice) {
+      const Offset first = slice * packed.height;
+      const Offset lanes = std::min<Offset>(packed.height, packed.rows - first);
+      const Offset width =
+          (packed.value_offsets[slice + 1] - packed.value_offsets[slice]) / packed.height;
+      with_slice_columns(
+          packed.encodings[slice], packed.codes.data() + packed.code_offsets[slice], first,
+          packed.height, width, [&](const auto& column_of) {
+            for (Offset lane = 0; lane < lanes; ++lane) {
+              const Offset slot = first + lane;
+              const I row =
+                  packed.row_of_slot.empty() ? static_cast<I>(slot) : packed.row_of_slot[slot];
+              require_lane(packed, slice, lane, column_of, row, pattern.columns_of(row));
+            }
+          });
+    }
+  });
+}
+
 template <Index I>
 std::array<I, kSliceEncodings.size()> count_encodings(std::span<const SliceEncoding> encodings) {
   std::array<I, kSliceEncodings.size()> counts{};
@@ -387,58 +438,34 @@ PackedSell<V, I> PackedSell<V, I>::from_csr(const Csr<V, I>& matrix,
 }
 
 template <Value V, Index I>
-template <class Visit>
-void PackedSell<V, I>::for_each_lane(const Visit& visit) const {
+void PackedSell<V, I>::assign_values(const Csr<V, I>& matrix) {
+  require_same_shape(*this, matrix);
+  // Nothing is written before all rows are known to be the same.
+  require_columns<I>({rows_, slice_height_, value_offsets_, code_offsets_, encodings_, codes_,
+                      row_of_slot_, presence_},
+                     matrix.pattern());
   parallel_dynamic(slices(), 64, [&](Offset begin, Offset end) {
-    for (Offset slice = begin; slice < end; ++slice) {
-      const Offset first = slice * slice_height_;
-      const Offset width = this->width(static_cast<I>(slice));
-      const auto visit_lanes = [&](const auto& column_of) {
-        for (Offset lane = 0; lane < std::min<Offset>(slice_height_, rows_ - first); ++lane) {
-          visit(row_at(static_cast<I>(first + lane)), [&](const auto& take) {
-            const Offset place = value_offsets_[slice] + lane;
-            for (Offset entry = 0; entry < width; ++entry) {
-              const Offset at = place + entry * slice_height_;
-              if (presence_.has(at)) take(at, column_of(entry, lane));
-            }
-          });
-        }
-      };
-      with_slice_columns(encodings_[slice], codes_.data() + code_offsets_[slice], first,
-                         slice_height_, width, visit_lanes);
+    const Offset last = std::min<Offset>(end * slice_height_, rows_);
+    for (Offset slot = begin * slice_height_; slot < last; ++slot) {
+      const Offset width = this->width(static_cast<I>(slot / slice_height_));
+      const V* value = matrix.values().data() + matrix.row_offsets()[row_at(static_cast<I>(slot))];
+      for (Offset entry = 0; entry < width; ++entry) {
+        const Offset place = position(slot, entry);
+        if (presence_.has(place)) values_[place] = *value++;
+      }
     }
   });
 }
 
 template <Value V, Index I>
-void PackedSell<V, I>::assign_values(const Csr<V, I>& matrix) {
-  require_same_shape(*this, matrix);
-  // Nothing is written before all rows are known to be the same.
-  for_each_lane([&](I row, const auto& for_each_entry) {
-    const auto columns = matrix.pattern().columns_of(row);
-    std::size_t next = 0;
-    for_each_entry([&](Offset, Offset column) {
-      if (next == columns.size()) throw_other_length(row);
-      if (columns[next++] != column) throw_other_columns(row);
-    });
-    if (next != columns.size()) throw_other_length(row);
-  });
-  for_each_lane([&](I row, const auto& for_each_entry) {
-    const V* value = matrix.values().data() + matrix.row_offsets()[row];
-    for_each_entry([&](Offset place, Offset) { values_[place] = *value++; });
-  });
-}
-
-template <Value V, Index I>
 Csr<V, I> PackedSell<V, I>::to_csr() const {
-  return collect_rows<V, I>(
-      rows_, cols_, [&](I slot) { return row_at(slot); },
-      [&](I slot, auto&& take) {
-        for (I entry = 0; entry < width(slot / slice_height_); ++entry) {
-          const Offset k = position(slot, entry);
-          if (presence_.has(k)) take(column(slot, entry), values_[k]);
-        }
-      });
+  return collect_rows<V, I>(rows_, cols_, [&](I slot, RowEntries<V, I>& entries) {
+    for (I entry = 0; entry < width(slot / slice_height_); ++entry) {
+      const Offset k = position(slot, entry);
+      if (presence_.has(k)) entries.add(column(slot, entry), values_[k]);
+    }
+    return row_at(slot);
+  });
 }
 
 template <Value V, Index I>

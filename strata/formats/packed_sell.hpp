@@ -32,6 +32,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "strata/base/array.hpp"
 #include "strata/base/checked.hpp"
@@ -39,6 +40,7 @@
 #include "strata/base/types.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/footprint.hpp"
+#include "strata/formats/format_parameters.hpp"
 #include "strata/formats/presence.hpp"
 
 namespace strata {
@@ -127,6 +129,10 @@ struct AllowedEncodings {
   }
 };
 
+inline constexpr AllowedNumbers kPackedSliceHeights{
+    "4, 8, 16 or 32",
+    [](Offset height) { return height == 4 || height == 8 || height == 16 || height == 32; }};
+
 struct PackedSellOptions {
   Offset slice_height = 32;           // C, the rows of a slice: 4, 8, 16 or 32
   Offset sort_window = 1;             // σ: rows are sorted by length inside windows of this many
@@ -136,6 +142,13 @@ struct PackedSellOptions {
   // group that none of their entries leads to are then not `dia`: what is computed group by group
   // waits for no more groups than the pattern says. Without, holes may lead anywhere.
   std::span<const Offset> groups{};
+
+  static constexpr std::array kParameters{
+      FormatParameter{"slice_height", &PackedSellOptions::slice_height, kPackedSliceHeights},
+      FormatParameter{"sort_window", &PackedSellOptions::sort_window}};
+  static std::vector<PackedSellOptions> usual() {
+    return {{.slice_height = 4}, {.slice_height = 8}, {.slice_height = 16}, {.slice_height = 32}};
+  }
 };
 
 template <Value V, Index I>
@@ -143,6 +156,7 @@ class PackedSell {
  public:
   using value_type = V;
   using index_type = I;
+  using Options = PackedSellOptions;
 
   PackedSell() = default;
 
@@ -198,11 +212,6 @@ class PackedSell {
   Footprint footprint() const;
 
  private:
-  // visit(row, for_each_entry) for every row, from several threads, where for_each_entry(take)
-  // calls take(position, column) for the row's entries in turn.
-  template <class Visit>
-  void for_each_lane(const Visit& visit) const;
-
   I rows_ = 0;
   I cols_ = 0;
   Offset nnz_ = 0;

@@ -190,14 +190,13 @@ void Sell<V, I>::assign_values(const Csr<V, I>& matrix) {
 
 template <Value V, Index I>
 Csr<V, I> Sell<V, I>::to_csr() const {
-  return collect_rows<V, I>(
-      rows_, cols_, [&](I slot) { return row_at(slot); },
-      [&](I slot, auto&& take) {
-        for (I entry = 0; entry < row_lengths()[slot]; ++entry) {
-          const Offset k = position(slot, entry);
-          take(columns()[k], values()[k]);
-        }
-      });
+  return collect_rows<V, I>(rows_, cols_, [&](I slot, RowEntries<V, I>& entries) {
+    for (I entry = 0; entry < row_lengths()[slot]; ++entry) {
+      const Offset k = position(slot, entry);
+      entries.add(columns()[k], values()[k]);
+    }
+    return row_at(slot);
+  });
 }
 
 template <Value V, Index I>

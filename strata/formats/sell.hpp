@@ -9,13 +9,16 @@
 // nearest row above it that has one, or the first column of the slice's first row that has any.
 #pragma once
 
+#include <array>
 #include <span>
+#include <vector>
 
 #include "strata/base/array.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/footprint.hpp"
+#include "strata/formats/format_parameters.hpp"
 
 namespace strata {
 
@@ -23,6 +26,11 @@ struct SellOptions {
   Offset slice_height = 32;           // C, the rows of a slice
   Offset sort_window = 1;             // σ: rows are sorted by length inside windows of this many
   double max_fill = kDefaultMaxFill;  // refuse to store more values than this per nonzero
+
+  static constexpr std::array kParameters{
+      FormatParameter{"slice_height", &SellOptions::slice_height},
+      FormatParameter{"sort_window", &SellOptions::sort_window}};
+  static std::vector<SellOptions> usual() { return {{.sort_window = 1}, {.sort_window = 256}}; }
 };
 
 // The arrays of a SELL-C-σ matrix, laid out as above.
@@ -42,6 +50,7 @@ class Sell {
  public:
   using value_type = V;
   using index_type = I;
+  using Options = SellOptions;
 
   Sell() = default;
   // Takes the arrays as they are; throws InvalidMatrix, naming the first bad row or slice, unless

@@ -6,9 +6,11 @@
 #include <functional>
 #include <limits>
 
+#include "strata/base/function_ref.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/formats/internal/collect.hpp"
+#include "strata/formats/statistics.hpp"
 
 namespace strata {
 
@@ -32,6 +34,66 @@ Offset lower_length(const PatternView<I>& pattern, I row) {
   return std::ranges::upper_bound(columns, row) - columns.begin();
 }
 
+// The sum of count(row) over all rows.
+template <Index I>
+Offset sum_over_rows(I rows, std::type_identity_t<FunctionRef<Offset(I row)>> count) {
+  return parallel_reduce(
+      rows, Offset{0},
+      [&](Offset begin, Offset end) {
+        Offset sum = 0;
+        for (Offset row = begin; row < end; ++row) sum += count(static_cast<I>(row));
+        return sum;
+      },
+      std::plus<>{});
+}
+
+template <Index I>
+Offset lower_entries(const PatternView<I>& pattern) {
+  return sum_over_rows(pattern.rows, [&](I row) { return lower_length(pattern, row); });
+}
+
+// Of a lower triangle, whose rows end with the diagonal where they have one.
+template <Index I>
+Offset diagonal_entries(const PatternView<I>& lower) {
+  return sum_over_rows(lower.rows, [&](I row) {
+    const auto columns = lower.columns_of(row);
+    return Offset{!columns.empty() && columns.back() == row};
+  });
+}
+
+// The first row with an entry that bad(row, k) finds, and that entry's position in the matrix.
+template <Index I>
+struct BadEntry {
+  I row = std::numeric_limits<I>::max();
+  Offset position = 0;
+};
+
+template <Index I>
+BadEntry<I> find_first(const PatternView<I>& pattern,
+                       std::type_identity_t<FunctionRef<bool(I row, Offset k)>> bad) {
+  return parallel_reduce(
+      pattern.rows, BadEntry<I>{},
+      [&](Offset begin, Offset end) {
+        for (I row = static_cast<I>(begin); row < end; ++row) {
+          for (Offset k = pattern.row_offsets[row]; k < pattern.row_offsets[row + 1]; ++k) {
+            if (bad(row, k)) return BadEntry<I>{row, k};
+          }
+        }
+        return BadEntry<I>{};
+      },
+      [](const BadEntry<I>& a, const BadEntry<I>& b) { return a.row <= b.row ? a : b; });
+}
+
+// Throws, naming the entry, if there is one.
+template <Index I>
+void require_none(const PatternView<I>& pattern, const BadEntry<I>& bad, std::string_view what,
+                  Symmetry symmetry) {
+  if (bad.row < pattern.rows) {
+    throw InvalidMatrix(fmt::format("entry ({}, {}) {} a {} matrix", bad.row,
+                                    pattern.columns[bad.position], what, name_of(symmetry)));
+  }
+}
+
 template <Value V, Index I>
 bool has_mirror_image(const Csr<V, I>& matrix, I row, Offset k, Symmetry symmetry) {
   const I column = matrix.columns()[k];
@@ -42,36 +104,21 @@ bool has_mirror_image(const Csr<V, I>& matrix, I row, Offset k, Symmetry symmetr
   return matrix.values()[k] == mirrored(matrix.values()[mirror], symmetry);
 }
 
-// The first row with an entry that bad(row, k) finds, and that entry's position in the matrix.
-template <Index I>
-struct BadEntry {
-  I row = std::numeric_limits<I>::max();
-  Offset position = 0;
-};
-
-template <Value V, Index I, class Bad>
-BadEntry<I> find_first(const Csr<V, I>& matrix, Bad&& bad) {
-  return parallel_reduce(
-      matrix.rows(), BadEntry<I>{},
-      [&](Offset begin, Offset end) {
-        for (I row = static_cast<I>(begin); row < end; ++row) {
-          for (Offset k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
-            if (bad(row, k)) return BadEntry<I>{row, k};
-          }
-        }
-        return BadEntry<I>{};
-      },
-      [](const BadEntry<I>& a, const BadEntry<I>& b) { return a.row <= b.row ? a : b; });
+template <Value V, Index I>
+BadEntry<I> find_asymmetry(const Csr<V, I>& matrix, Symmetry symmetry) {
+  return find_first(matrix.pattern(),
+                    [&](I row, Offset k) { return !has_mirror_image(matrix, row, k, symmetry); });
 }
 
-// Throws, naming the first entry that is bad, if there is one.
-template <Value V, Index I, class Bad>
-void require_none(const Csr<V, I>& matrix, std::string_view what, Symmetry symmetry, Bad&& bad) {
-  const BadEntry<I> first = find_first(matrix, bad);
-  if (first.row < matrix.rows()) {
-    throw InvalidMatrix(fmt::format("entry ({}, {}) {} a {} matrix", first.row,
-                                    matrix.columns()[first.position], what, name_of(symmetry)));
-  }
+template <Value V, Index I>
+Csr<V, I> lower_triangle(const Csr<V, I>& matrix) {
+  const PatternView<I> pattern = matrix.pattern();
+  return collect_rows<V, I>(matrix.rows(), matrix.cols(), [&](I row, RowEntries<V, I>& entries) {
+    const Offset begin = pattern.row_offsets[row];
+    const Offset end = begin + lower_length(pattern, row);
+    for (Offset k = begin; k < end; ++k) entries.add(pattern.columns[k], matrix.values()[k]);
+    return row;
+  });
 }
 
 template <Value V, Index I>
@@ -88,66 +135,60 @@ template <Value V, Index I>
 SymmetricCsr<V, I>::SymmetricCsr(Csr<V, I> lower, Symmetry symmetry)
     : lower_(std::move(lower)), symmetry_(symmetry) {
   require_square_and_symmetry(lower_, symmetry);
-  require_none(lower_, "is above the diagonal of the stored half of", symmetry,
-               [&](I row, Offset k) { return columns()[k] > row; });
-  require_none(lower_, "cannot be on the diagonal of", symmetry, [&](I row, Offset k) {
+  const PatternView<I> pattern = lower_.pattern();
+  const auto is_above = [&](I row, Offset k) { return columns()[k] > row; };
+  require_none(pattern, find_first(pattern, is_above),
+               "is above the diagonal of the stored half of", symmetry);
+  const auto is_wrong = [&](I row, Offset k) {
     return columns()[k] == row && values()[k] != mirrored(values()[k], symmetry);
-  });
-  const Offset diagonal = parallel_reduce(
-      lower_.rows(), Offset{0},
-      [&](Offset begin, Offset end) {
-        Offset count = 0;
-        for (I row = static_cast<I>(begin); row < end; ++row) {
-          const auto row_columns = lower_.pattern().columns_of(row);
-          if (!row_columns.empty() && row_columns.back() == row) ++count;
-        }
-        return count;
-      },
-      std::plus<>{});
-  nnz_ = 2 * lower_.nnz() - diagonal;
+  };
+  require_none(pattern, find_first(pattern, is_wrong), "cannot be on the diagonal of", symmetry);
+  nnz_ = 2 * lower_.nnz() - diagonal_entries(pattern);
+}
+
+template <Value V, Index I>
+bool SymmetricCsr<V, I>::suits(const MatrixStatistics& statistics) {
+  return statistics.value_symmetry != Symmetry::general;
+}
+
+template <Value V, Index I>
+SymmetricCsr<V, I> SymmetricCsr<V, I>::from_csr(const Csr<V, I>& matrix) {
+  require_square_and_symmetry(matrix, Symmetry::symmetric);
+  for (const Symmetry symmetry :
+       {Symmetry::symmetric, Symmetry::skew_symmetric, Symmetry::hermitian}) {
+    if (find_asymmetry(matrix, symmetry).row >= matrix.rows()) {
+      return SymmetricCsr(lower_triangle(matrix), symmetry);
+    }
+  }
+  throw InvalidMatrix("the matrix is neither symmetric nor skew-symmetric nor hermitian");
 }
 
 template <Value V, Index I>
 SymmetricCsr<V, I> SymmetricCsr<V, I>::from_csr(const Csr<V, I>& matrix, Symmetry symmetry) {
   require_square_and_symmetry(matrix, symmetry);
-  require_none(matrix, "lacks its mirror image in", symmetry,
-               [&](I row, Offset k) { return !has_mirror_image(matrix, row, k, symmetry); });
-  const PatternView<I> pattern = matrix.pattern();
-  auto lower = collect_rows<V, I>(matrix.rows(), matrix.cols(), [&](I row, auto&& take) {
-    const Offset begin = pattern.row_offsets[row];
-    const Offset end = begin + lower_length(pattern, row);
-    for (Offset k = begin; k < end; ++k) take(pattern.columns[k], matrix.values()[k]);
-  });
-  return SymmetricCsr(std::move(lower), symmetry);
+  require_none(matrix.pattern(), find_asymmetry(matrix, symmetry), "lacks its mirror image in",
+               symmetry);
+  return SymmetricCsr(lower_triangle(matrix), symmetry);
 }
 
 template <Value V, Index I>
 Footprint SymmetricCsr<V, I>::footprint_of(const Csr<V, I>& matrix) {
-  const Offset stored = parallel_reduce(
-      matrix.rows(), Offset{0},
-      [&](Offset begin, Offset end) {
-        Offset count = 0;
-        for (I row = static_cast<I>(begin); row < end; ++row) {
-          count += lower_length(matrix.pattern(), row);
-        }
-        return count;
-      },
-      std::plus<>{});
-  return footprint_from<V>(matrix.rows(), stored, matrix.nnz());
+  return footprint_from<V>(matrix.rows(), lower_entries(matrix.pattern()), matrix.nnz());
 }
 
 template <Value V, Index I>
 Csr<V, I> SymmetricCsr<V, I>::to_csr() const {
   const Csr<V, I> upper = transposed(lower_);
-  return collect_rows<V, I>(rows(), cols(), [&](I row, auto&& take) {
+  return collect_rows<V, I>(rows(), cols(), [&](I row, RowEntries<V, I>& entries) {
     for (Offset k = row_offsets()[row]; k < row_offsets()[row + 1]; ++k) {
-      take(columns()[k], values()[k]);
+      entries.add(columns()[k], values()[k]);
     }
     for (Offset k = upper.row_offsets()[row]; k < upper.row_offsets()[row + 1]; ++k) {
       if (upper.columns()[k] != row) {
-        take(upper.columns()[k], mirrored(upper.values()[k], symmetry_));
+        entries.add(upper.columns()[k], mirrored(upper.values()[k], symmetry_));
       }
     }
+    return row;
   });
 }
 

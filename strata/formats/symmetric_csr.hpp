@@ -13,6 +13,8 @@
 
 namespace strata {
 
+struct MatrixStatistics;
+
 template <Value V, Index I>
 class SymmetricCsr {
  public:
@@ -28,6 +30,11 @@ class SymmetricCsr {
   // Throws InvalidMatrix, naming the first entry in row order without its exact mirror image,
   // unless the matrix has the symmetry. The sign of a zero counts for nothing.
   static SymmetricCsr from_csr(const Csr<V, I>& matrix, Symmetry symmetry);
+  // With the first symmetry of its values: symmetric, skew-symmetric or hermitian. Throws
+  // InvalidMatrix if it has none.
+  static SymmetricCsr from_csr(const Csr<V, I>& matrix);
+  // Whether from_csr accepts the matrix.
+  static bool suits(const MatrixStatistics& statistics);
   // Of a matrix that from_csr accepts with some symmetry.
   static Footprint footprint_of(const Csr<V, I>& matrix);
   Csr<V, I> to_csr() const;

@@ -98,7 +98,7 @@ Recipe<V, I> parse(std::string_view text) {
   if (!shuffle) return recipe;
   return [recipe, seed] {
     const Csr<V, I> matrix = recipe();
-    return permuted(matrix, Permutation<I>::random(matrix.rows(), seed));
+    return reordered(matrix, Permutation<I>::random(matrix.rows(), seed));
   };
 }
 

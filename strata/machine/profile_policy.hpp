@@ -13,7 +13,8 @@
 //   off    nothing is read, measured or written
 //
 // Without a profile that is stored or supplied, and without measuring, plans use default figures
-// (default_profile.hpp), and explain() remarks on it.
+// (default_profile.hpp), and explain() remarks on it. Whether a plan times its candidates is
+// another matter: that is an option of the plan.
 #pragma once
 
 #include <filesystem>

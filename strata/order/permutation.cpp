@@ -113,7 +113,7 @@ Csr<V, I> gather_rows(const Csr<V, I>& matrix, const Permutation<I>& order, Colu
 
 template <Index I>
 template <Value V>
-void Permutation<I>::apply(std::span<const V> old_values, std::span<V> new_values) const {
+void Permutation<I>::gather(std::span<const V> old_values, std::span<V> new_values) const {
   require_length(old_values.size(), size());
   require_length(new_values.size(), size());
   parallel_for(size(), [&](Offset i) { new_values[i] = old_values[old_of_new_[i]]; });
@@ -121,14 +121,14 @@ void Permutation<I>::apply(std::span<const V> old_values, std::span<V> new_value
 
 template <Index I>
 template <Value V>
-void Permutation<I>::undo(std::span<const V> new_values, std::span<V> old_values) const {
+void Permutation<I>::scatter(std::span<const V> new_values, std::span<V> old_values) const {
   require_length(old_values.size(), size());
   require_length(new_values.size(), size());
   parallel_for(size(), [&](Offset i) { old_values[old_of_new_[i]] = new_values[i]; });
 }
 
 template <Value V, Index I>
-Csr<V, I> permuted(const Csr<V, I>& matrix, const Permutation<I>& order) {
+Csr<V, I> reordered(const Csr<V, I>& matrix, const Permutation<I>& order) {
   if (matrix.rows() != matrix.cols()) {
     throw InvalidArgument(fmt::format("a {} x {} matrix cannot be reordered symmetrically",
                                       matrix.rows(), matrix.cols()));
@@ -139,16 +139,16 @@ Csr<V, I> permuted(const Csr<V, I>& matrix, const Permutation<I>& order) {
 }
 
 template <Value V, Index I>
-Csr<V, I> permuted_rows(const Csr<V, I>& matrix, const Permutation<I>& order) {
+Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const Permutation<I>& order) {
   require_length(matrix.rows(), order.size());
   return gather_rows(matrix, order, [](I column) { return column; });
 }
 
-#define STRATA_INSTANTIATE(V, I)                                               \
-  template void Permutation<I>::apply(std::span<const V>, std::span<V>) const; \
-  template void Permutation<I>::undo(std::span<const V>, std::span<V>) const;  \
-  template Csr<V, I> permuted(const Csr<V, I>&, const Permutation<I>&);        \
-  template Csr<V, I> permuted_rows(const Csr<V, I>&, const Permutation<I>&)
+#define STRATA_INSTANTIATE(V, I)                                                 \
+  template void Permutation<I>::gather(std::span<const V>, std::span<V>) const;  \
+  template void Permutation<I>::scatter(std::span<const V>, std::span<V>) const; \
+  template Csr<V, I> reordered(const Csr<V, I>&, const Permutation<I>&);         \
+  template Csr<V, I> reordered_rows(const Csr<V, I>&, const Permutation<I>&)
 #define STRATA_INSTANTIATE_INDEX(I) template class Permutation<I>
 STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE_INDEX);
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);

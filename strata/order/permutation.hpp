@@ -31,9 +31,9 @@ class Permutation {
 
   // new[i] = old[old_of(i)], and back. The vectors have size() elements and do not overlap.
   template <Value V>
-  void apply(std::span<const V> old_values, std::span<V> new_values) const;
+  void gather(std::span<const V> old_values, std::span<V> new_values) const;
   template <Value V>
-  void undo(std::span<const V> new_values, std::span<V> old_values) const;
+  void scatter(std::span<const V> new_values, std::span<V> old_values) const;
 
   bool operator==(const Permutation&) const = default;
 
@@ -43,10 +43,10 @@ class Permutation {
 
 // PAPᵀ: rows and columns of a square matrix reordered alike.
 template <Value V, Index I>
-Csr<V, I> permuted(const Csr<V, I>& matrix, const Permutation<I>& order);
+Csr<V, I> reordered(const Csr<V, I>& matrix, const Permutation<I>& order);
 
 // PA: rows reordered, columns as they were.
 template <Value V, Index I>
-Csr<V, I> permuted_rows(const Csr<V, I>& matrix, const Permutation<I>& order);
+Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const Permutation<I>& order);
 
 }  // namespace strata

@@ -49,8 +49,9 @@ TEST_F(SpmvGpu, FormatsAndTheVendorAgreeWithTheReference) {
     EXPECT_GT(result["bytes"]["format"], 0);
   }
   // 24.7 entries per row, four per thread.
-  EXPECT_EQ(variants, (std::set<std::string>{"CSR, 8 threads per row", "SELL-32-1", "SELL-32-256",
-                                             "packed SELL-8", "packed SELL-16", "packed SELL-32"}));
+  EXPECT_EQ(variants,
+            (std::set<std::string>{"CSR, 8 threads per row", "ELL", "SELL-32-1", "SELL-32-256",
+                                   "packed SELL-8", "packed SELL-16", "packed SELL-32"}));
   EXPECT_EQ(vendors, STRATA_HAS_VENDOR ? 4 : 0);
 }
 

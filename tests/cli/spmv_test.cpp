@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "strata/formats/format.hpp"
 #include "tests/cli/benchmark.hpp"
 
 namespace strata::test {
@@ -38,8 +39,23 @@ TEST_F(Spmv, TheReferenceKnowsEveryFormat) {
     EXPECT_EQ(result["error"]["passed"], true) << result;
     formats.insert(result["format"]);
   }
-  EXPECT_EQ(formats, (std::set<std::string>{"coo", "csr", "csc", "symmetric-csr", "ell", "hyb",
-                                            "dia", "bcsr", "sell", "packed-sell"}));
+  std::set<std::string> all;
+  for (const Format format : kFormats) all.emplace(name_of(format));
+  EXPECT_EQ(formats, all);
+}
+
+TEST_F(Spmv, FormatsTakeParameters) {
+  const json document = json_of(
+      quick({"spmv", "stencil5:30x20", "--format",
+             "sell:slice_height=8,sort_window=16,bcsr:block_rows=3", "--backend", "reference"}));
+  ASSERT_EQ(document["results"].size(), 2U);
+  EXPECT_EQ(document["results"][0]["variant"], "BCSR 3x2");
+  EXPECT_EQ(document["results"][0]["parameters"], json({{"block_rows", 3}, {"block_cols", 2}}));
+  EXPECT_EQ(document["results"][1]["variant"], "SELL-8-16");
+  EXPECT_EQ(document["results"][1]["parameters"], json({{"slice_height", 8}, {"sort_window", 16}}));
+  expect_failure({"spmv", "stencil5:9x9", "--format", "sell:height=8"}, 2, "slice_height");
+  expect_failure({"spmv", "stencil5:9x9", "--format", "packed-sell:slice_height=5"}, 2,
+                 "4, 8, 16 or 32");
 }
 
 TEST_F(Spmv, FormatsThatRefuseSayWhy) {
@@ -126,7 +142,7 @@ TEST_F(Spmv, AllIsAtLeastTheProcessor) {
 TEST_F(Spmv, WhatIsNotAvailableOrDoesNotExistFails) {
   expect_failure({"spmv", "stencil5:9x9", "--device", "-1"}, 2, "--device");
   expect_failure({"spmv", "stencil5:9x9", "--backend", "fpga"}, 2, "fpga");
-  expect_failure({"spmv", "stencil5:9x9", "--format", "jds"}, 2, "jds");
+  expect_failure({"spmv", "stencil5:9x9", "--format", "bsr"}, 2, "there are coo, csr,");
   expect_failure({"spmv", "stencil5:9x9", "--format", "dia", "--backend", "cpu"}, 4, "kernel");
   expect_failure({"spmv"}, 2, "--help");
 }

@@ -13,12 +13,6 @@ template <class T>
 class CooTyped : public testing::Test {};
 TYPED_TEST_SUITE(CooTyped, test::AllTypes);
 
-TYPED_TEST(CooTyped, MatchesEigen) {
-  using V = typename TypeParam::Value;
-  using I = typename TypeParam::Index;
-  test::expect_format_works<V, I>([](const Csr<V, I>& csr) { return test::build<Coo<V, I>>(csr); });
-}
-
 TYPED_TEST(CooTyped, ProductOfDuplicatesAndUnsortedEntriesIsThatOfTheirSum) {
   using V = typename TypeParam::Value;
   using I = typename TypeParam::Index;

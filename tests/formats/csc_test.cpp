@@ -3,20 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/format_check.hpp"
-#include "tests/support/types.hpp"
 
 namespace strata {
 namespace {
-
-template <class T>
-class CscTyped : public testing::Test {};
-TYPED_TEST_SUITE(CscTyped, test::AllTypes);
-
-TYPED_TEST(CscTyped, MatchesEigen) {
-  using V = typename TypeParam::Value;
-  using I = typename TypeParam::Index;
-  test::expect_format_works<V, I>([](const Csr<V, I>& csr) { return test::build<Csc<V, I>>(csr); });
-}
 
 using Matrix = Csc<double, std::int32_t>;
 

@@ -3,22 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/format_check.hpp"
-#include "tests/support/types.hpp"
 
 namespace strata {
 namespace {
-
-template <class T>
-class DiaTyped : public testing::Test {};
-TYPED_TEST_SUITE(DiaTyped, test::AllTypes);
-
-TYPED_TEST(DiaTyped, MatchesEigen) {
-  using V = typename TypeParam::Value;
-  using I = typename TypeParam::Index;
-  test::expect_format_works<V, I>([](const Csr<V, I>& csr) {
-    return test::build<Dia<V, I>>(csr, DiaOptions{.max_fill = 1e9});
-  });
-}
 
 using Matrix = Dia<double, std::int32_t>;
 

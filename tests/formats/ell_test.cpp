@@ -3,22 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/format_check.hpp"
-#include "tests/support/types.hpp"
 
 namespace strata {
 namespace {
-
-template <class T>
-class EllTyped : public testing::Test {};
-TYPED_TEST_SUITE(EllTyped, test::AllTypes);
-
-TYPED_TEST(EllTyped, MatchesEigen) {
-  using V = typename TypeParam::Value;
-  using I = typename TypeParam::Index;
-  test::expect_format_works<V, I>([](const Csr<V, I>& csr) {
-    return test::build<Ell<V, I>>(csr, EllOptions{.max_fill = 1e9});
-  });
-}
 
 using Matrix = Ell<double, std::int32_t>;
 

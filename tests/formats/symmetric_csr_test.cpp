@@ -64,6 +64,22 @@ TEST(SymmetricCsr, NamesTheFirstEntryWithoutMirrorImage) {
   EXPECT_THROW(Half::from_csr(diagonal, Symmetry::general), InvalidArgument);
 }
 
+TEST(SymmetricCsr, FindsTheSymmetryThatIsNotGiven) {
+  EXPECT_EQ(Half::from_csr(Matrix(2, 2, {0, 1, 2}, {1, 0}, {1, 1})).symmetry(),
+            Symmetry::symmetric);
+  EXPECT_EQ(Half::from_csr(Matrix(2, 2, {0, 1, 2}, {1, 0}, {-1, 1})).symmetry(),
+            Symmetry::skew_symmetric);
+  using Complex = std::complex<double>;
+  const Csr<Complex, std::int32_t> hermitian(2, 2, {0, 1, 2}, {1, 0},
+                                             {Complex(1, 2), Complex(1, -2)});
+  EXPECT_EQ((SymmetricCsr<Complex, std::int32_t>::from_csr(hermitian).symmetry()),
+            Symmetry::hermitian);
+  test::expect_invalid([] { Half::from_csr(Matrix(2, 2, {0, 1, 2}, {1, 0}, {1, 2})); },
+                       "the matrix is neither symmetric nor skew-symmetric nor hermitian");
+  test::expect_invalid([] { Half::from_csr(Matrix(1, 2, {0, 0}, {}, {})); },
+                       "a 1 x 2 matrix cannot be symmetric");
+}
+
 TEST(SymmetricCsr, ExplicitZerosOnASkewSymmetricDiagonalAreEntries) {
   const Matrix csr(2, 2, {0, 2, 3}, {0, 1, 0}, {0, -2, 2});
   EXPECT_EQ(Half::from_csr(csr, Symmetry::skew_symmetric).to_csr(), csr);

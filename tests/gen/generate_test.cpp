@@ -103,7 +103,7 @@ TYPED_TEST(GenerateTyped, OtherTypesHoldTheSameNumbers) {
 TEST(Generate, ShuffleReordersRowsAndColumnsAlike) {
   const Matrix matrix = make("stencil5:20x20");
   const Matrix shuffled = make("stencil5:20x20,shuffle=1,seed=3");
-  EXPECT_EQ(shuffled, permuted(matrix, Permutation<std::int32_t>::random(400, 3)));
+  EXPECT_EQ(shuffled, reordered(matrix, Permutation<std::int32_t>::random(400, 3)));
   EXPECT_NE(shuffled, make("stencil5:20x20,shuffle=1"));
   EXPECT_EQ(matrix, make("stencil5:20x20,shuffle=0"));
 }

@@ -51,7 +51,7 @@ Sweep stencil() {
 Sweep mesh() {
   auto matrix = generate<double, I>("mesh:6500,dim=3,nnzr=12,dof=3,aspect=1x1x8,shuffle=1");
   const LevelStructure<I> levels = find_levels(matrix.pattern());
-  matrix = permuted(matrix, levels.order);
+  matrix = reordered(matrix, levels.order);
   auto tiling = tiled(matrix, levels.level_offsets);
   return {std::move(matrix), std::move(tiling), {.bytes = 1 << 20, .ways = 16}};
 }

@@ -72,7 +72,7 @@ TYPED_TEST(PaddedOrderTyped, ReorderedMatricesAreThoseOfEigenAndOfEntryByEntryMo
     const auto permutation = Permutation<I>::random(rows, 3);
     const auto rows_at = permutation.old_of_new();
     const PaddedOrder<I> order(rows, Array<I>(rows_at.begin(), rows_at.end()));
-    EXPECT_EQ(reordered(matrix, order), permuted(matrix, permutation));
+    EXPECT_EQ(reordered(matrix, order), reordered(matrix, permutation));
     EXPECT_EQ(reordered(matrix, order), test::permuted_by_eigen(matrix, permutation));
     EXPECT_EQ(reordered(matrix, padded), reordered_naively(matrix, padded));
     EXPECT_EQ(reordered(matrix, PaddedOrder<I>::identity(rows)), matrix);

@@ -23,12 +23,12 @@ TYPED_TEST(PermutationTyped, ReorderingAMatrixMatchesEigen) {
       SCOPED_TRACE(name);
       const auto matrix = entries.to_csr();
       const auto order = Permutation<I>::random(matrix.rows(), 3);
-      EXPECT_EQ(permuted_rows(matrix, order), test::permuted_rows_by_eigen(matrix, order));
+      EXPECT_EQ(reordered_rows(matrix, order), test::permuted_rows_by_eigen(matrix, order));
       if (matrix.rows() != matrix.cols()) {
-        EXPECT_THROW(permuted(matrix, order), InvalidArgument);
+        EXPECT_THROW(reordered(matrix, order), InvalidArgument);
       } else {
-        EXPECT_EQ(permuted(matrix, order), test::permuted_by_eigen(matrix, order));
-        EXPECT_EQ(permuted(permuted(matrix, order), order.inverse()), matrix);
+        EXPECT_EQ(reordered(matrix, order), test::permuted_by_eigen(matrix, order));
+        EXPECT_EQ(reordered(reordered(matrix, order), order.inverse()), matrix);
       }
     }
     set_thread_count(0);
@@ -42,12 +42,12 @@ TYPED_TEST(PermutationTyped, VectorsGoThereAndBack) {
   const std::vector<V> x = test::random_vector<V>(10000, 2);
   std::vector<V> moved(10000);
   std::vector<V> back(10000);
-  order.template apply<V>(x, moved);
+  order.template gather<V>(x, moved);
   for (I i = 0; i < order.size(); ++i) ASSERT_EQ(moved[i], x[order.old_of(i)]);
-  order.template undo<V>(moved, back);
+  order.template scatter<V>(moved, back);
   EXPECT_EQ(back, x);
   back.pop_back();
-  EXPECT_THROW(order.template apply<V>(x, back), InvalidArgument);
+  EXPECT_THROW(order.template gather<V>(x, back), InvalidArgument);
 }
 
 using Order = Permutation<std::int32_t>;

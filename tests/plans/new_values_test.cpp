@@ -64,7 +64,7 @@ TYPED_TEST(NewValues, OnAnotherPatternAreRefusedAndThePlanStaysAsItWas) {
   using I = typename TypeParam::Index;
   const std::vector<Offset> distances{0, 1, 7, 60};
   const auto matrix = circulant<V, I>(3600, distances);
-  const auto moved = permuted(matrix, Permutation<I>::random(matrix.rows(), 1));
+  const auto moved = reordered(matrix, Permutation<I>::random(matrix.rows(), 1));
   const std::pair<const char*, Csr<V, I>> others[] = {
       {"other columns in rows of the same lengths", circulant<V, I>(3600, {0, 2, 9, 60})},
       {"transposed", transposed(matrix)},

@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
+#include "strata/base/function_ref.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 #include "tests/support/by_eigen.hpp"
 #include "tests/support/matrices.hpp"
@@ -23,9 +25,15 @@ double tolerance(Offset terms) {
   return 32.0 * static_cast<double>(terms + 2) * std::numeric_limits<Real>::epsilon();
 }
 
-// Compares matrix·x on rows [begin, end) with Eigen's product of `csr`.
-template <class Matrix, Value V, Index I>
-void expect_product(const Matrix& matrix, const Csr<V, I>& csr, V alpha, V beta, RowRange<I> rows) {
+// y = αAx + βy on the rows, in whichever format: what is compared is compiled once per type.
+template <Value V, Index I>
+using Multiply = FunctionRef<void(V alpha, const std::vector<V>& x, V beta, std::vector<V>& y,
+                                  RowRange<I> rows)>;
+
+// Compares a product on rows [begin, end) with Eigen's product of `csr`.
+template <Value V, Index I>
+void expect_eigens_product(std::type_identity_t<Multiply<V, I>> multiply, const Csr<V, I>& csr,
+                           V alpha, V beta, RowRange<I> rows) {
   const std::vector<V> x = random_vector<V>(csr.cols(), 1);
   const std::vector<V> old_y = random_vector<V>(csr.rows(), 2);
   const std::vector<V> expected = product_by_eigen<V, I>(csr, alpha, x, beta, old_y);
@@ -35,7 +43,7 @@ void expect_product(const Matrix& matrix, const Csr<V, I>& csr, V alpha, V beta,
     std::fill(y.begin() + rows.begin, y.begin() + rows.end,
               V(std::numeric_limits<decltype(std::abs(V{}))>::quiet_NaN()));
   }
-  reference::spmv(matrix, alpha, x, beta, y, rows);
+  multiply(alpha, x, beta, y, rows);
   for (I row = 0; row < csr.rows(); ++row) {
     if (rows.contains(row)) {
       const Offset terms = csr.row_offsets()[row + 1] - csr.row_offsets()[row];
@@ -46,19 +54,41 @@ void expect_product(const Matrix& matrix, const Csr<V, I>& csr, V alpha, V beta,
   }
 }
 
+// The same with any α and β, on all rows, some rows and no rows.
+template <Value V, Index I>
+void expect_eigens_products(std::type_identity_t<Multiply<V, I>> multiply, const Csr<V, I>& csr) {
+  const I n = csr.rows();
+  const V one{1};
+  const V half = V(0.5f);
+  const auto expect = [&](V alpha, V beta, I begin, I end) {
+    expect_eigens_product<V, I>(multiply, csr, alpha, beta, {begin, end});
+  };
+  expect(one, V{}, 0, n);
+  expect(-half, V(2.0f), 0, n);
+  expect(half, one, static_cast<I>(n / 3), static_cast<I>(n - n / 4));
+  expect(one, V{}, static_cast<I>(n / 2), static_cast<I>(n / 2));
+}
+
+// By the reference kernel of the matrix.
+template <class Matrix, Value V, Index I>
+void expect_product(const Matrix& matrix, const Csr<V, I>& csr, V alpha, V beta, RowRange<I> rows) {
+  expect_eigens_product<V, I>(
+      [&](V a, const std::vector<V>& x, V b, std::vector<V>& y, RowRange<I> range) {
+        reference::spmv(matrix, a, x, b, y, range);
+      },
+      csr, alpha, beta, rows);
+}
+
 template <class Matrix, Value V, Index I>
 void expect_matches_csr(const Matrix& matrix, const Csr<V, I>& csr) {
   EXPECT_EQ(matrix.rows(), csr.rows());
   EXPECT_EQ(matrix.cols(), csr.cols());
   EXPECT_EQ(matrix.nnz(), csr.nnz());
-  const I n = csr.rows();
-  const V one{1};
-  const V half = V(0.5f);
-  expect_product(matrix, csr, one, V{}, RowRange<I>{0, n});
-  expect_product(matrix, csr, -half, V(2.0f), RowRange<I>{0, n});
-  expect_product(matrix, csr, half, one,
-                 RowRange<I>{static_cast<I>(n / 3), static_cast<I>(n - n / 4)});
-  expect_product(matrix, csr, one, V{}, RowRange<I>{static_cast<I>(n / 2), static_cast<I>(n / 2)});
+  expect_eigens_products<V, I>(
+      [&](V alpha, const std::vector<V>& x, V beta, std::vector<V>& y, RowRange<I> rows) {
+        reference::spmv(matrix, alpha, x, beta, y, rows);
+      },
+      csr);
 }
 
 // Format::from_csr, which has to need the bytes that Format::footprint_of said beforehand.

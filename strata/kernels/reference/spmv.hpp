@@ -10,16 +10,7 @@
 #include <type_traits>
 
 #include "strata/base/types.hpp"
-#include "strata/formats/bcsr.hpp"
-#include "strata/formats/coo.hpp"
-#include "strata/formats/csc.hpp"
-#include "strata/formats/csr.hpp"
-#include "strata/formats/dia.hpp"
-#include "strata/formats/ell.hpp"
-#include "strata/formats/hyb.hpp"
-#include "strata/formats/packed_sell.hpp"
-#include "strata/formats/sell.hpp"
-#include "strata/formats/symmetric_csr.hpp"
+#include "strata/formats/registry.hpp"
 
 namespace strata::reference {
 
@@ -31,36 +22,12 @@ using Output = std::type_identity_t<std::span<V>>;
 template <class T>
 using Given = std::type_identity_t<T>;
 
-template <Value V, Index I>
-void spmv(const Bcsr<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
-          Given<RowRange<I>> rows);
-template <Value V, Index I>
-void spmv(const Coo<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
-          Given<RowRange<I>> rows);
-template <Value V, Index I>
-void spmv(const Csc<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
-          Given<RowRange<I>> rows);
-template <Value V, Index I>
-void spmv(const Csr<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
-          Given<RowRange<I>> rows);
-template <Value V, Index I>
-void spmv(const Dia<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
-          Given<RowRange<I>> rows);
-template <Value V, Index I>
-void spmv(const Ell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
-          Given<RowRange<I>> rows);
-template <Value V, Index I>
-void spmv(const Hyb<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
-          Given<RowRange<I>> rows);
-template <Value V, Index I>
-void spmv(const PackedSell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
-          Given<RowRange<I>> rows);
-template <Value V, Index I>
-void spmv(const Sell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
-          Given<RowRange<I>> rows);
-template <Value V, Index I>
-void spmv(const SymmetricCsr<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y,
-          Given<RowRange<I>> rows);
+#define STRATA_DECLARE(enumerator, type, name, label)                                         \
+  template <Value V, Index I>                                                                 \
+  void spmv(const type<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> beta, Output<V> y, \
+            Given<RowRange<I>> rows);
+STRATA_FOR_EACH_FORMAT(STRATA_DECLARE)
+#undef STRATA_DECLARE
 
 // The whole product.
 template <class Matrix>

@@ -1,8 +1,11 @@
 #include "strata/plans/internal/checks.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
@@ -14,21 +17,28 @@ namespace strata::detail {
 
 namespace {
 
-void require_format(const PowerOptions& options, Target target) {
-  switch (options.format) {
-    case Format::automatic:
-    case Format::csr:
-    case Format::sell:
-    case Format::packed_sell: return;
-    case Format::ell:
-      if (target == Target::gpu) return;
-      throw Unavailable("products and powers in the format ell are not available on processors");
-    default:
-      throw InvalidArgument(
-          fmt::format("plans do not run in the format {}; they do in csr, sell, "
-                      "packed-sell and, on GPUs, ell",
-                      name_of(options.format)));
+// "csr, sell, packed-sell and, on GPUs, ell"
+std::string formats_of_plans() {
+  std::vector<std::string_view> everywhere;
+  std::vector<std::string_view> on_gpus;
+  for (const Format format : kFormats) {
+    if (has_kernel(format, Target::processor)) {
+      everywhere.push_back(name_of(format));
+    } else if (has_kernel(format, Target::gpu)) {
+      on_gpus.push_back(name_of(format));
+    }
   }
+  return fmt::format("{} and, on GPUs, {}", fmt::join(everywhere, ", "), fmt::join(on_gpus, ", "));
+}
+
+void require_format(Format format, Target target) {
+  if (format == Format::automatic || has_kernel(format, target)) return;
+  if (has_kernel(format, Target::processor) || has_kernel(format, Target::gpu)) {
+    throw Unavailable(fmt::format("products and powers in the format {} are not available on {}",
+                                  name_of(format), target == Target::gpu ? "GPUs" : "processors"));
+  }
+  throw InvalidArgument(fmt::format("plans do not run in the format {}; they do in {}",
+                                    name_of(format), formats_of_plans()));
 }
 
 }  // namespace
@@ -61,7 +71,7 @@ void require_options(Offset rows, const PowerOptions& options, Target target) {
   if (options.strategy == PowerStrategy::graph && target == Target::processor) {
     throw Unavailable("the strategy graph is not available on processors");
   }
-  require_format(options, target);
+  require_format(options.format, target);
   options.basis.template require_steps<V>(options.power);
 }
 

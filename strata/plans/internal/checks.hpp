@@ -4,11 +4,12 @@
 #include <string_view>
 
 #include "strata/base/types.hpp"
+#include "strata/kernels/has_kernel.hpp"
 #include "strata/plans/plan_options.hpp"
 
 namespace strata::detail {
 
-enum class Target { processor, gpu };
+using Target = KernelTarget;
 
 // Throws InvalidArgument for options that make no sense or do not go together, and Unavailable for
 // what the target does not have. Whether the matrix is square is not asked here.

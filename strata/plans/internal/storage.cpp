@@ -4,11 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
-#include "strata/formats/ell.hpp"
-#include "strata/formats/packed_sell.hpp"
-#include "strata/formats/sell.hpp"
+#include "strata/formats/registry.hpp"
 
 namespace strata::detail {
 
@@ -29,19 +26,6 @@ std::vector<StoredFormat> allowed_storage(const PowerOptions& options) {
   }
   if (any) allowed.push_back({Format::csr, 1});
   return allowed;
-}
-
-template <Value V, Index I>
-Footprint footprint_of(const Csr<V, I>& sample, const StoredFormat& stored) {
-  switch (stored.format) {
-    case Format::csr: return sample.footprint();
-    case Format::ell: return Ell<V, I>::footprint_of(sample);
-    case Format::sell:
-      return Sell<V, I>::footprint_of(sample, {.slice_height = stored.slice_height});
-    case Format::packed_sell:
-      return PackedSell<V, I>::footprint_of(sample, {.slice_height = stored.slice_height});
-    default: throw InvalidArgument("plans do not run in this format");
-  }
 }
 
 // Some rows as they are, of a matrix of any shape.
@@ -91,7 +75,7 @@ SampledFormat choose_storage(const Csr<V, I>& matrix, const PaddedOrder<I>& orde
   const Csr<V, I> sample = sample_of(matrix, order);
   SampledFormat best;
   for (const StoredFormat& stored : allowed_storage(options)) {
-    const double bytes = footprint_of(sample, stored).bytes_per_entry();
+    const double bytes = footprint(sample, FormatSpec(stored)).bytes_per_entry();
     if (best.bytes_per_entry == 0 || bytes < kWorthwhile * best.bytes_per_entry) {
       best = {stored, bytes};
     }

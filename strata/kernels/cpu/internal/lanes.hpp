@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #ifdef __AVX2__
 #include <immintrin.h>
@@ -31,7 +32,6 @@ class Lanes {
     for (int r = 0; r < kRegisters; ++r) registers_[r] = loaded(from + r * kPerRegister);
   }
   void store(V* to) const { __builtin_memcpy(to, registers_, sizeof registers_); }
-  void copy_to(V* numbers) const { store(numbers); }
 
   // Lane i becomes from[indices[i]].
   template <class IndexType>
@@ -139,53 +139,161 @@ class Lanes {
   Register registers_[kRegisters] = {};
 };
 
+// Real and imaginary parts are in registers of their own. They are taken apart and put together
+// again inside blocks of 16 bytes, one instruction everywhere; in wider registers, lanes are
+// therefore in an order of their own between load and store.
 template <class R, int size>
 class Lanes<std::complex<R>, size> {
  public:
   using V = std::complex<R>;
 
   void load(const V* from) {
-    STRATA_KEEP_LOOP
-    for (int lane = 0; lane < size; ++lane) numbers_[lane] = loaded(from + lane);
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) parts_[r] = loaded(from + r * kPerRegister);
   }
   void store(V* to) const {
-    STRATA_KEEP_LOOP
-    for (int lane = 0; lane < size; ++lane) STRATA_CPU_LEVEL::store(to + lane, numbers_[lane]);
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      const Parts& parts = parts_[r];
+      const Register first = shuffled<joined_source, 0>(parts.real, parts.imaginary, kAll);
+      const Register second = shuffled<joined_source, 1>(parts.real, parts.imaginary, kAll);
+      char* place = reinterpret_cast<char*>(to + r * kPerRegister);
+      __builtin_memcpy(place, &first, sizeof first);
+      __builtin_memcpy(place + sizeof first, &second, sizeof second);
+    }
   }
-  void copy_to(Complex<R>* numbers) const { __builtin_memcpy(numbers, numbers_, sizeof numbers_); }
+  // Lane i becomes from[indices[i]].
   template <class IndexType>
   void gather(const V* from, const IndexType* indices) {
-    STRATA_KEEP_LOOP
-    for (int lane = 0; lane < size; ++lane) numbers_[lane] = loaded(from + indices[lane]);
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      const IndexType* first = indices + r * kPerRegister;
+      parts_[r] = split(gathered(from, first), gathered(from, first + kPerRegister / 2));
+    }
   }
+
   void multiply_add(const V* values, const Lanes& x) {
-    STRATA_KEEP_LOOP
-    for (int lane = 0; lane < size; ++lane) {
-      numbers_[lane] =
-          STRATA_CPU_LEVEL::multiply_add(loaded(values + lane), x.numbers_[lane], numbers_[lane]);
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      const Parts a = loaded(values + r * kPerRegister);
+      add_product(a.real, a.imaginary, x.parts_[r], parts_[r]);
     }
   }
   void add_scaled(Complex<R> factor, const V* from) {
-    STRATA_KEEP_LOOP
-    for (int lane = 0; lane < size; ++lane) {
-      numbers_[lane] = STRATA_CPU_LEVEL::multiply_add(factor, loaded(from + lane), numbers_[lane]);
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      add_product(factor.real, factor.imaginary, loaded(from + r * kPerRegister), parts_[r]);
     }
   }
   void scale(Complex<R> factor) {
-    STRATA_KEEP_LOOP
-    for (Complex<R>& number : numbers_) {
-      number = STRATA_CPU_LEVEL::multiply_add(factor, number, Complex<R>{});
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      Parts scaled{};
+      add_product(factor.real, factor.imaginary, parts_[r], scaled);
+      parts_[r] = scaled;
     }
   }
+
   bool all_finite() const {
-    bool finite = true;
-    STRATA_KEEP_LOOP
-    for (const Complex<R>& number : numbers_) finite &= is_finite(number);
-    return finite;
+    Register zeros{};
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      zeros += R{} * parts_[r].real;
+      zeros += R{} * parts_[r].imaginary;
+    }
+    const Mask nan = zeros != zeros;
+    MaskElement any = 0;
+    for (int lane = 0; lane < kPerRegister; ++lane) any |= nan[lane];
+    return any == 0;
   }
 
  private:
-  Complex<R> numbers_[size] = {};
+  static constexpr int kAllBytes = size * static_cast<int>(sizeof(R));
+  static constexpr int kBytes = kAllBytes < kRegisterBytes ? kAllBytes : kRegisterBytes;
+  static constexpr int kPerRegister = kBytes / static_cast<int>(sizeof(R));
+  static constexpr int kRegisters = size / kPerRegister;
+  static constexpr int kPerBlock = 16 / static_cast<int>(sizeof(R));
+  static constexpr std::make_integer_sequence<int, kPerRegister> kAll{};
+  using MaskElement = std::conditional_t<sizeof(R) == 8, std::int64_t, std::int32_t>;
+  typedef R Register __attribute__((vector_size(kBytes)));
+  typedef MaskElement Mask __attribute__((vector_size(kBytes)));
+  // Both parts of a complex<float> at once.
+  using WholeNumber = std::conditional_t<sizeof(R) == 4, std::int64_t, R>;
+  typedef WholeNumber WholeNumbers __attribute__((vector_size(kBytes)));
+
+  struct Parts {
+    Register real;
+    Register imaginary;
+  };
+
+  // In the order in which numbers are multiplied and added one by one.
+  template <class Factor>
+  static void add_product(Factor real, Factor imaginary, const Parts& b, Parts& sum) {
+    sum.real += real * b.real;
+    sum.real -= imaginary * b.imaginary;
+    sum.imaginary += real * b.imaginary;
+    sum.imaginary += imaginary * b.real;
+  }
+
+  // Where lane i of the real (0) or imaginary (1) parts of two registers full of numbers is, and
+  // where lane i of the first (0) or second (1) of these is in the parts; lanes of the second
+  // register count on from those of the first.
+  static constexpr int split_source(int part, int i) {
+    const int block = i - i % kPerBlock;
+    const int place = i % kPerBlock * 2 + part;
+    return block + (place < kPerBlock ? place : place - kPerBlock + kPerRegister);
+  }
+  static constexpr int joined_source(int half, int i) {
+    const int block = i - i % kPerBlock;
+    return block + half * kPerBlock / 2 + i % kPerBlock / 2 + i % 2 * kPerRegister;
+  }
+  template <int source(int, int), int which, int... lane>
+  static Register shuffled(Register first, Register second, std::integer_sequence<int, lane...>) {
+#ifdef __clang__
+    return __builtin_shufflevector(first, second, source(which, lane)...);
+#else
+    return __builtin_shuffle(first, second, Mask{static_cast<MaskElement>(source(which, lane))...});
+#endif
+  }
+
+  static Parts split(Register first, Register second) {
+    return {shuffled<split_source, 0>(first, second, kAll),
+            shuffled<split_source, 1>(first, second, kAll)};
+  }
+  static Parts loaded(const V* from) {
+    Register first;
+    Register second;
+    __builtin_memcpy(&first, from, sizeof first);
+    __builtin_memcpy(&second, from + kPerRegister / 2, sizeof second);
+    return split(first, second);
+  }
+  // A register full of numbers.
+  template <class IndexType>
+  static Register gathered(const V* from, const IndexType* indices) {
+    if constexpr (sizeof(V) == kBytes) {
+      Register number;
+      __builtin_memcpy(&number, from + indices[0], sizeof number);
+      return number;
+    } else if constexpr (sizeof(V) == 8) {
+      WholeNumbers numbers;
+      for (int n = 0; n < kPerRegister / 2; ++n) {
+        WholeNumber number;
+        __builtin_memcpy(&number, from + indices[n], sizeof number);
+        numbers[n] = number;
+      }
+      return (Register)numbers;
+    } else {
+      Register numbers;
+      for (int n = 0; n < kPerRegister / 2; ++n) {
+        const Complex<R> number = STRATA_CPU_LEVEL::loaded(from + indices[n]);
+        numbers[2 * n] = number.real;
+        numbers[2 * n + 1] = number.imaginary;
+      }
+      return numbers;
+    }
+  }
+
+  Parts parts_[kRegisters] = {};
 };
 
 }  // namespace strata::cpu::STRATA_CPU_LEVEL

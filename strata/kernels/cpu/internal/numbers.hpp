@@ -12,8 +12,9 @@
 #error "the kernels are compiled once per level, whose name is STRATA_CPU_LEVEL"
 #endif
 
-// Loops over complex numbers are left to the vectoriser as they are. Unrolled, 32 lanes are
-// thousands of scalar instructions, which take long to compile and run no faster.
+// Loops over registers, which have to be unrolled for their arrays to be registers at all, and
+// loops that are not worth being unrolled.
+#define STRATA_UNROLL _Pragma("GCC unroll 32")
 #define STRATA_KEEP_LOOP _Pragma("GCC unroll 1")
 
 // For lambdas in whose body sums have to stay in registers.

@@ -13,6 +13,8 @@
 //   rows.sum_entries(slice, lane, x, count, sums)   the lane's sums without padding, out of line
 #pragma once
 
+#include <cstddef>
+
 #include "strata/base/types.hpp"
 #include "strata/kernels/cpu/internal/lanes.hpp"
 #include "strata/kernels/cpu/internal/numbers.hpp"
@@ -75,10 +77,10 @@ template <Value V, int height>
 // out for any other slice, whose sums may contain what padding let through.
 template <Value V, class Rows>
 [[gnu::noinline]] void finish_row_by_row(const Step<V>& step, const StepVectors<V>& vectors,
-                                         const Slice<V>& slice, const Rows& rows,
-                                         const Number<V>* sums, bool finite) {
+                                         const Slice<V>& slice, const Rows& rows, const V* sums,
+                                         bool finite) {
   for (Offset lane = 0; lane < slice.rows; ++lane) {
-    Number<V> sum = sums[lane];
+    Number<V> sum = loaded(sums + lane);
     if (!finite) rows.sum_entries(slice, lane, vectors.x, 1, &sum);
     finish(step, vectors, rows.row_at(slice.first_slot + lane), sum);
   }
@@ -94,9 +96,9 @@ template <Value V, int height, class Rows>
     finish_lanes(step, vectors, slice.first_slot, sums);
     return;
   }
-  Number<V> numbers[height];
-  sums.copy_to(numbers);
-  finish_row_by_row(step, vectors, slice, rows, numbers, finite);
+  alignas(V) std::byte numbers[height * sizeof(V)];
+  sums.store(reinterpret_cast<V*>(numbers));
+  finish_row_by_row(step, vectors, slice, rows, reinterpret_cast<const V*>(numbers), finite);
 }
 
 // One step of a slice for `count` vectors, and for one where the height has no code of its own.

@@ -7,6 +7,8 @@
 
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
+#include "strata/formats/registry.hpp"
+#include "strata/kernels/gpu/device_matrix_of.hpp"
 
 namespace strata::gpu::detail {
 
@@ -16,33 +18,20 @@ using I = std::int32_t;
 
 constexpr double kAnyFill = std::numeric_limits<double>::infinity();
 
+// ELLPACK was refused before if it is hopeless; the others are chosen by their bytes.
 template <Value V>
 StoredMatrix<V> uploaded(const Csr<V, I>& matrix, const StoredFormat& stored_format,
                          Stream& stream) {
-  switch (stored_format.format) {
-    case Format::csr: return DeviceCsr<V>(matrix, stream);
-    case Format::ell: return DeviceEll<V>(Ell<V, I>::from_csr(matrix), stream);
-    case Format::sell:
-      return DeviceSell<V>(Sell<V, I>::from_csr(matrix, {.slice_height = stored_format.slice_height,
-                                                         .max_fill = kAnyFill}),
-                           stream);
-    case Format::packed_sell:
-      return DevicePackedSell<V>(*packed(matrix, stored_format.slice_height), stream);
-    default: throw InvalidArgument("GPUs have no kernels for this format");
-  }
-}
-
-template <Value V>
-Footprint footprint_of(const Csr<V, I>& matrix, const StoredFormat& stored_format) {
-  switch (stored_format.format) {
-    case Format::csr: return matrix.footprint();
-    case Format::ell: return Ell<V, I>::footprint_of(matrix);
-    case Format::sell:
-      return Sell<V, I>::footprint_of(matrix, {.slice_height = stored_format.slice_height});
-    case Format::packed_sell:
-      return PackedSell<V, I>::footprint_of(matrix, {.slice_height = stored_format.slice_height});
-    default: throw InvalidArgument("GPUs have no kernels for this format");
-  }
+  return with_format(
+      matrix, FormatSpec(stored_format),
+      [&]<class Matrix>(const Matrix& host) -> StoredMatrix<V> {
+        if constexpr (HasDeviceMatrix<Matrix>) {
+          return DeviceMatrix<Matrix>(host, stream);
+        } else {
+          throw InvalidArgument("GPUs have no kernels for this format");
+        }
+      },
+      kAnyFill);
 }
 
 // What no product reads but finishing the rows does: the lengths of padded rows, or a bit for every
@@ -145,7 +134,7 @@ Offset bytes_of(const Method<V>& method) {
 template <Value V>
 StoredForm<V>::StoredForm(const Csr<V, I>& matrix, const StoredFormat& stored_format)
     : matrix_(matrix), stored_(stored_format) {
-  const Footprint footprint = footprint_of(matrix, stored_format);
+  const Footprint footprint = strata::footprint(matrix, FormatSpec(stored_format));
   if (stored_format.format == Format::ell) require_fill(footprint, kDefaultMaxFill, "ELLPACK");
   bytes_ = footprint.bytes();
   device_bytes_ = bytes_ + bookkeeping_bytes(matrix, stored_format, footprint);

@@ -1,0 +1,44 @@
+// FormatParameter: a number that changes how a format stores a matrix, such as the height of its
+// slices. The options of a format list theirs once; command lines, JSON and conversions use the
+// same names for the same fields.
+//
+//   struct BcsrOptions {
+//     Offset block_rows = 2;
+//     Offset block_cols = 2;
+//
+//     static constexpr std::array kParameters{
+//         FormatParameter{"block_rows", &BcsrOptions::block_rows},
+//         FormatParameter{"block_cols", &BcsrOptions::block_cols}};
+//   };
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "strata/base/types.hpp"
+
+namespace strata {
+
+// Which values a parameter can have, and how an error says it.
+struct AllowedNumbers {
+  std::string_view text;
+  bool (*contain)(Offset);
+};
+inline constexpr AllowedNumbers kPositive{"1 or more", [](Offset value) { return value >= 1; }};
+inline constexpr AllowedNumbers kNotNegative{"0 or more", [](Offset value) { return value >= 0; }};
+
+// What the default of a parameter means.
+enum class ParameterDefault {
+  number,     // as any other value
+  automatic,  // chosen for the matrix; not a value that anybody writes
+};
+
+template <class Options>
+struct FormatParameter {
+  std::string_view name;
+  Offset Options::* field;
+  AllowedNumbers allowed = kPositive;
+  ParameterDefault by_default = ParameterDefault::number;
+};
+
+}  // namespace strata

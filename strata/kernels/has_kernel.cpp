@@ -1,0 +1,43 @@
+#include "strata/kernels/has_kernel.hpp"
+
+#include "strata/formats/registry.hpp"
+#include "strata/kernels/cpu/parts.hpp"
+#include "strata/kernels/gpu/device_matrix_of.hpp"
+
+namespace strata {
+
+namespace {
+
+// Value and index types play no part.
+template <template <class, class> class Matrix>
+bool has_kernel_for(KernelTarget target) {
+  switch (target) {
+    case KernelTarget::processor: return cpu::HasStep<Matrix<double, std::int32_t>>;
+    case KernelTarget::gpu: return gpu::HasDeviceMatrix<Matrix<double, std::int32_t>>;
+  }
+  return false;
+}
+
+// Shorter slices than this leave most of a warp idle.
+constexpr Offset kLowestGpuSlice = 8;
+
+}  // namespace
+
+bool has_kernel(Format format, KernelTarget target) {
+  switch (format) {
+#define STRATA_CASE(enumerator, type, name, label) \
+  case Format::enumerator: return has_kernel_for<type>(target);
+    STRATA_FOR_EACH_FORMAT(STRATA_CASE)
+#undef STRATA_CASE
+    case Format::automatic: break;
+  }
+  return false;
+}
+
+bool has_kernel(const FormatSpec& spec, KernelTarget target) {
+  if (!has_kernel(spec.format(), target)) return false;
+  return target != KernelTarget::gpu ||
+         spec.parameter("slice_height").value_or(kLowestGpuSlice) >= kLowestGpuSlice;
+}
+
+}  // namespace strata
