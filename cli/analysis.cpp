@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cli/exit_status.hpp"
+#include "cli/parts/exit_status.hpp"
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/formats/registry.hpp"

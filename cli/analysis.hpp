@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/json.hpp"
-#include "cli/matrix_source.hpp"
-#include "cli/terminal.hpp"
+#include "cli/parts/document.hpp"
+#include "cli/parts/matrix_source.hpp"
+#include "cli/parts/terminal.hpp"
 #include "strata/formats/footprint.hpp"
 #include "strata/formats/format_spec.hpp"
 #include "strata/formats/statistics.hpp"

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "cli/commands.hpp"
-#include "cli/writing.hpp"
+#include "cli/parts/commands.hpp"
+#include "cli/parts/writing.hpp"
 
 namespace strata::cli {
 
@@ -17,24 +17,22 @@ struct ConvertOptions {
 
 }  // namespace
 
-void add_convert(CLI::App& app, Command& chosen) {
+void add_convert(CommandLine& line) {
   auto options = std::make_shared<ConvertOptions>();
-  CLI::App* command = app.add_subcommand(
+  CommandOptions command = line.add_command(
       "convert", "Write a matrix as a Matrix Market file; OUT may be the same file as IN");
-  add_matrix_argument(*command, options->input, "IN");
+  add_matrix_argument(command, options->input, "IN");
   command
-      ->add_option("OUT", options->writing.output,
-                   "The file to write; compressed when its name ends in .gz")
-      ->type_name("")
-      ->required();
-  add_writing_options(*command, options->writing);
-  add_common_options(*command, options->common);
-  add_type_options(*command, options->common);
-  set_example(*command, "strata convert matrix.mtx.gz half.mtx --symmetry symmetric");
-  command->callback([options, &chosen] {
-    chosen = [options](const std::vector<std::string>& words) {
-      run_writing(options->input, options->writing, options->common, words);
-    };
+      .add("OUT", options->writing.output,
+           "The file to write; compressed when its name ends in .gz")
+      .type_name("")
+      .required();
+  add_writing_options(command, options->writing);
+  add_common_options(command, options->common);
+  add_type_options(command, options->common);
+  command.set_example("strata convert matrix.mtx.gz half.mtx --symmetry symmetric");
+  command.set_work([options](const std::vector<std::string>& words) {
+    run_writing(options->input, options->writing, options->common, words);
   });
 }
 

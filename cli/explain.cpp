@@ -6,12 +6,12 @@
 #include <optional>
 
 #include "cli/analysis.hpp"
-#include "cli/backends.hpp"
-#include "cli/commands.hpp"
-#include "cli/gpu.hpp"
-#include "cli/measuring.hpp"
-#include "cli/power_settings.hpp"
-#include "cli/run_command.hpp"
+#include "cli/parts/backends.hpp"
+#include "cli/parts/commands.hpp"
+#include "cli/parts/gpu.hpp"
+#include "cli/parts/measuring.hpp"
+#include "cli/parts/power_settings.hpp"
+#include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/measure/power_result.hpp"
 #ifdef STRATA_HAS_GPU
@@ -94,7 +94,7 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
                                     settings.sweep.options.vectors;
   const auto explanation_of = [&](int power, Offset cache_bytes, PowerStrategy strategy) {
     return Explanation{{.options = settings.options_for(power, cache_bytes, strategy),
-                        .precision = name_of(precision_for(source, options.common)),
+                        .precision = precision_of(matrix),
                         .flops = flops_of_a_product * power},
                        document};
   };
@@ -118,20 +118,20 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
 
 }  // namespace
 
-void add_explain(CLI::App& app, Command& chosen) {
+void add_explain(CommandLine& line) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command =
-      app.add_subcommand("explain", "What a plan for powers would do, and why, with its numbers");
-  add_matrix_argument(*command, options->matrix);
-  add_power_options(*command, options->power, false,
+  CommandOptions command =
+      line.add_command("explain", "What a plan for powers would do, and why, with its numbers");
+  add_matrix_argument(command, options->matrix);
+  add_power_options(command, options->power, false,
                     "Where the plan would run: cpu, cuda, hip, or all that are available");
-  add_common_options(*command, options->common);
-  add_type_options(*command, options->common);
-  add_device_option(*command, options->common);
-  set_example(*command,
-              "strata explain stencil27:64x64x128 -p 5\n"
-              "  strata explain stencil7:256x256x256 -p 5 --backend cuda");
-  set_work(*command, chosen, options, run_explain);
+  add_common_options(command, options->common);
+  add_type_options(command, options->common);
+  add_device_option(command, options->common);
+  command.set_example(
+      "strata explain stencil27:64x64x128 -p 5\n"
+      "  strata explain stencil7:256x256x256 -p 5 --backend cuda");
+  set_work(command, options, run_explain);
 }
 
 }  // namespace strata::cli

@@ -6,9 +6,9 @@
 
 #include <memory>
 
-#include "cli/commands.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/writing.hpp"
+#include "cli/parts/commands.hpp"
+#include "cli/parts/exit_status.hpp"
+#include "cli/parts/writing.hpp"
 
 namespace strata::cli {
 
@@ -38,25 +38,22 @@ void run_gen(const GenOptions& options, const std::vector<std::string>& words) {
 
 }  // namespace
 
-void add_gen(CLI::App& app, Command& chosen) {
+void add_gen(CommandLine& line) {
   auto options = std::make_shared<GenOptions>();
-  CLI::App* command = app.add_subcommand("gen", "Write a generated matrix as a Matrix Market file");
-  command->add_option("SPEC", options->spec, "The generator and its parameters")
-      ->type_name("")
-      ->required();
+  CommandOptions command =
+      line.add_command("gen", "Write a generated matrix as a Matrix Market file");
+  command.add("SPEC", options->spec, "The generator and its parameters").type_name("").required();
   command
-      ->add_option("-o,--output", options->writing.output,
-                   "The file to write; compressed when its name ends in .gz")
-      ->type_name("FILE")
-      ->required();
-  add_writing_options(*command, options->writing);
-  add_common_options(*command, options->common);
-  add_type_options(*command, options->common);
-  set_example(*command, "strata gen stencil5:100x100 -o poisson.mtx.gz --symmetry auto\n\n" +
-                            list_of_generators());
-  command->callback([options, &chosen] {
-    chosen = [options](const std::vector<std::string>& words) { run_gen(*options, words); };
-  });
+      .add("-o,--output", options->writing.output,
+           "The file to write; compressed when its name ends in .gz")
+      .type_name("FILE")
+      .required();
+  add_writing_options(command, options->writing);
+  add_common_options(command, options->common);
+  add_type_options(command, options->common);
+  command.set_example("strata gen stencil5:100x100 -o poisson.mtx.gz --symmetry auto\n\n" +
+                      list_of_generators());
+  command.set_work([options](const std::vector<std::string>& words) { run_gen(*options, words); });
 }
 
 }  // namespace strata::cli

@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "cli/analysis.hpp"
-#include "cli/commands.hpp"
-#include "cli/json.hpp"
-#include "cli/run_command.hpp"
-#include "cli/writing.hpp"
+#include "cli/parts/commands.hpp"
+#include "cli/parts/document.hpp"
+#include "cli/parts/run_command.hpp"
+#include "cli/parts/writing.hpp"
 #include "strata/io/spy_plot.hpp"
 
 namespace strata::cli {
@@ -234,18 +234,17 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
 
 }  // namespace
 
-void add_info(CLI::App& app, Command& chosen) {
+void add_info(CommandLine& line) {
   auto options = std::make_shared<InfoOptions>();
-  CLI::App* command = app.add_subcommand(
+  CommandOptions command = line.add_command(
       "info", "What a matrix looks like, and how many bytes it takes in every format");
-  add_matrix_argument(*command, options->matrix);
-  command
-      ->add_option("--picture", options->spy_plot, "Also write a spy plot to FILE.png or FILE.svg")
-      ->type_name("FILE");
-  add_common_options(*command, options->common);
-  add_type_options(*command, options->common);
-  set_example(*command, "strata info stencil27:32x32x32 --picture pattern.png");
-  set_work(*command, chosen, options, run_info);
+  add_matrix_argument(command, options->matrix);
+  command.add("--picture", options->spy_plot, "Also write a spy plot to FILE.png or FILE.svg")
+      .type_name("FILE");
+  add_common_options(command, options->common);
+  add_type_options(command, options->common);
+  command.set_example("strata info stencil27:32x32x32 --picture pattern.png");
+  set_work(command, options, run_info);
 }
 
 }  // namespace strata::cli

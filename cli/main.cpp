@@ -3,71 +3,48 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 
-#include "cli/commands.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/interruption.hpp"
-#include "cli/memory_limit.hpp"
-#include "cli/terminal.hpp"
-#include "strata/base/version.hpp"
+#include "cli/parts/command_line.hpp"
+#include "cli/parts/commands.hpp"
+#include "cli/parts/exit_status.hpp"
+#include "cli/parts/interruption.hpp"
+#include "strata/base/cgroup.hpp"
 
 namespace strata::cli {
 
 namespace {
 
-// Throws a Failure for a first word that is no command: CLI11 would only call it unexpected.
-void require_command(const CLI::App& app, const std::vector<std::string>& words) {
-  if (words.size() < 2) {
-    throw Failure(ExitStatus::usage, "no command given: try 'strata --help'");
-  }
-  const std::string& word = words[1];
-  if (word.starts_with("-")) return;
-  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  if (std::ranges::none_of(commands, [&](const auto* c) { return c->check_name(word); })) {
-    throw Failure(ExitStatus::usage, word + ": no such command: 'strata --help' lists them");
-  }
+void add_commands(CommandLine& line) {
+  add_info(line);
+  add_gen(line);
+  add_convert(line);
+  add_machine(line);
+  add_mpk(line);
+  add_explain(line);
+  add_model(line);
+  add_spmv(line);
 }
 
-Failure usage_failure(const CLI::App& app, const CLI::ParseError& error) {
-  const auto commands = app.get_subcommands();
-  const std::string command =
-      commands.empty() ? "strata" : "strata " + commands.front()->get_name();
-  const std::string what = commands.empty() ? "" : commands.front()->get_name() + ": ";
-  return Failure(ExitStatus::usage,
-                 fmt::format("{}{}: try '{} --help'", what, error.what(), command));
-}
-
-// Parses and runs. --help and --version are done after parsing.
-void run(CLI::App& app, int argc, char** argv) {
-  Command chosen;
-  add_info(app, chosen);
-  add_gen(app, chosen);
-  add_convert(app, chosen);
-  add_machine(app, chosen);
-  add_mpk(app, chosen);
-  add_explain(app, chosen);
-  add_model(app, chosen);
-  add_spmv(app, chosen);
-  const std::vector<std::string> words(argv, argv + argc);
-  require_command(app, words);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return write_to_stdout(app.help());
-  } catch (const CLI::CallForVersion&) {
-    return write_to_stdout(fmt::format("strata {}\n", kVersion));
-  } catch (const CLI::ParseError& error) {
-    throw usage_failure(app, error);
+#ifndef __SANITIZE_ADDRESS__  // which reserves far more than the machine has
+// Limits this process to the memory of the machine, or of its container if that is less. Linux
+// promises more than it has and kills the process that uses it; with a limit, too large a matrix is
+// an exception and an error message.
+void limit_memory() {
+  rlim_t bytes =
+      static_cast<rlim_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+  if (const Offset of_container = cgroup_limits().memory_bytes; of_container > 0) {
+    bytes = std::min(bytes, static_cast<rlim_t>(of_container));
   }
-  chosen(words);
+  rlimit limit{};
+  if (getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  limit.rlim_cur = std::min(limit.rlim_max, std::min(limit.rlim_cur, bytes));
+  setrlimit(RLIMIT_DATA, &limit);
 }
-
-std::string command_name(const CLI::App& app) {
-  const auto commands = app.get_subcommands();
-  return commands.empty() ? "command line" : commands.front()->get_name();
-}
+#endif
 
 }  // namespace
 
@@ -78,20 +55,17 @@ int main(int argc, char** argv) {
   // Writing to a closed pipe or beyond a limit is an error like any other, not a reason to die.
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
-#ifndef __SANITIZE_ADDRESS__  // which reserves far more than the machine has
+#ifndef __SANITIZE_ADDRESS__
   limit_memory();
 #endif
   watch_for_interruption();
-  CLI::App app("Sparse matrix-vector products and matrix powers that read the matrix once",
-               "strata");
-  app.set_version_flag("--version", strata::kVersion, "Print the version and exit");
-  app.require_subcommand(1);
-  set_example(app, "strata info stencil5:100x100\n\n'strata COMMAND --help' explains a command.");
+  CommandLine line;
+  add_commands(line);
   try {
-    run(app, argc, argv);
+    line.parse(argc, argv)();
     return static_cast<int>(ExitStatus::done);
   } catch (...) {
-    const Failure failure = failure_from(std::current_exception(), command_name(app));
+    const Failure failure = failure_from(std::current_exception(), line.command_name());
     fmt::print(stderr, "strata: {}\n", failure.what());
     return static_cast<int>(failure.status());
   }

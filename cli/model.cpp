@@ -8,13 +8,13 @@
 #include <optional>
 
 #include "cli/analysis.hpp"
-#include "cli/backends.hpp"
-#include "cli/commands.hpp"
-#include "cli/exit_status.hpp"
-#include "cli/gpu.hpp"
-#include "cli/measuring.hpp"
-#include "cli/power_settings.hpp"
-#include "cli/run_command.hpp"
+#include "cli/parts/backends.hpp"
+#include "cli/parts/commands.hpp"
+#include "cli/parts/exit_status.hpp"
+#include "cli/parts/gpu.hpp"
+#include "cli/parts/measuring.hpp"
+#include "cli/parts/power_settings.hpp"
+#include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/kernels/has_kernel.hpp"
@@ -337,29 +337,28 @@ std::string run_model(const ModelOptions& options, ResultDocument& document, Pro
 
 }  // namespace
 
-void add_model(CLI::App& app, Command& chosen) {
+void add_model(CommandLine& line) {
   auto options = std::make_shared<ModelOptions>();
-  CLI::App* command = app.add_subcommand(
+  CommandOptions command = line.add_command(
       "model",
       "How fast products and powers can be on this machine or a GPU, without running them");
-  add_matrix_argument(*command, options->matrix);
-  add_powers_option(*command, options->powers, "Predict up to this power, 6 when not given");
+  add_matrix_argument(command, options->matrix);
+  add_powers_option(command, options->powers, "Predict up to this power, 6 when not given");
   add_backend_option(
-      *command, options->backend,
+      command, options->backend,
       "What to predict for: cpu, cuda, hip, or all that are available; cpu when not given");
   command
-      ->add_option(
-          "--gpu", options->gpu,
-          "Predict for the GPU of another machine: the file where 'strata machine' cached its "
-          "profile")
-      ->type_name("FILE");
-  add_common_options(*command, options->common);
-  add_type_options(*command, options->common);
-  add_device_option(*command, options->common);
-  set_example(*command,
-              "strata model stencil27:64x64x128 -p 8\n"
-              "  strata model stencil7:256x256x256 --backend cuda");
-  set_work(*command, chosen, options, run_model);
+      .add("--gpu", options->gpu,
+           "Predict for the GPU of another machine: the file where 'strata machine' cached its "
+           "profile")
+      .type_name("FILE");
+  add_common_options(command, options->common);
+  add_type_options(command, options->common);
+  add_device_option(command, options->common);
+  command.set_example(
+      "strata model stencil27:64x64x128 -p 8\n"
+      "  strata model stencil7:256x256x256 --backend cuda");
+  set_work(command, options, run_model);
 }
 
 }  // namespace strata::cli

@@ -8,12 +8,12 @@
 #include <optional>
 
 #include "cli/analysis.hpp"
-#include "cli/backends.hpp"
-#include "cli/commands.hpp"
-#include "cli/gpu.hpp"
-#include "cli/measuring.hpp"
-#include "cli/power_settings.hpp"
-#include "cli/run_command.hpp"
+#include "cli/parts/backends.hpp"
+#include "cli/parts/commands.hpp"
+#include "cli/parts/gpu.hpp"
+#include "cli/parts/measuring.hpp"
+#include "cli/parts/power_settings.hpp"
+#include "cli/parts/run_command.hpp"
 #include "strata/machine/system.hpp"
 #include "strata/measure/power_contest.hpp"
 #ifdef STRATA_HAS_GPU
@@ -271,35 +271,33 @@ std::string run_mpk(const MpkOptions& options, std::vector<PowerResult>& runs,
 
 }  // namespace
 
-void add_mpk(CLI::App& app, Command& chosen) {
+void add_mpk(CommandLine& line) {
   auto options = std::make_shared<MpkOptions>();
-  CLI::App* command = app.add_subcommand(
+  CommandOptions command = line.add_command(
       "mpk", "The power benchmark: plain products against blocked powers, timed and checked");
-  add_matrix_argument(*command, options->matrix)->required(false);
+  add_matrix_argument(command, options->matrix).required(false);
   add_power_options(
-      *command, options->power, true,
+      command, options->power, true,
       "Where powers run: cpu, cuda, hip, vendor (the library of the GPU's vendor), or "
       "all that are available");
-  add_measuring_options(*command, options->measuring);
-  add_common_options(*command, options->common);
-  add_type_options(*command, options->common);
-  add_device_option(*command, options->common);
-  set_example(*command,
-              "strata mpk stencil27:64x64x400 -p 2:6\n"
-              "  strata mpk stencil7:256x256x256 -p 4 --backend cuda,vendor\n\nWithout MATRIX, a "
-              "stencil several times as "
-              "large as the caches; the result goes to strata-mpk.json.");
-  command->callback([options, &chosen] {
+  add_measuring_options(command, options->measuring);
+  add_common_options(command, options->common);
+  add_type_options(command, options->common);
+  add_device_option(command, options->common);
+  command.set_example(
+      "strata mpk stencil27:64x64x400 -p 2:6\n"
+      "  strata mpk stencil7:256x256x256 -p 4 --backend cuda,vendor\n\nWithout MATRIX, a "
+      "stencil several times as "
+      "large as the caches; the result goes to strata-mpk.json.");
+  command.set_work([options](const std::vector<std::string>& words) {
     if (options->matrix.empty() && options->common.json.empty()) {
       options->common.json = kDefaultResult;
     }
-    chosen = [options](const std::vector<std::string>& words) {
-      std::vector<PowerResult> runs;
-      run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
-        return run_mpk(*options, runs, document, progress);
-      });
-      require_passed(measurements_of(runs), "mpk");
-    };
+    std::vector<PowerResult> runs;
+    run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
+      return run_mpk(*options, runs, document, progress);
+    });
+    require_passed(measurements_of(runs), "mpk");
   });
 }
 

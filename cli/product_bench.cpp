@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "cli/interruption.hpp"
+#include "cli/parts/interruption.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/formats/registry.hpp"

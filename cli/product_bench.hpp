@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cli/analysis.hpp"
-#include "cli/measuring.hpp"
+#include "cli/parts/measuring.hpp"
 
 namespace strata::cli {
 

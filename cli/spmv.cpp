@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "cli/analysis.hpp"
-#include "cli/backends.hpp"
-#include "cli/commands.hpp"
-#include "cli/gpu.hpp"
+#include "cli/parts/backends.hpp"
+#include "cli/parts/commands.hpp"
+#include "cli/parts/gpu.hpp"
+#include "cli/parts/run_command.hpp"
 #include "cli/product_bench.hpp"
 #include "cli/product_bench_gpu.hpp"
-#include "cli/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/kernels/has_kernel.hpp"
@@ -218,38 +218,36 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductRun>& runs,
 
 }  // namespace
 
-void add_spmv(CLI::App& app, Command& chosen) {
+void add_spmv(CommandLine& line) {
   auto options = std::make_shared<SpmvOptions>();
-  CLI::App* command = app.add_subcommand(
+  CommandOptions command = line.add_command(
       "spmv", "Time plain products in every format, compared with those of other libraries");
-  add_matrix_argument(*command, options->matrix);
+  add_matrix_argument(command, options->matrix);
   command
-      ->add_option("--format", options->format,
-                   "all, auto (the fewest bytes), names such as csr,sell,packed-sell, or one with "
-                   "parameters such as sell:slice_height=8,sort_window=64")
-      ->type_name("NAME,…")
-      ->capture_default_str();
+      .add("--format", options->format,
+           "all, auto (the fewest bytes), names such as csr,sell,packed-sell, or one with "
+           "parameters such as sell:slice_height=8,sort_window=64")
+      .type_name("NAME,…")
+      .show_default();
   command
-      ->add_option("--backend", options->backend,
-                   "reference, cpu, cuda, hip, vendor (other libraries on the same devices) or all "
-                   "that are available")
-      ->type_name("NAME,…")
-      ->capture_default_str();
-  add_measuring_options(*command, options->measuring);
-  add_common_options(*command, options->common);
-  add_type_options(*command, options->common);
-  add_device_option(*command, options->common);
-  set_example(*command,
-              "strata spmv stencil27:64x64x128 --format csr,packed-sell\n"
-              "  strata spmv stencil7:256x256x256 --backend cuda,vendor");
-  command->callback([options, &chosen] {
-    chosen = [options](const std::vector<std::string>& words) {
-      std::vector<ProductRun> runs;
-      run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
-        return run_spmv(*options, runs, document, progress);
-      });
-      require_passed(measurements_of(runs), "spmv");
-    };
+      .add("--backend", options->backend,
+           "reference, cpu, cuda, hip, vendor (other libraries on the same devices) or all "
+           "that are available")
+      .type_name("NAME,…")
+      .show_default();
+  add_measuring_options(command, options->measuring);
+  add_common_options(command, options->common);
+  add_type_options(command, options->common);
+  add_device_option(command, options->common);
+  command.set_example(
+      "strata spmv stencil27:64x64x128 --format csr,packed-sell\n"
+      "  strata spmv stencil7:256x256x256 --backend cuda,vendor");
+  command.set_work([options](const std::vector<std::string>& words) {
+    std::vector<ProductRun> runs;
+    run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
+      return run_spmv(*options, runs, document, progress);
+    });
+    require_passed(measurements_of(runs), "spmv");
   });
 }
 

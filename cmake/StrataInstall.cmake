@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 # Public headers are those that strata/strata.hpp and strata/gpu.hpp reach: the headers of these
 # folders but for a few, and those of two kernels. tests/install checks that the lists agree.
 set(public_folders base bench formats gen io machine machine/gpu measure model order plans schedule
-    device plans/gpu)
+    device plans/gpu measure/gpu)
 set(public_headers strata.hpp gpu.hpp kernels/cpu/levels.hpp kernels/cpu/step.hpp
     kernels/cpu/step_arguments.hpp kernels/gpu/vector_operations.hpp
     kernels/reference/spmv.hpp)
@@ -15,10 +15,10 @@ set(private_headers
   gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
   io/replace_file.hpp
   machine/fit.hpp
-  measure/peers.hpp
+  measure/peers.hpp measure/gpu/peers.hpp measure/gpu/poison.hpp
   schedule/reuse.hpp schedule/worker_sweep.hpp)
 # Of no use without the GPU library. What a device is, is known without one.
-set(needs_gpu "^(gpu\\.hpp|kernels/gpu/.*|plans/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")
+set(needs_gpu "^(gpu\\.hpp|kernels/gpu/.*|plans/gpu/.*|measure/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")
 
 foreach(folder ${public_folders})
   file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/strata CONFIGURE_DEPENDS

@@ -27,3 +27,8 @@
 #include "strata/kernels/gpu/vector_operations.hpp"
 #include "strata/plans/gpu/power_plan.hpp"
 #include "strata/plans/gpu/product_plan.hpp"
+
+// Contests on a device.
+#include "strata/measure/gpu/contest.hpp"
+#include "strata/measure/gpu/peer.hpp"
+#include "strata/measure/gpu/power_contest.hpp"

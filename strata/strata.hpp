@@ -86,10 +86,11 @@
 #include "strata/model/power_model.hpp"
 #include "strata/model/trace.hpp"
 
-// Timing and checking.
+// Timing, checking, and contests of ways to compute the same.
 #include "strata/bench/timing.hpp"
 #include "strata/measure/contest.hpp"
 #include "strata/measure/json.hpp"
+#include "strata/measure/peer.hpp"
 #include "strata/measure/power_contest.hpp"
 #include "strata/measure/power_formulas.hpp"
 #include "strata/measure/power_result.hpp"

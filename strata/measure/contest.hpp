@@ -17,7 +17,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "strata/bench/timing.hpp"
@@ -78,13 +77,5 @@ struct ContestOptions {
 // memory of their own keeps nothing of what was right, and once more into poisoned outputs.
 std::vector<Measurement> hold_contest(std::span<const Contender> contenders,
                                       const ContestOptions& options = {});
-
-// By the names of the command's option --precision: "double", "single", "complex-double" and
-// "complex-single".
-template <Value V>
-constexpr std::string_view precision_name() {
-  if constexpr (is_complex<V>) return sizeof(V) == 16 ? "complex-double" : "complex-single";
-  return sizeof(V) == 8 ? "double" : "single";
-}
 
 }  // namespace strata

@@ -48,7 +48,7 @@ Json candidate_json(std::string_view kernel, const PowerCandidate& candidate,
   } else {
     result["threads"] = context.threads;
   }
-  result["precision"] = context.precision;
+  result["precision"] = name_of(context.precision);
   return result;
 }
 

@@ -4,9 +4,9 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "strata/formats/any_matrix.hpp"
 #include "strata/measure/contest.hpp"
 #include "strata/measure/json.hpp"
 #include "strata/measure/power_formulas.hpp"
@@ -19,7 +19,7 @@ namespace strata {
 // What candidates of a plan belong to.
 struct PowerContext {
   PowerOptions options;  // asked for; the choice may be another
-  std::string_view precision = "double";
+  Precision precision = Precision::double_real;
   std::string backend = "cpu";     // or "cuda", "hip"; "vendor" for the library of the GPU's vendor
   int threads = 1;                 // of the processor
   std::optional<int> device = {};  // the GPU; none on the processor

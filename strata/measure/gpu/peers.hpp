@@ -1,33 +1,9 @@
-// Products of the GPU vendor's library, behind the interface of peers on processors.
+// The products of the GPU vendor's library as peers.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "strata/device/array.hpp"
-#include "strata/device/stream.hpp"
-#include "strata/formats/csr.hpp"
-#include "strata/kernels/gpu/device_matrix.hpp"
-#include "strata/measure/peers.hpp"
+#include "strata/measure/gpu/peer.hpp"
 
 namespace strata::gpu {
-
-// What peers are made from.
-template <Value V, Index I>
-struct PeerSource {
-  const Csr<V, I>& matrix;
-  // The same on the device, uploaded by whoever asks first.
-  std::function<std::shared_ptr<const DeviceCsr<V>>()> on_device;
-  Stream& stream;  // that products are put into
-  std::function<void(const std::string& what)> progress = {};
-};
-
-template <Value V>
-using DevicePeer = Peer<V, DeviceSpan>;
-template <Value V, Index I>
-using MakePeers = std::function<std::vector<DevicePeer<V>>(const PeerSource<V, I>& source)>;
 
 // Every algorithm that the library has; none if this build has no such library. What the source
 // refers to must outlive them. In strata_peers.

@@ -9,6 +9,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/device/device.hpp"
+#include "strata/kernels/gpu/device_matrix.hpp"
 #include "strata/measure/gpu/contest.hpp"
 #include "strata/measure/gpu/poison.hpp"
 #include "strata/measure/internal/planned_powers.hpp"
@@ -160,7 +161,7 @@ class LibraryPowers {
     result.context.options.power = power;
     result.context.options.cache_bytes = 0;
     result.context.options.strategy = PowerStrategy::spmv;
-    result.context.precision = precision_name<V>();
+    result.context.precision = precision_of<V>();
     result.context.backend = "vendor";
     result.context.device = profile_.device.index;
     result.choice.format = {Format::csr, 1};

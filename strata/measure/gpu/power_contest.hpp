@@ -3,7 +3,7 @@
 #pragma once
 
 #include "strata/machine/gpu/profile.hpp"
-#include "strata/measure/gpu/peers.hpp"
+#include "strata/measure/gpu/peer.hpp"
 #include "strata/measure/power_contest.hpp"
 
 namespace strata::gpu {
@@ -12,7 +12,8 @@ namespace strata::gpu {
 template <Value V, Index I>
 struct PowerField {
   bool plans = true;  // Strata's own
-  // The fastest product of the vendor's library, repeated: pass make_peers<V, I>. Empty: without.
+  // The fastest product of the vendor's library, repeated: pass make_peers<V, I> of peers.hpp.
+  // Empty: without.
   MakePeers<V, I> peers = {};
 };
 

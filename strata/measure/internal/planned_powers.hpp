@@ -102,7 +102,7 @@ class PlannedPowers {
   PowerResult describe(const typename Backend::Plan& plan, const PowerOptions& options) {
     PowerResult result;
     result.context.options = options;
-    result.context.precision = precision_name<V>();
+    result.context.precision = precision_of<V>();
     result.choice = plan.choice();
     result.levels = plan.levels();
     result.setup_seconds = plan.setup_seconds();

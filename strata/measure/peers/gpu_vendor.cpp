@@ -10,6 +10,7 @@
 
 #include "strata/base/error.hpp"
 #include "strata/formats/sell.hpp"
+#include "strata/kernels/gpu/device_matrix.hpp"
 #include "strata/vendor/spmv.hpp"
 #endif
 

@@ -1,4 +1,4 @@
-#include "cli/exit_status.hpp"
+#include "cli/parts/exit_status.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/writing.hpp"
+#include "cli/parts/writing.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "cli/analysis.hpp"
-#include "cli/run_command.hpp"
+#include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/version.hpp"
 
@@ -93,14 +93,13 @@ CleanUpTemporary::CleanUpTemporary(const std::string& output) {
   }
 }
 
-void add_writing_options(CLI::App& command, WritingOptions& options) {
+void add_writing_options(CommandOptions& command, WritingOptions& options) {
   command
-      .add_option(
-          "--symmetry", options.symmetry,
-          "Store one half, all (general), or what the values allow (auto); when not given, as "
-          "the input is stored, and all of a generated matrix")
-      ->type_name("KIND")
-      ->check(CLI::IsMember({"auto", "general", "symmetric", "skew-symmetric", "hermitian"}));
+      .add("--symmetry", options.symmetry,
+           "Store one half, all (general), or what the values allow (auto); when not given, as "
+           "the input is stored, and all of a generated matrix")
+      .type_name("KIND")
+      .one_of({"auto", "general", "symmetric", "skew-symmetric", "hermitian"});
   command.add_flag("--pattern", options.pattern, "Leave the values out");
 }
 

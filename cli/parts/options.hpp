@@ -1,14 +1,12 @@
 // The options that commands share, each declared once. A command adds the groups it understands.
 #pragma once
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/parts/command_line.hpp"
 #include "strata/formats/any_matrix.hpp"
 
 namespace strata::cli {
@@ -32,21 +30,18 @@ struct MeasuringOptions {
 };
 
 // --threads, --json, --quiet
-void add_common_options(CLI::App& command, CommonOptions& options);
+void add_common_options(CommandOptions& command, CommonOptions& options);
 // --device
-void add_device_option(CLI::App& command, CommonOptions& options);
+void add_device_option(CommandOptions& command, CommonOptions& options);
 // --precision, --index
-void add_type_options(CLI::App& command, CommonOptions& options);
+void add_type_options(CommandOptions& command, CommonOptions& options);
 // --min-time, --seed, --validate, --no-validate
-void add_measuring_options(CLI::App& command, MeasuringOptions& options);
+void add_measuring_options(CommandOptions& command, MeasuringOptions& options);
 // MATRIX, as the contract of all commands has it; required unless the command changes that
-CLI::Option* add_matrix_argument(CLI::App& command, std::string& matrix,
-                                 const std::string& name = "MATRIX");
+DeclaredOption add_matrix_argument(CommandOptions& command, std::string& matrix,
+                                   const std::string& name = "MATRIX");
 
 // The words between commas.
 std::vector<std::string> split_list(const std::string& text);
-
-// What `--help` shows after the options.
-void set_example(CLI::App& command, const std::string& example);
 
 }  // namespace strata::cli

@@ -1,4 +1,4 @@
-#include "cli/interruption.hpp"
+#include "cli/parts/interruption.hpp"
 
 #include <pthread.h>
 #include <signal.h>

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/json.hpp"
-#include "cli/terminal.hpp"
+#include "cli/parts/document.hpp"
+#include "cli/parts/terminal.hpp"
 #include "strata/machine/gpu/profile.hpp"
 
 namespace strata::cli {

@@ -1,4 +1,4 @@
-#include "cli/terminal.hpp"
+#include "cli/parts/terminal.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include <span>
 #include <system_error>
 
-#include "cli/exit_status.hpp"
-#include "cli/interruption.hpp"
+#include "cli/parts/exit_status.hpp"
+#include "cli/parts/interruption.hpp"
 
 namespace strata::cli {
 

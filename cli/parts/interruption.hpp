@@ -8,7 +8,7 @@
 
 #include <functional>
 
-#include "cli/exit_status.hpp"
+#include "cli/parts/exit_status.hpp"
 
 namespace strata::cli {
 

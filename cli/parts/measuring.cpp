@@ -1,11 +1,11 @@
-#include "cli/measuring.hpp"
+#include "cli/parts/measuring.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/exit_status.hpp"
-#include "cli/interruption.hpp"
+#include "cli/parts/exit_status.hpp"
+#include "cli/parts/interruption.hpp"
 
 namespace strata::cli {
 

@@ -1,6 +1,6 @@
-#include "cli/run_command.hpp"
+#include "cli/parts/run_command.hpp"
 
-#include "cli/interruption.hpp"
+#include "cli/parts/interruption.hpp"
 #include "strata/base/parallel.hpp"
 
 namespace strata::cli {

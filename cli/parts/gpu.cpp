@@ -1,8 +1,8 @@
-#include "cli/gpu.hpp"
+#include "cli/parts/gpu.hpp"
 
 #include <fmt/format.h>
 
-#include "cli/measuring.hpp"
+#include "cli/parts/measuring.hpp"
 #include "cli/product_bench_gpu.hpp"
 #include "strata/base/error.hpp"
 #ifdef STRATA_HAS_GPU

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "cli/interruption.hpp"
-#include "cli/json.hpp"
-#include "cli/matrix_source.hpp"
+#include "cli/parts/document.hpp"
+#include "cli/parts/interruption.hpp"
+#include "cli/parts/matrix_source.hpp"
 
 namespace strata::cli {
 
@@ -28,7 +28,7 @@ class CleanUpTemporary {
 };
 
 // --symmetry, --pattern
-void add_writing_options(CLI::App& command, WritingOptions& options);
+void add_writing_options(CommandOptions& command, WritingOptions& options);
 
 // Loads the matrix, writes the file, says so on standard output unless that is the file.
 void run_writing(const std::string& matrix, const WritingOptions& writing,

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/options.hpp"
+#include "cli/parts/options.hpp"
 
 namespace strata::cli {
 
@@ -29,6 +29,6 @@ Backends choose_power_backends(const std::string& text);
 Backends choose_own_backends(const std::string& text);
 
 // --backend for powers
-void add_backend_option(CLI::App& command, std::string& backend, const std::string& help);
+void add_backend_option(CommandOptions& command, std::string& backend, const std::string& help);
 
 }  // namespace strata::cli

@@ -1,10 +1,10 @@
-#include "cli/matrix_source.hpp"
+#include "cli/parts/matrix_source.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
-#include "cli/exit_status.hpp"
+#include "cli/parts/exit_status.hpp"
 #include "strata/base/error.hpp"
 #include "strata/gen/generate.hpp"
 

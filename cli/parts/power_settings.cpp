@@ -1,8 +1,7 @@
-#include "cli/power_settings.hpp"
+#include "cli/parts/power_settings.hpp"
 
 #include <fmt/format.h>
 
-#include <CLI/Validators.hpp>
 #include <array>
 #include <charconv>
 #include <complex>
@@ -88,33 +87,20 @@ PowerStrategy strategy_named(const std::string& name) {
   throw Unavailable(fmt::format("the strategy {} is not available", name));
 }
 
-// An option whose text `parse` turns into a setting; what it throws is wrong usage.
-template <class Parse>
-CLI::Option* add_parsed(CLI::App& command, const std::string& name, const Parse& parse,
-                        const std::string& help) {
-  return command.add_option_function<std::string>(
-      name,
-      [name, parse](const std::string& text) {
-        try {
-          parse(text);
-        } catch (const Error& error) {
-          throw CLI::ValidationError(name, error.what());
-        }
-      },
-      help);
-}
-
 // An option with one of the names that `name_of` gives to the values.
 template <class Enum, std::size_t count>
-void add_choice(CLI::App& command, const std::string& option, Enum& setting,
+void add_choice(CommandOptions& command, const std::string& option, Enum& setting,
                 const std::array<Enum, count>& values, const std::string& help) {
-  std::map<std::string, Enum> names;
-  for (const Enum value : values) names.emplace(name_of(value), value);
+  std::map<std::string, Enum> values_of;
+  std::vector<std::string> names;
+  for (const Enum value : values) values_of.emplace(name_of(value), value);
+  for (const auto& [name, value] : values_of) names.push_back(name);
   command
-      .add_option_function<std::string>(
-          option, [names, &setting](const std::string& name) { setting = names.at(name); }, help)
-      ->type_name("NAME")
-      ->check(CLI::IsMember(names));
+      .add_parsed(
+          option, [values_of, &setting](const std::string& name) { setting = values_of.at(name); },
+          help)
+      .type_name("NAME")
+      .one_of(names);
 }
 
 }  // namespace
@@ -197,70 +183,71 @@ PowerOptions PowerSettings::options_for(int power, Offset cache_bytes,
   return options;
 }
 
-void add_powers_option(CLI::App& command, std::vector<int>& powers, const std::string& help) {
-  add_parsed(
-      command, "-p,--power", [&powers](const std::string& text) { powers = parse_powers(text); },
-      help)
-      ->type_name("P");
+void add_powers_option(CommandOptions& command, std::vector<int>& powers, const std::string& help) {
+  command
+      .add_parsed(
+          "-p,--power", [&powers](const std::string& text) { powers = parse_powers(text); }, help)
+      .type_name("P");
 }
 
-void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all,
+void add_power_options(CommandOptions& command, PowerSettings& settings, bool with_all,
                        const std::string& backend_help) {
   add_powers_option(command, settings.sweep.powers,
                     "Powers per application, 4 when not given; 1:12 and 2,4,6 try several");
   std::vector<std::string> strategies{"auto", "spmv", "levels", "wavefront", "graph"};
   if (with_all) strategies.push_back("all");
-  command.add_option("--strategy", settings.strategy, "How to compute powers")
-      ->type_name("NAME")
-      ->check(CLI::IsMember(strategies))
-      ->capture_default_str();
+  command.add("--strategy", settings.strategy, "How to compute powers")
+      .type_name("NAME")
+      .one_of(strategies)
+      .show_default();
   add_choice(
       command, "--format", settings.sweep.options.format,
       std::array{Format::automatic, Format::csr, Format::sell, Format::packed_sell, Format::ell},
       "How the matrix is stored; chosen when not given");
   command
-      .add_option("--slice-height", settings.sweep.options.slice_height,
-                  "Rows per slice of the sliced formats; chosen when not given")
-      ->type_name("C")
-      ->check(CLI::IsMember({4, 8, 16, 32}));
-  add_parsed(
-      command, "--cache-size",
-      [&settings](const std::string& text) { settings.sweep.cache_sizes = parse_sizes(text); },
-      "The cache that windows are planned for: on the processor that of all threads together, on a "
-      "GPU its L2; as measured when not given; 512k:4M and 1M,2M try several")
-      ->type_name("BYTES[k|M|G]");
+      .add("--slice-height", settings.sweep.options.slice_height,
+           "Rows per slice of the sliced formats; chosen when not given")
+      .type_name("C")
+      .one_of({4, 8, 16, 32});
   command
-      .add_option("--cache-share", settings.sweep.options.cache_share,
-                  "The share of the cache that windows may fill, a safety factor; 0.7 on "
-                  "processors and 1 on GPUs when not given")
-      ->type_name("SHARE")
-      ->check(CLI::PositiveNumber);
-  add_parsed(
-      command, "--basis",
-      [&settings](const std::string& text) { settings.sweep.options.basis = parse_basis(text); },
-      "monomial, scaled=S, chebyshev=LOW:HIGH or newton=S1,S2,… (complex shifts are RE:IM)")
-      ->type_name("BASIS");
-  command.add_option("--vectors", settings.sweep.options.vectors, "Right-hand sides at a time")
-      ->type_name("N")
-      ->check(CLI::Range(1, cpu::kMaxVectors))
-      ->capture_default_str();
+      .add_parsed(
+          "--cache-size",
+          [&settings](const std::string& text) { settings.sweep.cache_sizes = parse_sizes(text); },
+          "The cache that windows are planned for: on the processor that of all threads together, "
+          "on a "
+          "GPU its L2; as measured when not given; 512k:4M and 1M,2M try several")
+      .type_name("BYTES[k|M|G]");
   command
-      .add_option("--block", settings.sweep.options.block,
-                  "Powers per sweep; chosen when not given")
-      ->type_name("B")
-      ->check(CLI::Range(1, kMostPowers));
-  const std::map<std::string, VectorOrder> orders{{"caller", VectorOrder::caller},
-                                                  {"plan", VectorOrder::plan}};
+      .add("--cache-share", settings.sweep.options.cache_share,
+           "The share of the cache that windows may fill, a safety factor; 0.7 on "
+           "processors and 1 on GPUs when not given")
+      .type_name("SHARE")
+      .positive();
   command
-      .add_option_function<std::string>(
+      .add_parsed(
+          "--basis",
+          [&settings](const std::string& text) {
+            settings.sweep.options.basis = parse_basis(text);
+          },
+          "monomial, scaled=S, chebyshev=LOW:HIGH or newton=S1,S2,… (complex shifts are RE:IM)")
+      .type_name("BASIS");
+  command.add("--vectors", settings.sweep.options.vectors, "Right-hand sides at a time")
+      .type_name("N")
+      .range(1, cpu::kMaxVectors)
+      .show_default();
+  command.add("--block", settings.sweep.options.block, "Powers per sweep; chosen when not given")
+      .type_name("B")
+      .range(1, kMostPowers);
+  command
+      .add_parsed(
           "--order",
-          [&settings, orders](const std::string& name) {
-            settings.sweep.options.vector_order = orders.at(name);
+          [&order = settings.sweep.options.vector_order](const std::string& name) {
+            order = name == "plan" ? VectorOrder::plan : VectorOrder::caller;
           },
           "Vectors in the caller's row order, copies in and out included (the default), or in the "
           "plan's, as solvers keep them")
-      ->type_name("ORDER")
-      ->check(CLI::IsMember(orders));
+      .type_name("ORDER")
+      .one_of(std::vector<std::string>{"caller", "plan"});
   add_backend_option(command, settings.backend, backend_help);
 }
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/commands.hpp"
-#include "cli/json.hpp"
-#include "cli/options.hpp"
-#include "cli/terminal.hpp"
+#include "cli/parts/commands.hpp"
+#include "cli/parts/document.hpp"
+#include "cli/parts/options.hpp"
+#include "cli/parts/terminal.hpp"
 
 namespace strata::cli {
 
@@ -19,16 +19,14 @@ namespace strata::cli {
 void run_command(const CommonOptions& options, const std::vector<std::string>& words,
                  const std::function<std::string(ResultDocument&, Progress&)>& work);
 
-// When the command line asks for the command, this is what is run.
+// The same as what a command is for.
 template <class Options>
-void set_work(CLI::App& command, Command& chosen, const std::shared_ptr<Options>& options,
+void set_work(CommandOptions& command, const std::shared_ptr<Options>& options,
               std::string (*work)(const Options&, ResultDocument&, Progress&)) {
-  command.callback([options, work, &chosen] {
-    chosen = [options, work](const std::vector<std::string>& words) {
-      run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
-        return work(*options, document, progress);
-      });
-    };
+  command.set_work([options, work](const std::vector<std::string>& words) {
+    run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
+      return work(*options, document, progress);
+    });
   });
 }
 

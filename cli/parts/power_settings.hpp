@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/backends.hpp"
-#include "cli/options.hpp"
+#include "cli/parts/backends.hpp"
+#include "cli/parts/options.hpp"
 #include "strata/measure/power_contest.hpp"
 
 namespace strata::cli {
@@ -25,9 +25,9 @@ struct PowerSettings {
 };
 
 // -p
-void add_powers_option(CLI::App& command, std::vector<int>& powers, const std::string& help);
+void add_powers_option(CommandOptions& command, std::vector<int>& powers, const std::string& help);
 // All of them; `with_all`: the strategy may be "all".
-void add_power_options(CLI::App& command, PowerSettings& settings, bool with_all,
+void add_power_options(CommandOptions& command, PowerSettings& settings, bool with_all,
                        const std::string& backend_help);
 
 // "1,2,5:8" is 1, 2, 5, 6, 7, 8.

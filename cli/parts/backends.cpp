@@ -1,11 +1,11 @@
-#include "cli/backends.hpp"
+#include "cli/parts/backends.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
-#include "cli/gpu.hpp"
+#include "cli/parts/gpu.hpp"
 #include "strata/base/error.hpp"
 
 namespace strata::cli {
@@ -52,8 +52,8 @@ Backends choose_own_backends(const std::string& text) {
   return chosen;
 }
 
-void add_backend_option(CLI::App& command, std::string& backend, const std::string& help) {
-  command.add_option("--backend", backend, help)->type_name("NAME,…")->capture_default_str();
+void add_backend_option(CommandOptions& command, std::string& backend, const std::string& help) {
+  command.add("--backend", backend, help).type_name("NAME,…").show_default();
 }
 
 }  // namespace strata::cli

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/options.hpp"
-#include "cli/terminal.hpp"
+#include "cli/parts/options.hpp"
+#include "cli/parts/terminal.hpp"
 #include "strata/formats/any_matrix.hpp"
 #include "strata/io/matrix_market.hpp"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/json.hpp"
-#include "cli/terminal.hpp"
+#include "cli/parts/document.hpp"
+#include "cli/parts/terminal.hpp"
 #include "strata/machine/cached_profile.hpp"
 #include "strata/measure/contest.hpp"
 

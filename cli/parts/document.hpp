@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/matrix_source.hpp"
+#include "cli/parts/matrix_source.hpp"
 #include "strata/formats/statistics.hpp"
 #include "strata/measure/json.hpp"
 

@@ -1,0 +1,18 @@
+// The commands. Each `add_…` declares its options, and what is run when the command line asks for
+// it.
+#pragma once
+
+#include "cli/parts/command_line.hpp"
+
+namespace strata::cli {
+
+void add_info(CommandLine& line);
+void add_gen(CommandLine& line);
+void add_convert(CommandLine& line);
+void add_machine(CommandLine& line);
+void add_mpk(CommandLine& line);
+void add_explain(CommandLine& line);
+void add_model(CommandLine& line);
+void add_spmv(CommandLine& line);
+
+}  // namespace strata::cli

@@ -1,0 +1,31 @@
+// Peer: a product of another library on the same matrix, to compare with, behind one interface for
+// all libraries and devices.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "strata/base/types.hpp"
+#include "strata/formats/format.hpp"
+
+namespace strata {
+
+template <class T>
+using HostSpan = std::span<T>;
+
+// One way to multiply that a library has. Span is that of the memory it works on.
+template <Value V, template <class> class Span = HostSpan>
+struct Peer {
+  std::string name;  // "Eigen 3.4.0", "cuSPARSE 12.6.3 CSR alg1"
+  StoredFormat format = {Format::csr, 1};
+  int threads = 1;   // that it was told to use, on processors
+  Offset bytes = 0;  // of its matrix, without vectors
+  double setup_seconds = 0;
+  // y = αAx. None if the library refused the matrix, for which `refusal` is the reason.
+  std::function<void(V alpha, Span<const V> x, Span<V> y)> multiply = {};
+  std::exception_ptr refusal = {};
+};
+
+}  // namespace strata
