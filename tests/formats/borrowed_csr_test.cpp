@@ -293,8 +293,8 @@ TEST(BorrowedCsr, PlansOutliveTheArrays) {
       const PowerOptions options{.power = 3,
                                  .strategy = strategy,
                                  .format = format,
-                                 .threads = 1,
                                  .autotune = false,
+                                 .threads = 1,
                                  .profile = &machine};
       auto lender = std::make_unique<Lender<std::int32_t, double, std::int32_t>>(
           lender_of<std::int32_t>(owned, IndexBase::zero));
