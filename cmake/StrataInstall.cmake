@@ -12,7 +12,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/strata ${PROJECT_BINARY_DIR}/generated/s
 install(EXPORT strataTargets NAMESPACE strata::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/strata)
 # In a file of its own: whoever does not ask for the GPU library needs no GPU's runtime.
-if(TARGET strata_gpu)
+if(TARGET strata_gpu AND NOT STRATA_GPU_API STREQUAL "emulated")
   install(TARGETS strata_gpu EXPORT strataGpuTargets
           ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
