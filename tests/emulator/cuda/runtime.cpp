@@ -50,7 +50,7 @@ struct CUstream_st {
 
 namespace {
 
-// A small GPU, so that small matrices fill it, with the limits of an A100. Kernels take so many
+// A small GPU with a small cache, so that small matrices fill them. Kernels take so many
 // registers that half of its threads are resident.
 constexpr int kMultiprocessors = 4;
 constexpr int kThreadsPerMultiprocessor = 1024;
@@ -61,7 +61,7 @@ constexpr int kCapabilityMajor = 8;
 constexpr int kCapabilityMinor = 0;
 constexpr int kClockKilohertz = 1'000'000;
 constexpr std::size_t kMemoryBytes = std::size_t{4} << 30;
-constexpr int kL2Bytes = 1 << 20;
+constexpr int kL2Bytes = 256 << 10;
 constexpr std::size_t kSharedBytesPerBlock = std::size_t{163} << 10;
 constexpr std::size_t kSharedBytesPerMultiprocessor = std::size_t{164} << 10;
 constexpr int kVersion = 12000;  // 12.0
