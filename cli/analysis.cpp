@@ -119,12 +119,6 @@ void measure_format(const AnyMatrix& matrix, FormatSummary& format) {
   }
 }
 
-Json parameters_json(const std::vector<NamedNumber>& parameters) {
-  Json object = Json::object();
-  for (const NamedNumber& parameter : parameters) object[parameter.name] = parameter.value;
-  return object;
-}
-
 Offset vector_bytes(const MatrixStatistics& statistics, const TypeSizes& sizes) {
   return sizes.value_bytes * (statistics.rows + statistics.cols);
 }

@@ -58,8 +58,6 @@ void draw_to_file(const AnyMatrix& matrix, const std::string& path);
 
 // One format at a time, so that there is something to show when the rest is interrupted.
 void measure_format(const AnyMatrix& matrix, FormatSummary& format);
-// {"slice_height": 32, …}
-Json parameters_json(const std::vector<NamedNumber>& parameters);
 
 // Bytes of the vectors of a product y = Ax, each touched once.
 Offset vector_bytes(const MatrixStatistics& statistics, const TypeSizes& sizes);

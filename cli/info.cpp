@@ -10,6 +10,7 @@
 #include "cli/parts/run_command.hpp"
 #include "cli/parts/writing.hpp"
 #include "strata/io/spy_plot.hpp"
+#include "strata/measure/product_result.hpp"
 
 namespace strata::cli {
 

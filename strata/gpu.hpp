@@ -32,3 +32,4 @@
 #include "strata/measure/gpu/contest.hpp"
 #include "strata/measure/gpu/peer.hpp"
 #include "strata/measure/gpu/power_contest.hpp"
+#include "strata/measure/gpu/product_contest.hpp"

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "cli/parts/measuring.hpp"
-#include "cli/product_bench_gpu.hpp"
 #include "strata/base/error.hpp"
 #ifdef STRATA_HAS_GPU
 #include "strata/machine/gpu/cached_profile.hpp"
@@ -87,12 +86,6 @@ std::string why_no_gpu(std::string_view) {
 }
 
 KnownGpu find_gpu(int, bool, const std::function<void(std::string_view, double)>&) {
-  throw Unavailable(why_no_gpu(""));
-}
-
-void run_gpu_product_bench(const AnyMatrix&, const GpuProductSettings&, const gpu::GpuProfile&,
-                           const MeasuringOptions&, Progress&,
-                           const std::function<void(const ProductRun&)>&) {
   throw Unavailable(why_no_gpu(""));
 }
 

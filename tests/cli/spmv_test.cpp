@@ -16,6 +16,7 @@ TEST_F(Spmv, FormatsAndPeersAgreeWithTheReference) {
   const json document = json_of(quick({"spmv", "stencil27:10x10x30"}));
   std::set<std::string> formats;
   bool eigen = false;
+  int plans = 0;
   for (const json& result : document["results"]) {
     EXPECT_EQ(result["kernel"], "spmv");
     EXPECT_EQ(result["error"]["passed"], true) << result;
@@ -25,10 +26,12 @@ TEST_F(Spmv, FormatsAndPeersAgreeWithTheReference) {
     EXPECT_GT(result["speedup_over_vendor"], 0);
     EXPECT_GE(result["threads"], 1);
     if (result["backend"] == "cpu") formats.insert(result["format"]);
+    plans += result["variant"].get<std::string>().starts_with("plan: ") ? 1 : 0;
     eigen = eigen || result["variant"].get<std::string>().starts_with("Eigen ");
   }
   EXPECT_EQ(formats, (std::set<std::string>{"csr", "sell", "packed-sell"}));
   EXPECT_TRUE(eigen);
+  EXPECT_EQ(plans, 1);
 }
 
 TEST_F(Spmv, TheReferenceKnowsEveryFormat) {

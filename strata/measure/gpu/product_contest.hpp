@@ -1,0 +1,31 @@
+// The product benchmark on a GPU. Matrices and vectors stay on it; its own clock tells the time.
+#pragma once
+
+#include <vector>
+
+#include "strata/machine/gpu/profile.hpp"
+#include "strata/measure/gpu/peer.hpp"
+#include "strata/measure/product_contest.hpp"
+
+namespace strata::gpu {
+
+// Who takes part.
+template <Value V, Index I>
+struct ProductField {
+  std::vector<FormatSpec> formats = {};  // those with kernels on GPUs count
+  bool plan = true;                      // what plan_product chooses
+  // The vendor's library: pass make_peers<V, I> of peers.hpp. Empty: without.
+  MakePeers<V, I> peers = {};
+};
+
+// On the GPU of the profile, which the calling thread uses from then on. The clock and the least
+// number of repetitions in the options are replaced by those of GPUs. `done` gets all results
+// together, those of the vendor's library last. What refuses the matrix or does not fit the memory
+// that the others leave comes without a timing, with the reason; if nothing is left to time for
+// want of memory, that is thrown.
+template <Value V, Index I>
+void hold_product_contest(const Csr<V, I>& matrix, const ProductField<V, I>& field,
+                          const GpuProfile& profile, const ContestOptions& options,
+                          const ProductDone& done);
+
+}  // namespace strata::gpu

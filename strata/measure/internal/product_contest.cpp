@@ -1,0 +1,106 @@
+#include "strata/measure/internal/product_contest.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "strata/base/error.hpp"
+#include "strata/model/balance.hpp"
+#include "strata/model/power_model.hpp"
+
+namespace strata::internal {
+
+namespace {
+
+ProductPrediction predict(const gpu::GpuProfile& profile, const Measurement& measured) {
+  const auto bytes = static_cast<Offset>(measured.bytes);
+  const bool cached = bytes <= profile.l2_bytes();
+  const double bandwidth = cached ? profile.read_bandwidth(bytes) : profile.memory_bandwidth();
+  const double flops_per_byte = measured.flops / measured.bytes;
+  return {.flops_per_second = flops_per_byte * bandwidth,
+          .with_latency =
+              flops_per_byte * with_latency(profile.hockney.bytes_per_second,
+                                            profile.hockney.overhead_seconds, measured.bytes),
+          .bound = cached ? Bound::cache : Bound::memory};
+}
+
+}  // namespace
+
+ProductContest::ProductContest(ProductWork work, ContestVectors vectors,
+                               std::function<Check()> check, ContestOptions options,
+                               const gpu::GpuProfile* gpu)
+    : work_(work),
+      vectors_(std::move(vectors)),
+      check_(std::move(check)),
+      options_(std::move(options)),
+      gpu_(gpu) {}
+
+void ProductContest::enter(ProductResult result,
+                           const std::function<MadeProduct(ProductResult& result)>& make) {
+  Entered entered{std::move(result), {}};
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    MadeProduct product = make(entered.result);
+    entered.result.format_bytes = product.bytes;
+    entered.multiply = std::move(product.multiply);
+  } catch (const InvalidArgument& refusal) {
+    entered.result.refusal = refusal.what();
+  } catch (const Error& error) {
+    entered.result.refusal = error.what();
+    if (!failure_) failure_ = std::current_exception();
+  }
+  entered.result.setup_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  count(entered);
+  entered_.push_back(std::move(entered));
+}
+
+void ProductContest::count(Entered& entered) const {
+  ProductResult& result = entered.result;
+  const VectorTraffic traffic{.rows = work_.rows,
+                              .cols = work_.cols,
+                              .value_bytes = static_cast<double>(work_.value_bytes),
+                              .write_allocate = work_.write_allocate};
+  result.measurement.flops = work_.flops_per_entry * static_cast<double>(work_.entries);
+  result.measurement.bytes = static_cast<double>(result.format_bytes) + traffic.bytes();
+  result.minimum_bytes = work_.value_bytes * (work_.entries + work_.rows + work_.cols);
+  if (gpu_ != nullptr) result.prediction = predict(*gpu_, result.measurement);
+}
+
+std::vector<ProductResult> ProductContest::hold() {
+  const auto runs = [](const Entered& entered) { return static_cast<bool>(entered.multiply); };
+  if (failure_ && std::ranges::none_of(entered_, runs)) std::rethrow_exception(failure_);
+  std::vector<Contender> contenders;
+  for (const Entered& entered : entered_) {
+    contenders.push_back({.name = entered.result.label,
+                          .flops = entered.result.measurement.flops,
+                          .bytes = entered.result.measurement.bytes,
+                          .run = entered.multiply,
+                          .vectors = vectors_,
+                          .check = check_});
+  }
+  std::vector<Measurement> measurements = hold_contest(contenders, options_);
+  for (std::size_t i = 0; i < entered_.size(); ++i) {
+    entered_[i].result.measurement = std::move(measurements[i]);
+  }
+  compare();
+  std::vector<ProductResult> results;
+  for (Entered& entered : entered_) results.push_back(std::move(entered.result));
+  entered_.clear();
+  failure_ = nullptr;
+  return results;
+}
+
+void ProductContest::compare() {
+  for (const Entered& entered : entered_) {
+    const double seconds = entered.result.measurement.timing.median;
+    if (!entered.multiply || !entered.result.of_peer()) continue;
+    fastest_peer_ = fastest_peer_ == 0 ? seconds : std::min(fastest_peer_, seconds);
+  }
+  for (Entered& entered : entered_) {
+    if (!entered.multiply) continue;
+    entered.result.speed_up = fastest_peer_ / entered.result.measurement.timing.median;
+  }
+}
+
+}  // namespace strata::internal

@@ -1,0 +1,90 @@
+// What the product benchmark does on every device and for all types: who takes part, timing in
+// turn, and speed-ups. All contenders read the same x and write the same y.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "strata/formats/csr.hpp"
+#include "strata/machine/gpu/profile.hpp"
+#include "strata/measure/contest.hpp"
+#include "strata/measure/product_result.hpp"
+
+namespace strata::internal {
+
+// What one product computes.
+struct ProductWork {
+  Offset rows = 0;
+  Offset cols = 0;
+  Offset entries = 0;
+  Offset value_bytes = 8;
+  double flops_per_entry = 2;
+  bool write_allocate = true;  // see VectorTraffic
+};
+template <Value V, Index I>
+ProductWork work_of(const Csr<V, I>& matrix, bool write_allocate) {
+  return {.rows = matrix.rows(),
+          .cols = matrix.cols(),
+          .entries = matrix.nnz(),
+          .value_bytes = sizeof(V),
+          .flops_per_entry = is_complex<V> ? 8.0 : 2.0,
+          .write_allocate = write_allocate};
+}
+
+// A product that is ready to run.
+struct MadeProduct {
+  Offset bytes = 0;  // of its matrix, without vectors
+  std::function<void()> multiply = {};
+};
+
+class ProductContest {
+ public:
+  // `check` judges y. The profile is for predictions, on GPUs.
+  ProductContest(ProductWork work, ContestVectors vectors, std::function<Check()> check,
+                 ContestOptions options, const gpu::GpuProfile* gpu = nullptr);
+
+  const ContestOptions& options() const { return options_; }
+
+  // Makes a product, which takes the time of its set-up. `make` may say more about it in the
+  // result; an Error that it throws is why the product takes no part.
+  void enter(ProductResult result, const std::function<MadeProduct(ProductResult& result)>& make);
+  // One that is made already, or was refused.
+  template <class Peer>
+  void enter_peer(ProductResult result, const Peer& peer, std::function<void()> multiply) {
+    result.backend = "vendor";
+    result.format = FormatSpec(peer.format);
+    result.label = peer.name;
+    const double seconds = peer.setup_seconds;
+    enter(std::move(result), [&](ProductResult&) {
+      if (peer.refusal) std::rethrow_exception(peer.refusal);
+      return MadeProduct{peer.bytes, std::move(multiply)};
+    });
+    entered_.back().result.setup_seconds = seconds;
+  }
+
+  // Times and checks those that have entered since the last time. If none of them runs for another
+  // reason than that formats refuse the matrix, that is thrown.
+  std::vector<ProductResult> hold();
+
+ private:
+  struct Entered {
+    ProductResult result;
+    std::function<void()> multiply;  // none if it was refused
+  };
+
+  void count(Entered& entered) const;
+  void compare();
+
+  ProductWork work_;
+  ContestVectors vectors_;
+  std::function<Check()> check_;
+  ContestOptions options_;
+  const gpu::GpuProfile* gpu_;
+  std::vector<Entered> entered_;
+  double fastest_peer_ = 0;     // in seconds; 0 until one has run
+  std::exception_ptr failure_;  // the first that was no mere refusal
+};
+
+}  // namespace strata::internal

@@ -1,0 +1,41 @@
+// The product benchmark: y = Ax in many formats, by our kernels, by a plan and by other libraries,
+// timed in turn in one process and checked.
+//
+//   hold_product_contest<double, std::int32_t>(
+//       matrix, {.formats = usual_specs(statistics_of(matrix))}, cached_machine_profile().profile,
+//       {}, [](const ProductResult& each) { std::puts(text_of(json_of(each)).c_str()); });
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "strata/formats/csr.hpp"
+#include "strata/machine/profile.hpp"
+#include "strata/measure/contest.hpp"
+#include "strata/measure/peer.hpp"
+#include "strata/measure/product_result.hpp"
+
+namespace strata {
+
+// Who takes part on a processor.
+template <Value V, Index I>
+struct ProductField {
+  std::vector<FormatSpec> formats = {};  // for kernels those that have one, for the reference all
+  bool kernels = true;
+  bool plan = true;        // what plan_product chooses
+  bool reference = false;  // the slow kernels that every format has
+  // Other libraries: pass make_peers<V, I> of peers.hpp. Empty: without.
+  std::function<std::vector<Peer<V>>(const Csr<V, I>& matrix)> peers = {};
+};
+
+using ProductDone = std::function<void(const ProductResult& result)>;
+
+// On the processor that the profile is of. `done` gets the results of peers, kernels and the plan
+// together, and those of the reference kernels one by one. Formats that refuse the matrix come
+// without a timing, with their refusal.
+template <Value V, Index I>
+void hold_product_contest(const Csr<V, I>& matrix, const ProductField<V, I>& field,
+                          const MachineProfile& profile, const ContestOptions& options,
+                          const ProductDone& done);
+
+}  // namespace strata

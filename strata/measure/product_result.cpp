@@ -1,0 +1,45 @@
+#include "strata/measure/product_result.hpp"
+
+namespace strata {
+
+Json parameters_json(const std::vector<NamedNumber>& parameters) {
+  Json object = Json::object();
+  for (const NamedNumber& parameter : parameters) object[parameter.name] = parameter.value;
+  return object;
+}
+
+Json json_of(const ProductResult& result) {
+  Json parameters = parameters_json(result.format.parameters());
+  parameters.update(parameters_json(result.kernel_parameters));
+  Json json{{"kernel", "spmv"},
+            {"backend", result.backend},
+            {"format", name_of(result.format.format())},
+            {"variant", result.label},
+            {"power", 1},
+            {"parameters", parameters}};
+  if (result.device) {
+    json["device"] = *result.device;
+  } else {
+    json["threads"] = result.threads;
+  }
+  json["precision"] = name_of(result.precision);
+  if (!result.refusal.empty()) {
+    json["refused"] = result.refusal;
+    return json;
+  }
+  json["setup_seconds"] = result.setup_seconds;
+  add_measurement(json, result.measurement);
+  json["percent_of_memory_bandwidth"] =
+      100 * result.measurement.bytes_per_second() / result.memory_bandwidth;
+  json["bytes"] = {{"minimum", result.minimum_bytes}, {"format", result.format_bytes}};
+  if (result.speed_up > 0) json["speedup_over_vendor"] = result.speed_up;
+  if (result.prediction) {
+    json["predicted"] = {{"gflops", result.prediction->flops_per_second / 1e9},
+                         {"bound", name_of(result.prediction->bound)},
+                         {"model", "roofline"},
+                         {"ramp_up_gflops", result.prediction->with_latency / 1e9}};
+  }
+  return json;
+}
+
+}  // namespace strata

@@ -1,0 +1,50 @@
+// What the product benchmark finds out about one way to compute y = Ax, and the JSON of it that
+// docs/cli.md describes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "strata/formats/any_matrix.hpp"
+#include "strata/formats/format_spec.hpp"
+#include "strata/measure/contest.hpp"
+#include "strata/measure/json.hpp"
+#include "strata/model/bound.hpp"
+
+namespace strata {
+
+// What the bandwidths of a device let expect, in flops per second.
+struct ProductPrediction {
+  double flops_per_second = 0;  // all bytes at the bandwidth of where they are
+  double with_latency = 0;      // from memory, with the overhead of a kernel (thesis 4.12)
+  Bound bound = Bound::memory;  // or the cache, if all of it stays there
+};
+
+struct ProductResult {
+  std::string backend = "cpu";  // or "reference", "cuda", "hip"; "vendor" for other libraries
+  FormatSpec format = {};
+  std::string label = {};                           // as tables name it; of a peer its name
+  std::vector<NamedNumber> kernel_parameters = {};  // what a kernel chose for the matrix
+  Precision precision = Precision::double_real;
+  int threads = 1;                 // of the processor
+  std::optional<int> device = {};  // the GPU; none on the processor
+  double setup_seconds = 0;        // conversion from CSR, and the way to the GPU
+  Offset format_bytes = 0;
+  Offset minimum_bytes = 0;  // that no format can do without: every value, x and y once
+  Measurement measurement = {};
+  double memory_bandwidth = 0;                       // bytes per second that the device reads
+  std::optional<ProductPrediction> prediction = {};  // on GPUs
+  double speed_up = 0;       // over the device's fastest peer; 0 where none ran
+  std::string refusal = {};  // why it was not timed
+
+  bool of_peer() const { return backend == "vendor"; }
+};
+
+// The "kernel" is "spmv".
+Json json_of(const ProductResult& result);
+
+// {"slice_height": 32, …}
+Json parameters_json(const std::vector<NamedNumber>& parameters);
+
+}  // namespace strata
