@@ -17,6 +17,7 @@
 #include "strata/machine/system.hpp"
 #include "strata/measure/power_contest.hpp"
 #ifdef STRATA_HAS_GPU
+#include "strata/measure/gpu/peers.hpp"
 #include "strata/measure/gpu/power_contest.hpp"
 #endif
 
