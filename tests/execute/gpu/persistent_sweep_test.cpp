@@ -146,7 +146,7 @@ TEST_F(PersistentSweepTest, BitsDependOnNeitherShapeNorTilesNorTiming) {
   const DeviceProperties device = device_properties(current_device());
   const Random random(17);
   std::vector<Array<double>> first;
-  for (std::uint32_t trial = 0; trial < 40; ++trial) {
+  for (std::uint32_t trial = 0; trial < on_gpu_or_emulated(40U, 6U); ++trial) {
     for (SweepShape shape : sweep_shapes<double>(device, 3, 1, 16)) {
       shape.tile_bytes =
           2000 + static_cast<Offset>(random.below(trial, 1 + shape.tile_bytes - 2000));

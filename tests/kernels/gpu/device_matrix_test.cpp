@@ -195,7 +195,7 @@ TEST_F(GpuMatrices, StreamsKeepTheirPartialSumsApart) {
   using test::on_gpu_or_emulated;
   const int repeats = on_gpu_or_emulated(200, 21);
   for (const char* spec : {on_gpu_or_emulated("arrow:400000", "arrow:20000"),
-                           on_gpu_or_emulated("rmat:18,edges=32", "rmat:11,edges=32")}) {
+                           on_gpu_or_emulated("rmat:18,edges=32", "arrow:9000")}) {
     SCOPED_TRACE(spec);
     gpu::Stream streams[2];
     const auto csr = generate<double, Index32>(spec);
