@@ -14,6 +14,15 @@
 #include "cli/parts/interruption.hpp"
 #include "strata/base/cgroup.hpp"
 
+// g++ and clang say it differently.
+#if defined(__SANITIZE_ADDRESS__)
+#define STRATA_ADDRESS_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define STRATA_ADDRESS_SANITIZER
+#endif
+#endif
+
 namespace strata::cli {
 
 namespace {
@@ -29,7 +38,7 @@ void add_commands(CommandLine& line) {
   add_spmv(line);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which reserves far more than the machine has
+#ifndef STRATA_ADDRESS_SANITIZER  // which reserves far more than the machine has
 // Limits this process to the memory of the machine, or of its container if that is less. Linux
 // promises more than it has and kills the process that uses it; with a limit, too large a matrix is
 // an exception and an error message.
@@ -55,7 +64,7 @@ int main(int argc, char** argv) {
   // Writing to a closed pipe or beyond a limit is an error like any other, not a reason to die.
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
-#ifndef __SANITIZE_ADDRESS__
+#ifndef STRATA_ADDRESS_SANITIZER
   limit_memory();
 #endif
   watch_for_interruption();

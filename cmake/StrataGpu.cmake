@@ -2,7 +2,7 @@
 # what is found cannot compile it, the library and the command are built without it: a line of the
 # summary says why, and configuring goes on.
 #
-#   STRATA_GPU_API         cuda, hip, or empty
+#   STRATA_GPU_API         cuda, hip, emulated (for tests), or empty
 #   strata_gpu_sources()   adds kernels (.cu) to the library strata_gpu
 #   strata_finish_gpu()    once, in the folder of the library, when all kernels are known
 #   strata_add_kernels()   adds kernels to any other target
@@ -10,10 +10,11 @@
 include(StrataTry)
 include(StrataCuda)
 include(StrataHip)
+include(StrataEmulated)
 
 set(STRATA_GPU auto CACHE STRING
-    "GPU code: auto (CUDA where it and a GPU are found), cuda, hip or off")
-set_property(CACHE STRATA_GPU PROPERTY STRINGS auto cuda hip off)
+    "GPU code: auto (CUDA where it and a GPU are found), cuda, hip, emulated (for tests) or off")
+set_property(CACHE STRATA_GPU PROPERTY STRINGS auto cuda hip emulated off)
 set(STRATA_HIP_ARCHITECTURES gfx90a gfx1030 CACHE STRING "AMD GPUs to compile for")
 
 set(STRATA_GPU_API "")
@@ -31,10 +32,12 @@ elseif(STRATA_GPU STREQUAL "auto" OR STRATA_GPU STREQUAL "cuda")
   strata_find_cuda()
 elseif(STRATA_GPU STREQUAL "hip")
   strata_find_hip()
+elseif(STRATA_GPU STREQUAL "emulated")
+  strata_find_emulated()
 elseif(NOT STRATA_GPU)
   set(strata_gpu_missing "STRATA_GPU is off")
 else()
-  message(FATAL_ERROR "STRATA_GPU is '${STRATA_GPU}'; it can be auto, cuda, hip or off")
+  message(FATAL_ERROR "STRATA_GPU is '${STRATA_GPU}'; it can be auto, cuda, hip, emulated or off")
 endif()
 if(STRATA_GPU_API STREQUAL "cuda")
   list(JOIN CMAKE_CUDA_ARCHITECTURES ", " strata_gpu_architectures)
@@ -42,8 +45,10 @@ if(STRATA_GPU_API STREQUAL "cuda")
 elseif(STRATA_GPU_API STREQUAL "hip")
   list(JOIN STRATA_HIP_ARCHITECTURES ", " strata_gpu_architectures)
   strata_summary("gpu" ON "HIP ${hip_VERSION}, for ${strata_gpu_architectures}")
+elseif(STRATA_GPU_API STREQUAL "emulated")
+  strata_summary("gpu" ON "CUDA on an emulated GPU, for tests; never installed")
 else()
-  if(STRATA_GPU STREQUAL "cuda" OR STRATA_GPU STREQUAL "hip")
+  if(STRATA_GPU MATCHES "^(cuda|hip|emulated)$")
     # A leading space keeps CMake from breaking the line.
     message(WARNING " STRATA_GPU is ${STRATA_GPU}, but there is no GPU code: ${strata_gpu_missing}")
   endif()
@@ -57,6 +62,9 @@ if(STRATA_GPU_API STREQUAL "cuda")
 elseif(STRATA_GPU_API STREQUAL "hip")
   set(STRATA_GPU_RUNTIME hip::host)
   target_compile_definitions(strata_gpu_runtime INTERFACE STRATA_GPU_HIP)
+elseif(STRATA_GPU_API STREQUAL "emulated")
+  set(STRATA_GPU_RUNTIME emulated_cuda)
+  target_compile_definitions(strata_gpu_runtime INTERFACE STRATA_GPU_EMULATED)
 endif()
 target_link_libraries(strata_gpu_runtime INTERFACE ${STRATA_GPU_RUNTIME})
 
@@ -66,6 +74,8 @@ function(strata_add_kernels target)
     cmake_path(ABSOLUTE_PATH kernel BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
     if(STRATA_GPU_API STREQUAL "cuda")
       target_sources(${target} PRIVATE ${kernel})
+    elseif(STRATA_GPU_API STREQUAL "emulated")
+      strata_emulated_kernel(${target} ${kernel})
     else()
       cmake_path(RELATIVE_PATH kernel BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE name)
       set(object ${PROJECT_BINARY_DIR}/hip/${name}.o)

@@ -33,10 +33,14 @@ enum class ParameterDefault {
   automatic,  // chosen for the matrix; not a value that anybody writes
 };
 
+// A field of the options. By this name nvcc hands it to g++ without parentheses to warn of.
+template <class Options>
+using ParameterField = Offset Options::*;
+
 template <class Options>
 struct FormatParameter {
   std::string_view name;
-  Offset Options::* field;
+  ParameterField<Options> field;
   AllowedNumbers allowed = kPositive;
   ParameterDefault by_default = ParameterDefault::number;
 };

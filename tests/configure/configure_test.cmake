@@ -176,6 +176,16 @@ function(AnOldHipccTurnsTheGpuOff)
   expect_gpu("off  hipcc 3\\.5\\.0 \\([^ \n]*/fakes/hipcc\\) does not compile: invalid value 'c\\+\\+20' in '-std=c\\+\\+20'")
 endfunction()
 
+function(AnEmulatedGpuNeedsTheTestsAndBoost)
+  configure(-DPARTS=StrataGpu -DLANGUAGES=NONE -DSTRATA_GPU=emulated -DSTRATA_BUILD_TESTS=OFF)
+  expect_gpu("off  an emulated GPU is part of the tests, and STRATA_BUILD_TESTS is off")
+  expect_in_output("CMake Warning")
+  configure(-DPARTS=StrataGpu -DLANGUAGES=NONE -DSTRATA_GPU=emulated -DSTRATA_BUILD_TESTS=ON
+            -DCMAKE_DISABLE_FIND_PACKAGE_Boost=ON)
+  expect_gpu("off  an emulated GPU needs Boost\\.Context [^\n]*")
+  expect_in_output("CMake Warning")
+endfunction()
+
 # choose(<architectures> <GPUs>): what is compiled for on a machine with these GPUs, by an nvcc that
 # knows nothing after Hopper.
 function(choose expected gpus)

@@ -3,6 +3,7 @@
 #include "strata/base/checked.hpp"
 #include "strata/device/internal/launch.hpp"
 #include "strata/device/internal/runtime.hpp"
+#include "strata/kernels/gpu/simt.hpp"
 
 namespace strata::test {
 
@@ -28,7 +29,7 @@ __global__ void sum_kernel(int* results, int* state) {
 }
 
 __global__ void shared_kernel(double* results, int elements) {
-  extern __shared__ double shared[];
+  auto* shared = gpu::NativeThread().shared<double>();
   for (int i = static_cast<int>(threadIdx.x); i < elements; i += static_cast<int>(blockDim.x)) {
     shared[i] = i;
   }

@@ -27,7 +27,7 @@ class Streams : public GpuTest {
 
 TEST_F(Streams, WaitForEventsOfOthers) {
   gpu::Stream first, second;
-  const auto array_of = [&] { return zeros(1 << 20, first); };
+  const auto array_of = [&] { return zeros(on_gpu_or_emulated(1 << 20, 1 << 14), first); };
   gpu::DeviceArray<int> array = array_of();
   for (int i = 0; i < 20; ++i) {
     add_to_all(array.span(), 1, first);
@@ -46,7 +46,7 @@ TEST_F(Streams, WaitForEventsOfOthers) {
 
 TEST_F(Streams, EventsTellTime) {
   gpu::Stream stream;
-  gpu::DeviceArray<int> array = zeros(1 << 22, stream);
+  gpu::DeviceArray<int> array = zeros(on_gpu_or_emulated(1 << 22, 1 << 12), stream);
   gpu::Event begin, end;
   EXPECT_TRUE(begin.passed());
   begin.record(stream);

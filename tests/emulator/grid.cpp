@@ -48,12 +48,17 @@ void Grid::run(FunctionRef<void(int)> body) {
     threads_.emplace_back([this, thread, &body] { run_thread(thread, body); });
     ready_.push_back(thread);
   }
-  while (live_ > 0 && !failure_) threads_[take_next()].fiber.resume();
+  while (live_ > 0 && !failure_) resume(take_next());
   cancelled_ = true;
-  for (Thread& thread : threads_) {
-    if (thread.state != State::exited) thread.fiber.resume();
+  for (int thread = 0; thread < static_cast<int>(threads_.size()); ++thread) {
+    if (threads_[thread].state != State::exited) resume(thread);
   }
   if (failure_) std::rethrow_exception(failure_);
+}
+
+void Grid::resume(int thread) {
+  running_ = thread;
+  threads_[thread].fiber.resume();
 }
 
 void Grid::run_thread(int thread, FunctionRef<void(int)> body) {

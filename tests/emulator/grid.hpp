@@ -70,6 +70,8 @@ class Grid {
   int blocks() const { return static_cast<int>(blocks_.size()); }
   int block_size() const { return block_size_; }
   int block_of(int thread) const { return thread / block_size_; }
+  // The thread that runs now.
+  int running() const { return running_; }
 
   // What threads call.
   void sync_block(int thread);
@@ -113,6 +115,7 @@ class Grid {
   };
 
   Warp& warp_of(int thread) { return warps_[thread / warp_size_]; }
+  void resume(int thread);
   void run_thread(int thread, FunctionRef<void(int thread)> body);
   int take_next();
   std::size_t pick();
@@ -139,6 +142,7 @@ class Grid {
   std::deque<Thread> threads_;
   std::deque<int> ready_;
   int live_ = 0;
+  int running_ = 0;
   // Polls of flags since the last event: a flag that changed, or a thread that exited.
   std::int64_t events_ = 0;
   std::int64_t polls_ = 0;

@@ -288,14 +288,13 @@ TEST(BorrowedCsr, PlansOutliveTheArrays) {
     return powers;
   };
   for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::levels}) {
-    for (const PowerFormat format :
-         {PowerFormat::csr, PowerFormat::sell, PowerFormat::packed_sell}) {
+    for (const Format format : {Format::csr, Format::sell, Format::packed_sell}) {
       SCOPED_TRACE(testing::Message() << name_of(strategy) << " " << name_of(format));
       const PowerOptions options{.power = 3,
                                  .strategy = strategy,
                                  .format = format,
-                                 .threads = 1,
                                  .autotune = false,
+                                 .threads = 1,
                                  .profile = &machine};
       auto lender = std::make_unique<Lender<std::int32_t, double, std::int32_t>>(
           lender_of<std::int32_t>(owned, IndexBase::zero));

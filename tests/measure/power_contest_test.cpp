@@ -78,8 +78,8 @@ TYPED_TEST(PowerContestOfValues, IsRightInBothOrdersOfVectors) {
   for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
     this->sweep_.options.vector_order = order;
     this->sweep_.options.vectors = 2;
-    const Results results = this->contest(grid<TypeParam>(11, 13)).front();
-    for (const PowerResult& result : results) {
+    const auto calls = this->contest(grid<TypeParam>(11, 13));
+    for (const PowerResult& result : calls.front()) {
       EXPECT_TRUE(result.measurement.check->passed) << result.measurement.check->explain();
       EXPECT_EQ(result.context.precision, precision_of<TypeParam>());
     }
@@ -91,8 +91,8 @@ TEST_F(PowerContest, OverflowIsFoundWithAndWithoutValidation) {
   sweep_.strategies = {PowerStrategy::automatic};
   for (const bool validate : {true, false}) {
     options_.validate = validate;
-    const Results results = contest(diagonal<double>(4, 1e100)).front();
-    for (const PowerResult& result : results) {
+    const auto calls = contest(diagonal<double>(4, 1e100));
+    for (const PowerResult& result : calls.front()) {
       EXPECT_EQ(result.measurement.check.has_value(), validate);
       ASSERT_TRUE(result.overflow);
       EXPECT_EQ(result.overflow->power, 4);

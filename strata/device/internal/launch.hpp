@@ -8,6 +8,9 @@
 
 #include "strata/base/types.hpp"
 #include "strata/device/stream.hpp"
+#ifdef STRATA_GPU_EMULATED
+#include "tests/emulator/cuda/registration.hpp"
+#endif
 
 namespace strata::gpu {
 
@@ -29,7 +32,11 @@ int code_architecture_at(std::string_view name, const void* kernel);
 
 template <class... Parameters>
 const void* address_of(void (*kernel)(Parameters...)) {
-  return reinterpret_cast<const void*>(kernel);
+  const auto* address = reinterpret_cast<const void*>(kernel);
+#ifdef STRATA_GPU_EMULATED
+  emulator::register_kernel(address, emulator::bind_kernel<Parameters...>);
+#endif
+  return address;
 }
 
 template <class T>

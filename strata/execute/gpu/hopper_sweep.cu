@@ -3,13 +3,14 @@
 #include "strata/device/internal/launch.hpp"
 #include "strata/execute/gpu/internal/sweep_launch.hpp"
 #include "strata/kernels/gpu/dispatch.hpp"
-#ifndef STRATA_GPU_HIP
+#if !defined(STRATA_GPU_HIP) && !defined(STRATA_GPU_EMULATED)
+#define STRATA_HAS_HOPPER
 #include "strata/execute/gpu/internal/hopper_sweep.hpp"
 #endif
 
 namespace strata::gpu::detail {
 
-#ifdef STRATA_GPU_HIP
+#ifndef STRATA_HAS_HOPPER
 
 template <Value V>
 bool has_hopper_sweep(int, WindowPlacement, bool) {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <iterator>
 #include <string>
-#include <vector>
 
 #include "strata/base/error.hpp"
 #include "strata/kernels/cpu/internal/kernel_table.hpp"
@@ -53,19 +53,25 @@ constexpr BuiltLevel kBuiltLevels[] = {
 #endif
 };
 
-const std::vector<Level>& levels_of_this_machine() {
-  static const std::vector<Level> levels = [] {
+// Of fixed size: asking for the kernels allocates nothing.
+struct AvailableLevels {
+  std::array<Level, std::size(kBuiltLevels)> levels{};
+  std::size_t count = 0;
+};
+
+std::span<const Level> levels_of_this_machine() {
+  static const AvailableLevels available = [] {
 #ifdef STRATA_HAS_X86_LEVELS
     // The constructors of the compiler's library may not have run yet.
     __builtin_cpu_init();
 #endif
-    std::vector<Level> found;
+    AvailableLevels found;
     for (const BuiltLevel& built : kBuiltLevels) {
-      if (built.runs_here()) found.push_back(built.level);
+      if (built.runs_here()) found.levels[found.count++] = built.level;
     }
     return found;
   }();
-  return levels;
+  return std::span(available.levels).first(available.count);
 }
 
 const BuiltLevel* find(Level level) {

@@ -11,10 +11,13 @@
 #include "strata/device/graph.hpp"
 #include "strata/gen/generate.hpp"
 #include "strata/kernels/reference/spmv.hpp"
+#include "tests/support/gpu.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace strata::gpu {
 namespace {
+
+using test::on_gpu_or_emulated;
 
 class PersistentSweepTest : public testing::Test {
  protected:
@@ -127,14 +130,17 @@ void check_all_shapes(const char* spec, double tolerance) {
 }
 
 TEST_F(PersistentSweepTest, AgreesWithTheReferenceInEveryShape) {
-  check_all_shapes<double>("stencil27:20x20x60", 1e-13);
-  check_all_shapes<float>("stencil7:30x30x60", 2e-5);
-  check_all_shapes<std::complex<double>>("mesh:20000,dim=2,nnzr=9", 1e-13);
-  check_all_shapes<std::complex<float>>("band:30000,width=9", 2e-5);
+  check_all_shapes<double>(on_gpu_or_emulated("stencil27:20x20x60", "stencil27:6x6x60"), 1e-13);
+  check_all_shapes<float>(on_gpu_or_emulated("stencil7:30x30x60", "stencil7:8x8x60"), 2e-5);
+  check_all_shapes<std::complex<double>>(
+      on_gpu_or_emulated("mesh:20000,dim=2,nnzr=9", "mesh:2000,dim=2,nnzr=9"), 1e-13);
+  check_all_shapes<std::complex<float>>(
+      on_gpu_or_emulated("band:30000,width=9", "band:3000,width=9"), 2e-5);
 }
 
 TEST_F(PersistentSweepTest, BitsDependOnNeitherShapeNorTilesNorTiming) {
-  const auto matrix = generate<double, std::int32_t>("mesh:60000,dim=3,nnzr=15,aspect=1x1x8");
+  const auto matrix = generate<double, std::int32_t>(on_gpu_or_emulated(
+      "mesh:60000,dim=3,nnzr=15,aspect=1x1x8", "mesh:4000,dim=3,nnzr=15,aspect=1x1x8"));
   const auto stored = packed(matrix, 16);
   const auto x = test::random_vector<double>(matrix.rows(), 5);
   const DeviceProperties device = device_properties(current_device());
@@ -161,7 +167,8 @@ TEST_F(PersistentSweepTest, BitsDependOnNeitherShapeNorTilesNorTiming) {
 // A worker that does not go on, a run behind it, and a graph: all end, the error is reported once,
 // and then everything works again.
 TEST_F(PersistentSweepTest, ASweepThatGivesUpEndsAndLeavesAWorkspaceAsNew) {
-  const auto matrix = generate<double, std::int32_t>("stencil27:24x24x120");
+  const auto matrix =
+      generate<double, std::int32_t>(on_gpu_or_emulated("stencil27:24x24x120", "stencil27:8x8x40"));
   const auto x = test::random_vector<double>(matrix.rows(), 5);
   const DeviceProperties device = device_properties(current_device());
   for (const Offset height : {8, 32}) {
@@ -198,7 +205,8 @@ TEST_F(PersistentSweepTest, ASweepThatGivesUpEndsAndLeavesAWorkspaceAsNew) {
 // Sweeps that would fill the device each, in streams of different priority, among kernels that
 // compete for it: none may have some of its blocks resident and wait for the others forever.
 TEST_F(PersistentSweepTest, SweepsInSeveralStreamsDoNotBlockEachOther) {
-  const auto matrix = generate<double, std::int32_t>("stencil7:40x40x160");
+  const auto matrix =
+      generate<double, std::int32_t>(on_gpu_or_emulated("stencil7:40x40x160", "stencil7:8x8x40"));
   const auto stored = packed(matrix, 32);
   const DeviceProperties device = device_properties(current_device());
   const auto x = test::random_vector<double>(matrix.rows(), 5);
@@ -214,7 +222,7 @@ TEST_F(PersistentSweepTest, SweepsInSeveralStreamsDoNotBlockEachOther) {
     const DevicePackedSell<double> plain(stored, other);
     DeviceArray<double> y(plain.rows());
     const auto start = to_device(std::span<const double>(x), other);
-    for (int repeat = 0; repeat < 200; ++repeat) {
+    for (int repeat = 0; repeat < on_gpu_or_emulated(200, 20); ++repeat) {
       normal.sweep.run(in_normal.steps, normal.workspace, normal.stream);
       step(plain, {}, {start.span(), {}, y.span(), 1}, plain.all_rows(), other);
       normal.sweep.run(in_high.steps, workspace, high);
@@ -254,7 +262,8 @@ TEST_F(PersistentSweepTest, RefusesWorkspacesOfOtherSweeps) {
 }
 
 TEST_F(PersistentSweepTest, CanBeCapturedIntoAGraph) {
-  const auto matrix = generate<double, std::int32_t>("stencil5:300x300");
+  const auto matrix =
+      generate<double, std::int32_t>(on_gpu_or_emulated("stencil5:300x300", "stencil5:60x60"));
   const auto stored = packed(matrix, 32);
   const DeviceProperties device = device_properties(current_device());
   const auto x = test::random_vector<double>(matrix.rows(), 5);

@@ -192,7 +192,10 @@ TEST_F(GpuMatrices, OutliersAmongTheRowsAreDoneInParts) {
 
 // One matrix, two streams, many steps at once: each has scratch of its own.
 TEST_F(GpuMatrices, StreamsKeepTheirPartialSumsApart) {
-  for (const char* spec : {"arrow:400000", "rmat:18,edges=32"}) {
+  using test::on_gpu_or_emulated;
+  const int repeats = on_gpu_or_emulated(200, 21);
+  for (const char* spec : {on_gpu_or_emulated("arrow:400000", "arrow:20000"),
+                           on_gpu_or_emulated("rmat:18,edges=32", "rmat:11,edges=32")}) {
     SCOPED_TRACE(spec);
     gpu::Stream streams[2];
     const auto csr = generate<double, Index32>(spec);
@@ -215,7 +218,7 @@ TEST_F(GpuMatrices, StreamsKeepTheirPartialSumsApart) {
       step(s);
       on[s].alone = gpu::to_host(on[s].y.span(), streams[s]);
     }
-    for (int repeat = 0; repeat < 200; ++repeat) {
+    for (int repeat = 0; repeat < repeats; ++repeat) {
       for (int s = 0; s < 2; ++s) step(s);
       if (repeat % 20 != 0) continue;
       for (int s = 0; s < 2; ++s) {

@@ -295,7 +295,8 @@ TEST_F(GpuLevelPlanTest, WorksInItsOwnOrderToo) {
 TEST_F(GpuLevelPlanTest, AreAmongTheCandidatesOfAPlanThatChooses) {
   PowerOptions options = quick_options();
   profile_.plateaus.front().bytes = 1 << 20;  // an L2 cache that the matrix does not fit
-  const auto matrix = generate<double, I>("stencil7:16x16x300");
+  const auto matrix =
+      generate<double, I>(test::on_gpu_or_emulated("stencil7:16x16x300", "stencil7:8x8x400"));
   const auto plan = plan_powers(matrix, options, stream());
   SCOPED_TRACE(plan.explain());
   for (const PowerStrategy strategy : kByLevels) {

@@ -81,8 +81,13 @@ TEST_F(GpuPowerPlanTest, AwkwardMatricesComeOutRight) {
 TEST_F(GpuPowerPlanTest, TimedPlansAgreeToo) {
   PowerOptions options = quick_options();
   options.autotune = true;
-  expect_powers(generate<double, I>("stencil27:30x30x60,shuffle=1"), options);
-  expect_powers(generate<float, I>("mesh:40000,dim=2,nnzr=7"), options);
+  using test::on_gpu_or_emulated;
+  expect_powers(generate<double, I>(on_gpu_or_emulated("stencil27:30x30x60,shuffle=1",
+                                                       "stencil27:12x12x30,shuffle=1")),
+                options);
+  expect_powers(
+      generate<float, I>(on_gpu_or_emulated("mesh:40000,dim=2,nnzr=7", "mesh:4000,dim=2,nnzr=7")),
+      options);
 }
 
 TEST_F(GpuPowerPlanTest, NewValuesOnTheSamePattern) {
@@ -208,7 +213,10 @@ TEST_F(GpuPowerPlanTest, PlansWithoutContentsThrow) {
 
 // One plan, two streams with a workspace each, many applications at once.
 TEST_F(GpuPowerPlanTest, StreamsWithTheirOwnWorkspacesDoNotDisturbEachOther) {
-  for (const char* spec : {"arrow:300000", "rmat:17,edges=24"}) {
+  using test::on_gpu_or_emulated;
+  const int repeats = on_gpu_or_emulated(100, 11);
+  for (const char* spec : {on_gpu_or_emulated("arrow:300000", "arrow:6000"),
+                           on_gpu_or_emulated("rmat:17,edges=24", "rmat:10,edges=24")}) {
     const auto matrix = generate<double, I>(spec);
     for (const PowerStrategy strategy :
          {PowerStrategy::spmv, PowerStrategy::levels, PowerStrategy::graph}) {
@@ -233,7 +241,7 @@ TEST_F(GpuPowerPlanTest, StreamsWithTheirOwnWorkspacesDoNotDisturbEachOther) {
         on[s].powers = DeviceArray<double>(3 * on[s].x.size());
         on[s].workspace = plan.make_workspace(streams[s]);
       }
-      for (int repeat = 0; repeat < 100; ++repeat) {
+      for (int repeat = 0; repeat < repeats; ++repeat) {
         for (int s = 0; s < 2; ++s) {
           plan.apply(std::as_const(on[s].x).span(), on[s].powers.span(), on[s].workspace,
                      streams[s]);
@@ -254,7 +262,10 @@ TEST_F(GpuPowerPlanTest, PlanningStaysWithinTheMemoryThatThereIs) {
   struct NoLimit {
     ~NoLimit() { set_device_memory_limit(0); }
   } afterwards;
-  for (const char* spec : {"stencil27:60x60x80", "mesh:60000,dim=3,nnzr=15,shuffle=1"}) {
+  using test::on_gpu_or_emulated;
+  for (const char* spec : {on_gpu_or_emulated("stencil27:60x60x80", "stencil27:16x16x40"),
+                           on_gpu_or_emulated("mesh:60000,dim=3,nnzr=15,shuffle=1",
+                                              "mesh:8000,dim=3,nnzr=15,shuffle=1")}) {
     const auto matrix = generate<double, I>(spec);
     PowerOptions options = quick_options();
     options.autotune = true;
@@ -301,8 +312,8 @@ TEST_F(GpuPowerPlanTest, PlanningStaysWithinTheMemoryThatThereIs) {
   }
 }
 
-// Facts of another GPU are for predictions; what runs is made for the GPU that is here.
-TEST_F(GpuPowerPlanTest, ProfileOfAnotherDeviceChooseNoKernels) {
+// The profile of another GPU is for predictions; what runs is made for the GPU that is here.
+TEST_F(GpuPowerPlanTest, TheProfileOfAnotherDeviceChoosesNoKernels) {
   PowerOptions options = quick_options();
   profile_.device.multiprocessors = 10 * profile_.device.multiprocessors;
   profile_.device.shared_bytes_per_block = Offset{1} << 20;

@@ -31,7 +31,12 @@ class Lanes {
   void load(const V* from) {
     for (int r = 0; r < kRegisters; ++r) registers_[r] = loaded(from + r * kPerRegister);
   }
-  void store(V* to) const { __builtin_memcpy(to, registers_, sizeof registers_); }
+  // One by one: copied as a whole, the registers would be in memory all the time.
+  void store(V* to) const {
+    for (int r = 0; r < kRegisters; ++r) {
+      __builtin_memcpy(to + r * kPerRegister, &registers_[r], sizeof(Register));
+    }
+  }
 
   // Lane i becomes from[indices[i]].
   template <class IndexType>

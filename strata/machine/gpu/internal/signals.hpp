@@ -28,6 +28,21 @@ __device__ inline Pair load_from_l2(const Pair* pair) {
           __hip_atomic_load(&pair->second, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT)};
 }
 
+#elif defined(STRATA_GPU_EMULATED)
+
+inline unsigned load_acquire(const unsigned* flag) {
+  return NativeThread().load_flag(flag);
+}
+inline void store_release(unsigned* flag, unsigned value) {
+  NativeThread().store_flag(flag, value);
+}
+inline void add_release(unsigned* flag, unsigned value) {
+  NativeThread().add_flag(flag, value);
+}
+inline Pair load_from_l2(const Pair* pair) {
+  return *pair;
+}
+
 #else
 
 __device__ inline unsigned load_acquire(const unsigned* flag) {

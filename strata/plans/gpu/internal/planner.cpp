@@ -138,8 +138,9 @@ class GpuPlanner {
   }
 
   void propose_levels(const LevelStructure<I>& structure) {
+    const bool for_the_cache = must_level() || (blocks() && chooses());
     const Offset layout_bytes =
-        must_level()
+        for_the_cache
             ? std::clamp<Offset>(group_bytes(block_sizes().front()) / kLayoutShare, 1, kLayoutBytes)
             : kLayoutBytes;
     auto layout =

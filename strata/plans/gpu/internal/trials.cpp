@@ -77,6 +77,8 @@ double Trials<V>::seconds_of(const Method<V>& method, const Rows& rows) {
     if (callers_.size() != own) callers_ = DeviceArray<V>(own);
     copy(std::span<const V>(ones).first(static_cast<std::size_t>(own)), callers_.span(), stream_);
   }
+  // What follows may throw, and the copies must have read the ones by then.
+  stream_.synchronize();
   MethodWorkspace<V> workspace = workspace_of(method, options_.vectors, stream_);
   run(method, rows, workspace);
   double fastest = 0;
