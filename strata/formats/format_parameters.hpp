@@ -44,5 +44,8 @@ struct FormatParameter {
   AllowedNumbers allowed = kPositive;
   ParameterDefault by_default = ParameterDefault::number;
 };
+// Compilers before C++20 is whole do not deduce it for aggregates.
+template <class Options, class... Rest>
+FormatParameter(std::string_view, ParameterField<Options>, Rest...) -> FormatParameter<Options>;
 
 }  // namespace strata
