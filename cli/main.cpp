@@ -13,15 +13,7 @@
 #include "cli/parts/exit_status.hpp"
 #include "cli/parts/interruption.hpp"
 #include "strata/base/cgroup.hpp"
-
-// g++ and clang say it differently.
-#if defined(__SANITIZE_ADDRESS__)
-#define STRATA_ADDRESS_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define STRATA_ADDRESS_SANITIZER
-#endif
-#endif
+#include "strata/base/internal/sanitizers.hpp"
 
 namespace strata::cli {
 

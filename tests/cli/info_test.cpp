@@ -1,5 +1,6 @@
 #include <set>
 
+#include "strata/base/internal/sanitizers.hpp"
 #include "strata/formats/format.hpp"
 #include "tests/cli/command.hpp"
 
@@ -155,7 +156,7 @@ TEST_F(Info, ResultsDoNotDependOnTheNumberOfThreads) {
   EXPECT_EQ(profile("1"), profile("4"));
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which reserves far more than any limit
+#ifndef STRATA_ADDRESS_SANITIZER  // which reserves far more than any limit
 TEST_F(Info, MemoryFollowsTheEntriesAndNotTheColumns) {
   const std::string wide = matrix("coordinate real general", "1 2000000000 1\n1 2 3\n");
   const Outcome outcome =

@@ -149,7 +149,8 @@ TEST_F(MpkGpu, OverflowIsReportedAndFinitePowersAreStillCompared) {
   write_file(file("huge.mtx"),
              "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1e100\n2 2 1\n2 3 1\n3 3 "
              "1\n");
-  for (const json& result : json_of(powers(file("huge.mtx"), {"-p", "5"}))["results"]) {
+  const json document = json_of(powers(file("huge.mtx"), {"-p", "5"}));
+  for (const json& result : document["results"]) {
     EXPECT_EQ(result["overflow"]["power"], 4);
     EXPECT_EQ(result["overflow"]["element"], 0);
     EXPECT_EQ(result["error"]["compared_powers"], 3);

@@ -123,7 +123,8 @@ TEST_F(Mpk, RowsAreCheckedBesideThoseThatOverflow) {
   write_file(file("huge.mtx"),
              "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1e100\n2 2 1\n2 3 1\n3 3 "
              "1\n");
-  for (const json& result : json_of(quick({"mpk", file("huge.mtx"), "-p", "5"}))["results"]) {
+  const json document = json_of(quick({"mpk", file("huge.mtx"), "-p", "5"}));
+  for (const json& result : document["results"]) {
     EXPECT_EQ(result["error"]["elements"], 15);
     EXPECT_EQ(result["error"]["judged"], 13) << "all but row 0 of powers 4 and 5";
   }

@@ -1,5 +1,6 @@
 // Help, version, wrong usage, unreadable input: the exit statuses and the one line of an error.
 
+#include "strata/base/internal/sanitizers.hpp"
 #include "tests/cli/command.hpp"
 
 #include "strata/base/version.hpp"
@@ -113,7 +114,7 @@ TEST_F(Usage, OutputThatCannotBeWrittenIsStatus5) {
   expect_one_line_error(run({"info", "stencil5:4x4", "--json", "-"}, "/dev/full"), 5, "standard");
 }
 
-#ifndef __SANITIZE_ADDRESS__  // whose allocator gives up instead of throwing
+#ifndef STRATA_ADDRESS_SANITIZER  // whose allocator gives up instead of throwing
 TEST_F(Usage, RunningOutOfMemoryIsStatus5) {
   expect_failure({"info", "band:4000000000000,width=3", "--index", "64"}, 5, "out of memory");
 }

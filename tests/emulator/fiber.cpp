@@ -6,13 +6,8 @@
 #include <utility>
 #include <vector>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define STRATA_ADDRESS_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define STRATA_ADDRESS_SANITIZER
-#endif
-#endif
+#include "strata/base/internal/sanitizers.hpp"
+
 #ifdef STRATA_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
