@@ -10,6 +10,7 @@
 #endif
 
 #include "strata/base/types.hpp"
+#include "strata/kernels/cpu/internal/fused.hpp"
 #include "strata/kernels/cpu/internal/numbers.hpp"
 
 namespace strata::cpu::STRATA_CPU_LEVEL {
@@ -48,12 +49,12 @@ class Lanes {
 
   void multiply_add(const V* values, const Lanes& x) {
     for (int r = 0; r < kRegisters; ++r) {
-      registers_[r] += loaded(values + r * kPerRegister) * x.registers_[r];
+      registers_[r] = fused<V>(loaded(values + r * kPerRegister), x.registers_[r], registers_[r]);
     }
   }
   void add_scaled(V factor, const V* from) {
     for (int r = 0; r < kRegisters; ++r) {
-      registers_[r] += factor * loaded(from + r * kPerRegister);
+      registers_[r] = fused<V>(broadcast(factor), loaded(from + r * kPerRegister), registers_[r]);
     }
   }
   void scale(V factor) {
@@ -83,6 +84,7 @@ class Lanes {
     __builtin_memcpy(&numbers, from, sizeof numbers);
     return numbers;
   }
+  static Register broadcast(V number) { return number - Register{}; }
 
 #ifdef __AVX2__
   // 4, 8 or 16 indices as 32-bit numbers.
@@ -187,14 +189,15 @@ class Lanes<std::complex<R>, size> {
   void add_scaled(Complex<R> factor, const V* from) {
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
-      add_product(factor.real, factor.imaginary, loaded(from + r * kPerRegister), parts_[r]);
+      add_product(broadcast(factor.real), broadcast(factor.imaginary),
+                  loaded(from + r * kPerRegister), parts_[r]);
     }
   }
   void scale(Complex<R> factor) {
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
       Parts scaled{};
-      add_product(factor.real, factor.imaginary, parts_[r], scaled);
+      add_product(broadcast(factor.real), broadcast(factor.imaginary), parts_[r], scaled);
       parts_[r] = scaled;
     }
   }
@@ -232,13 +235,11 @@ class Lanes<std::complex<R>, size> {
   };
 
   // In the order in which numbers are multiplied and added one by one.
-  template <class Factor>
-  static void add_product(Factor real, Factor imaginary, const Parts& b, Parts& sum) {
-    sum.real += real * b.real;
-    sum.real -= imaginary * b.imaginary;
-    sum.imaginary += real * b.imaginary;
-    sum.imaginary += imaginary * b.real;
+  static void add_product(Register real, Register imaginary, const Parts& b, Parts& sum) {
+    sum.real = fused<R>(-imaginary, b.imaginary, fused<R>(real, b.real, sum.real));
+    sum.imaginary = fused<R>(imaginary, b.real, fused<R>(real, b.imaginary, sum.imaginary));
   }
+  static Register broadcast(R number) { return number - Register{}; }
 
   // Where lane i of the real (0) or imaginary (1) parts of two registers full of numbers is, and
   // where lane i of the first (0) or second (1) of these is in the parts; lanes of the second
