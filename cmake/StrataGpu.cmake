@@ -16,6 +16,7 @@ set(STRATA_GPU auto CACHE STRING
     "GPU code: auto (CUDA where it and a GPU are found), cuda, hip, emulated (for tests) or off")
 set_property(CACHE STRATA_GPU PROPERTY STRINGS auto cuda hip emulated off)
 set(STRATA_HIP_ARCHITECTURES gfx90a gfx1030 CACHE STRING "AMD GPUs to compile for")
+set(STRATA_HIP_FLAGS "" CACHE STRING "More options for hipcc")
 
 set(STRATA_GPU_API "")
 set_property(GLOBAL PROPERTY STRATA_GPU_KERNELS "")

@@ -7,7 +7,8 @@
 # What every kernel is compiled with.
 function(strata_hip_options result)
   # A loop that is left early is not unrolled, which is no fault of the code.
-  set(options -x hip -std=c++20 -fPIC -O3 -Wall -Wextra -Wno-pass-failed -DSTRATA_GPU_HIP)
+  set(options -x hip -std=c++20 -fPIC -O3 -Wall -Wextra -Wno-pass-failed -DSTRATA_GPU_HIP
+      ${STRATA_HIP_FLAGS})
   if(STRATA_WARNINGS_AS_ERRORS)
     list(APPEND options -Werror)
   endif()
