@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "strata/base/internal/sanitizers.hpp"
 #include "strata/kernels/gpu/dispatch.hpp"
 #include "strata/kernels/gpu/step.hpp"
 #include "strata/kernels/gpu/value.hpp"
@@ -16,15 +17,20 @@
 
 namespace strata::test {
 
-// The typed tests run over values and warps.
+// The typed tests run over values and warps; with sanitizers, where emulation takes minutes, over
+// few.
 template <class V, int warp>
 struct OnWarp {
   using Value = V;
   static constexpr int warp_size = warp;
 };
+#ifdef STRATA_ADDRESS_SANITIZER
+using ValuesOnWarps = testing::Types<OnWarp<double, 32>, OnWarp<float, 64>>;
+#else
 using ValuesOnWarps =
     testing::Types<OnWarp<double, 32>, OnWarp<double, 64>, OnWarp<float, 64>,
                    OnWarp<std::complex<float>, 32>, OnWarp<std::complex<double>, 64>>;
+#endif
 
 template <Value V>
 std::vector<gpu::DeviceValue<V>> device_copy(std::span<const V> values) {
