@@ -32,7 +32,7 @@ class LoadedColumns {
   explicit LoadedColumns(const PackedSell<V, I>& matrix)
       : rows_(matrix.rows()),
         cols_(matrix.cols()),
-        columns_(OfPackedSell{matrix.slice_height(), matrix.value_offsets(), matrix.code_offsets(),
+        columns_(OfPackedSell{matrix.slice_height(), matrix.entry_offsets(), matrix.code_offsets(),
                               matrix.encodings(), matrix.codes()}) {}
 
   I rows() const { return rows_; }
@@ -55,7 +55,7 @@ class LoadedColumns {
   };
   struct OfPackedSell {
     Offset height;
-    std::span<const Offset> value_offsets;
+    std::span<const Offset> entry_offsets;
     std::span<const Offset> code_offsets;
     std::span<const SliceEncoding> encodings;
     std::span<const std::byte> codes;
@@ -94,7 +94,7 @@ class LoadedColumns {
   static void visit_columns(const OfPackedSell& packed, RowRange<I> rows, Visit& visit) {
     const Offset height = packed.height;
     for (Offset slice = rows.begin / height; slice * height < rows.end; ++slice) {
-      const Offset width = (packed.value_offsets[slice + 1] - packed.value_offsets[slice]) / height;
+      const Offset width = (packed.entry_offsets[slice + 1] - packed.entry_offsets[slice]) / height;
       const SliceEncoding encoding = packed.encodings[slice];
       const auto visit_slice = [&](const auto& column_of) {
         if (encoding != SliceEncoding::dia) {

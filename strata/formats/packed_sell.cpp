@@ -2,26 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
-#include <iterator>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/base/random.hpp"
 #include "strata/formats/internal/collect.hpp"
+#include "strata/formats/internal/slice_columns.hpp"
+#include "strata/formats/internal/slice_values.hpp"
 #include "strata/formats/internal/slices.hpp"
 
 namespace strata {
 
 namespace {
-
-template <class T>
-void store(std::byte* codes, Offset element, Offset value) {
-  const auto narrowed = static_cast<T>(value);
-  std::memcpy(codes + element * Offset{sizeof(T)}, &narrowed, sizeof(T));
-}
 
 template <Index I>
 SliceShape<I> packed_shape(const PackedSellOptions& options, I rows, I cols) {
@@ -42,280 +40,215 @@ SliceShape<I> packed_shape(const PackedSellOptions& options, I rows, I cols) {
   return SliceShape<I>(height, options.sort_window, rows);
 }
 
-// Finds the best encoding of a slice. Keeps its scratch memory from slice to slice.
-template <Index I>
-class SliceAnalysis {
+// What tells where a slice is and how it is stored.
+constexpr Offset kBytesPerSlice =
+    3 * sizeof(Offset) + sizeof(SliceEncoding) + sizeof(ValueEncoding);
+
+// How one slice is stored.
+template <Value V>
+struct SliceChoice {
+  SliceEncoding encoding = SliceEncoding::index32;
+  Offset width = 0;
+  ValueChoice<V> values;
+
+  Offset columns_bytes(Offset height) const { return code_bytes(encoding, height, width); }
+  Offset bytes(Offset height) const {
+    return columns_bytes(height) + values.block_bytes + values.data_bytes;
+  }
+};
+
+// Two code blocks with the same digest are the same, but for a chance of 2^−128.
+using Digest = std::array<std::uint64_t, 2>;
+
+Digest digest_of(std::span<const std::byte> block, std::uint64_t kind) {
+  Digest digest{mix_bits(kind), mix_bits(~kind)};
+  for (std::size_t at = 0; at < block.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, block.data() + at, std::min<std::size_t>(8, block.size() - at));
+    digest[0] = mix_bits(digest[0] ^ word);
+    digest[1] = mix_bits(digest[1] + word * 0x9e3779b97f4a7c15ULL + 1);
+  }
+  return digest;
+}
+
+// Encodes one slice after the other.
+template <Value V, Index I>
+class SliceEncoder {
  public:
-  SliceAnalysis(const SlottedPattern<I>& slots, I slice_height, std::size_t value_size,
-                const PackedSellOptions& options)
-      : slots_(slots),
-        slice_height_(slice_height),
-        value_size_(static_cast<Offset>(value_size)),
-        allowed_(options.allowed),
-        groups_(options.groups) {}
+  SliceEncoder(const Csr<V, I>& matrix, const SlottedPattern<I>& slots, I slice_height,
+               const PackedSellOptions& options, const ValueTable<V>& table)
+      : height_(slice_height),
+        columns_(slots, slice_height, sizeof(V), options),
+        values_(matrix, slots, options.values, table) {}
 
-  struct Choice {
-    SliceEncoding encoding = SliceEncoding::index32;
-    Offset width = 0;
-    Offset bytes = std::numeric_limits<Offset>::max();
-  };
-
-  Choice choose(Offset slice) {
-    const Offset first = slice * slice_height_;
-    const Offset width = slots_.widest(first, slice_height_);
-    Choice best;
-    const auto consider = [&](SliceEncoding encoding, Offset encoded_width) {
-      const Offset bytes = slice_bytes(encoding, encoded_width);
-      if (allowed_.contain(encoding) && bytes < best.bytes) best = {encoding, encoded_width, bytes};
-    };
-    if (allowed_.dia && find_offsets(first, width) && holes_stay_in_groups(first)) {
-      consider(SliceEncoding::dia, static_cast<Offset>(offsets_.size()));
+  SliceChoice<V> choose(Offset slice) {
+    const Offset first = slice * height_;
+    const Offset width = columns_.width(first);
+    if (width == 0) return {};
+    SliceChoice<V> dia{SliceEncoding::dia, std::ssize(columns_.diagonals(first)), {}};
+    if (dia.width > 0) {
+      dia.values = values_.choose(arrangement(first, dia));
+      if (dia.values.data_bytes == 0) return dia;
     }
-    const I spread = widest_spread(first, width);
-    if (spread <= 0xff) consider(SliceEncoding::delta8, width);
-    if (spread <= 0xffff) consider(SliceEncoding::delta16, width);
-    consider(SliceEncoding::index32, width);
-    if (best.bytes == std::numeric_limits<Offset>::max()) {
+    SliceChoice<V> left{SliceEncoding::index32, width, {}};
+    const bool aligned = columns_.left_aligned(first, width, left.encoding);
+    if (!aligned && dia.width == 0) {
       throw InvalidArgument(fmt::format("slice {}: no allowed encoding fits", slice));
     }
-    return best;
+    if (aligned) {
+      left.values = values_.choose(arrangement(first, left));
+      if (dia.width == 0 || left.bytes(height_) < dia.bytes(height_)) return left;
+    }
+    return choose_values(slice, dia.encoding, dia.width);
   }
 
-  // The distinct offsets of a slice that choose() made `dia`, increasing.
-  std::span<const std::int32_t> offsets_of(Offset first_slot) {
-    find_offsets(first_slot, slots_.widest(first_slot, slice_height_));
-    return offsets_;
+  // With the columns as they are stored already.
+  SliceChoice<V> choose_values(Offset slice, SliceEncoding encoding, Offset width) {
+    SliceChoice<V> choice{encoding, width, {}};
+    if (width > 0) choice.values = values_.choose(arrangement(slice * height_, choice));
+    return choice;
+  }
+
+  // The code block of the slice that was chosen last.
+  void write_block(Offset slice, const SliceChoice<V>& choice, std::byte* block) {
+    const Offset first = slice * height_;
+    columns_.write(choice.encoding, first, choice.width, arrangement(first, choice).offsets, block);
+    values_.write_block(choice.values, block + choice.columns_bytes(height_));
+  }
+  // The value data of the slice; of a mixed one, which was chosen last.
+  void write_data(Offset slice, const SliceChoice<V>& choice, std::byte* data,
+                  SlicePresence& presence) {
+    values_.write_data(arrangement(slice * height_, choice), choice.values, data, presence);
+  }
+
+  // What leads to other columns in every slice, or is large, is not compared.
+  bool may_be_shared(const SliceChoice<V>& choice) const {
+    constexpr Offset kLargestShared = 8192;
+    return choice.encoding != SliceEncoding::index32 && choice.width > 0 &&
+           choice.columns_bytes(height_) + choice.values.block_bytes <= kLargestShared;
+  }
+  // Of the slice that was chosen last.
+  Digest digest(Offset slice, const SliceChoice<V>& choice) {
+    block_.resize(choice.columns_bytes(height_) + choice.values.block_bytes);
+    write_block(slice, choice, block_.data());
+    return digest_of(block_, static_cast<std::uint64_t>(choice.width) * 64 +
+                                 static_cast<std::uint64_t>(choice.encoding) * 8 +
+                                 static_cast<std::uint64_t>(choice.values.encoding));
   }
 
  private:
-  Offset slice_bytes(SliceEncoding encoding, Offset width) const {
-    return width * slice_height_ * value_size_ + code_bytes(encoding, slice_height_, width);
+  SliceArrangement arrangement(Offset first, const SliceChoice<V>& choice) {
+    const bool dia = choice.encoding == SliceEncoding::dia;
+    return {first, height_, choice.width,
+            dia ? columns_.diagonals_of(first) : std::span<const std::int32_t>()};
   }
 
-  // False if the slice cannot be `dia`, or has so many distinct offsets that index32 is cheaper:
-  // stopping there keeps the work linear in the entries.
-  bool find_offsets(Offset first, Offset width) {
-    const Offset limit = allowed_.index32 ? slice_bytes(SliceEncoding::index32, width)
-                                          : std::numeric_limits<Offset>::max();
-    offsets_.clear();
-    for (Offset slot = first; slot < first + slice_height_; ++slot) {
-      const auto columns = slots_.columns(slot);
-      if (columns.empty()) continue;
-      const Offset lowest = columns.front() - slot;
-      const Offset highest = columns.back() - slot;
-      const bool inside =
-          first + lowest >= 0 && first + slice_height_ - 1 + highest < slots_.pattern.cols;
-      if (!inside || !std::in_range<std::int32_t>(lowest)) return false;
-      add_offsets(columns, slot);
-      if (slice_bytes(SliceEncoding::dia, static_cast<Offset>(offsets_.size())) > limit) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  // Every offset has an entry, so that only those whose columns are in several groups may have
-  // holes that lead elsewhere.
-  bool holes_stay_in_groups(Offset first) const {
-    if (groups_.empty()) return true;
-    for (const std::int32_t offset : offsets_) {
-      auto group = std::prev(std::ranges::upper_bound(groups_, first + offset));
-      if (first + offset + slice_height_ <= *std::next(group)) continue;
-      for (; *group < first + offset + slice_height_; ++group) {
-        if (*group < *std::next(group) && !lead_to(first, *group, *std::next(group))) return false;
-      }
-    }
-    return true;
-  }
-
-  // Whether an entry of the slice is in the columns [begin, end).
-  bool lead_to(Offset first, Offset begin, Offset end) const {
-    for (Offset slot = first; slot < first + slice_height_; ++slot) {
-      const auto columns = slots_.columns(slot);
-      const auto column = std::ranges::lower_bound(columns, static_cast<I>(begin));
-      if (column != columns.end() && *column < end) return true;
-    }
-    return false;
-  }
-
-  // Neighbouring rows mostly have the same offsets, so that there is nothing to merge.
-  void add_offsets(std::span<const I> columns, Offset slot) {
-    row_.clear();
-    for (const I column : columns) row_.push_back(static_cast<std::int32_t>(column - slot));
-    if (std::ranges::includes(offsets_, row_)) return;
-    merged_.clear();
-    std::ranges::set_union(offsets_, row_, std::back_inserter(merged_));
-    offsets_.swap(merged_);
-  }
-
-  // The largest distance of two columns that share an entry number.
-  I widest_spread(Offset first, Offset width) {
-    lowest_.assign(width, std::numeric_limits<I>::max());
-    highest_.assign(width, 0);
-    for (Offset slot = first; slot < first + slice_height_; ++slot) {
-      const auto columns = slots_.columns(slot);
-      for (std::size_t entry = 0; entry < columns.size(); ++entry) {
-        lowest_[entry] = std::min(lowest_[entry], columns[entry]);
-        highest_[entry] = std::max(highest_[entry], columns[entry]);
-      }
-    }
-    I spread = 0;
-    for (Offset entry = 0; entry < width; ++entry) {
-      spread = std::max<I>(spread, highest_[entry] - lowest_[entry]);
-    }
-    return spread;
-  }
-
-  SlottedPattern<I> slots_;
-  I slice_height_;
-  Offset value_size_;
-  AllowedEncodings allowed_;
-  std::span<const Offset> groups_;
-  std::vector<std::int32_t> offsets_;
-  std::vector<std::int32_t> row_;
-  std::vector<std::int32_t> merged_;
-  std::vector<I> lowest_;
-  std::vector<I> highest_;
+  Offset height_;
+  ColumnAnalysis<I> columns_;
+  ValueAnalysis<V, I> values_;
+  std::vector<std::byte> block_;
 };
 
-// The slices' descriptors, known before any value or code is stored.
+// The slices and where they go, known before anything is stored.
+template <Value V>
 struct Layout {
-  Array<Offset> value_offsets;
+  std::vector<SliceChoice<V>> slices;
+  std::vector<bool> shares;  // another's code block
+  Array<Offset> entry_offsets;
   Array<Offset> code_offsets;
-  Array<SliceEncoding> encodings;
+  Array<Offset> data_offsets;
+  Offset code_bytes = 0;
+  Offset value_block_bytes = 0;  // of those
+
+  // What codes save of the bytes of the values, without the table.
+  Offset saved_by_codes(Offset height) const {
+    Offset saved = 0;
+    for (const SliceChoice<V>& slice : slices) {
+      const ValueChoice<V>& values = slice.values;
+      const bool coded =
+          values.encoding == ValueEncoding::dict8 || values.encoding == ValueEncoding::dict16 ||
+          (values.encoding == ValueEncoding::mixed && values.mixed.dict8 + values.mixed.dict16 > 0);
+      if (coded) saved += slice.width * height * Offset{sizeof(V)} - values.data_bytes;
+    }
+    return saved;
+  }
 };
 
-template <Index I>
-Layout layout_of(const SlottedPattern<I>& slots, I slice_height, std::size_t value_size,
-                 const PackedSellOptions& options) {
-  const Offset slices = ceil_div(slots.pattern.rows, slice_height);
-  Layout layout{Array<Offset>(slices + 1), Array<Offset>(slices + 1), Array<SliceEncoding>(slices)};
-  layout.value_offsets[slices] = 0;
-  layout.code_offsets[slices] = 0;
+// Which slice is the first with each digest.
+class FirstWithDigest {
+ public:
+  explicit FirstWithDigest(Offset slices) {
+    std::size_t size = 64;
+    while (size < 2 * static_cast<std::size_t>(slices)) size *= 2;
+    slots_.assign(size, -1);
+  }
+  Offset find(std::span<const Digest> digests, Offset slice) {
+    std::size_t at = digests[slice][0] & (slots_.size() - 1);
+    while (slots_[at] >= 0 && digests[slots_[at]] != digests[slice]) {
+      at = (at + 1) & (slots_.size() - 1);
+    }
+    if (slots_[at] < 0) slots_[at] = slice;
+    return slots_[at];
+  }
+
+ private:
+  std::vector<Offset> slots_;
+};
+
+// choose(encoder, slice) says how a slice is stored.
+template <Value V, Index I, class MakeEncoder, class Choose>
+Layout<V> layout_of(Offset slices, I slice_height, const MakeEncoder& make_encoder,
+                    const Choose& choose) {
+  const Offset height = slice_height;
+  Layout<V> layout;
+  layout.slices.resize(slices);
+  layout.shares.resize(slices);
+  layout.entry_offsets = Array<Offset>(slices + 1, 0);
+  layout.code_offsets = Array<Offset>(slices, 0);
+  layout.data_offsets = Array<Offset>(slices + 1, 0);
+  std::vector<Digest> digests(slices);
   parallel_dynamic(slices, 256, [&](Offset begin, Offset end) {
-    SliceAnalysis<I> analysis(slots, slice_height, value_size, options);
+    SliceEncoder<V, I> encoder = make_encoder();
     for (Offset slice = begin; slice < end; ++slice) {
-      const auto choice = analysis.choose(slice);
-      layout.encodings[slice] = choice.encoding;
-      layout.value_offsets[slice] = choice.width * slice_height;
-      layout.code_offsets[slice] = code_bytes(choice.encoding, slice_height, choice.width);
+      const SliceChoice<V> choice = choose(encoder, slice);
+      layout.slices[slice] = choice;
+      layout.entry_offsets[slice] = choice.width * height;
+      layout.data_offsets[slice] = choice.values.data_bytes;
+      if (encoder.may_be_shared(choice)) digests[slice] = encoder.digest(slice, choice);
     }
   });
-  exclusive_scan(layout.value_offsets);
-  exclusive_scan(layout.code_offsets);
+  exclusive_scan(layout.entry_offsets);
+  exclusive_scan(layout.data_offsets);
+
+  SliceEncoder<V, I> encoder = make_encoder();
+  FirstWithDigest first_with(slices);
+  for (Offset slice = 0; slice < slices; ++slice) {
+    const SliceChoice<V>& choice = layout.slices[slice];
+    if (encoder.may_be_shared(choice)) {
+      const Offset first = first_with.find(digests, slice);
+      if (first != slice) {
+        layout.shares[slice] = true;
+        layout.code_offsets[slice] = layout.code_offsets[first];
+        continue;
+      }
+    }
+    layout.code_offsets[slice] = layout.code_bytes;
+    const Offset block = code_alignment(height) *
+                         ceil_div<Offset>(choice.values.block_bytes, code_alignment(height));
+    layout.value_block_bytes += block;
+    layout.code_bytes += choice.columns_bytes(height) + block;
+  }
   return layout;
 }
 
 template <Value V, Index I>
-Footprint footprint_from(I rows, bool sorted, Offset slices, Offset stored, Offset codes,
-                         Offset entries) {
-  return {.value_bytes = bytes_of<V>(stored),
-          .index_bytes = codes + bytes_of<Offset>(2 * (slices + 1)) +
-                         bytes_of<SliceEncoding>(slices) + (sorted ? bytes_of<I>(rows) : 0),
+Footprint footprint_from(I rows, bool sorted, Offset slices, Offset stored, Offset entries,
+                         Offset codes, Offset value_blocks, Offset data, Offset table) {
+  return {.value_bytes = data + value_blocks + bytes_of<V>(table),
+          .index_bytes = codes - value_blocks + kBytesPerSlice * slices +
+                         2 * Offset{sizeof(Offset)} + (sorted ? bytes_of<I>(rows) : 0),
           .stored_entries = stored,
           .entries = entries};
-}
-
-// Where one slice of the matrix goes. Slots are filled one by one: a slice fits into the fastest
-// cache, so that its strided writes cost little.
-template <Value V, Index I>
-struct SliceTarget {
-  const Csr<V, I>& matrix;
-  const SlottedPattern<I>& slots;
-  Offset first_slot;
-  Offset height;
-  Offset width;
-  std::byte* codes;
-  V* values;
-  SlicePresence& presence;
-};
-
-// Whether no lane has padding: then entry j of every row is entry j of its slice.
-template <Value V, Index I>
-bool is_full(const SliceTarget<V, I>& target) {
-  for (Offset lane = 0; lane < target.height; ++lane) {
-    if (target.slots.length(target.first_slot + lane) != target.width) return false;
-  }
-  return true;
-}
-
-template <Value V, Index I>
-void copy_full_slice(const SliceTarget<V, I>& target) {
-  for (Offset lane = 0; lane < target.height; ++lane) {
-    const V* source = target.matrix.values().data() + target.slots.source(target.first_slot + lane);
-    for (Offset entry = 0; entry < target.width; ++entry) {
-      target.values[entry * target.height + lane] = source[entry];
-    }
-  }
-  target.presence.set_all(target.width * target.height);
-}
-
-template <Value V, Index I>
-void fill_dia(const SliceTarget<V, I>& target, std::span<const std::int32_t> offsets) {
-  for (Offset entry = 0; entry < target.width; ++entry) {
-    store<std::int32_t>(target.codes, entry, offsets[entry]);
-  }
-  if (is_full(target)) {
-    copy_full_slice(target);
-    return;
-  }
-  for (Offset lane = 0; lane < target.height; ++lane) {
-    const Offset slot = target.first_slot + lane;
-    const auto columns = target.slots.columns(slot);
-    const V* source = target.matrix.values().data() + target.slots.source(slot);
-    std::size_t next = 0;
-    for (Offset entry = 0; entry < target.width; ++entry) {
-      const Offset place = entry * target.height + lane;
-      const bool hole = next == columns.size() || columns[next] - slot != offsets[entry];
-      target.values[place] = hole ? V{} : source[next];
-      if (hole) continue;
-      target.presence.set(place);
-      ++next;
-    }
-  }
-}
-
-// The encodings whose rows start at the left. Padding gets the smallest column of its entry number,
-// which is a delta of 0.
-template <class Code, Value V, Index I>
-void fill_left_aligned(const SliceTarget<V, I>& target, bool delta, std::vector<I>& lowest) {
-  std::byte* codes = target.codes + (delta ? delta_begin(target.height, target.width) : 0);
-  lowest.assign(target.width, std::numeric_limits<I>::max());
-  for (Offset lane = 0; lane < target.height; ++lane) {
-    const auto columns = target.slots.columns(target.first_slot + lane);
-    for (std::size_t entry = 0; entry < columns.size(); ++entry) {
-      lowest[entry] = std::min(lowest[entry], columns[entry]);
-    }
-  }
-  for (Offset entry = 0; delta && entry < target.width; ++entry) {
-    store<std::int32_t>(target.codes, entry, lowest[entry]);
-  }
-  for (Offset lane = 0; lane < target.height; ++lane) {
-    const Offset slot = target.first_slot + lane;
-    const auto columns = target.slots.columns(slot);
-    const V* source = target.matrix.values().data() + target.slots.source(slot);
-    const auto length = static_cast<Offset>(columns.size());
-    for (Offset entry = 0; entry < target.width; ++entry) {
-      const Offset place = entry * target.height + lane;
-      const bool real = entry < length;
-      const I column = real ? columns[entry] : lowest[entry];
-      store<Code>(codes, place, delta ? column - lowest[entry] : column);
-      target.values[place] = real ? source[entry] : V{};
-      if (real) target.presence.set(place);
-    }
-  }
-}
-
-template <Value V, Index I>
-void fill_slice(const SliceTarget<V, I>& target, SliceEncoding encoding, Offset code_size,
-                SliceAnalysis<I>& analysis, std::vector<I>& lowest) {
-  std::memset(target.codes, 0, static_cast<std::size_t>(code_size));
-  switch (encoding) {
-    case SliceEncoding::dia: fill_dia(target, analysis.offsets_of(target.first_slot)); break;
-    case SliceEncoding::delta8: fill_left_aligned<std::uint8_t>(target, true, lowest); break;
-    case SliceEncoding::delta16: fill_left_aligned<std::uint16_t>(target, true, lowest); break;
-    case SliceEncoding::index32: fill_left_aligned<std::int32_t>(target, false, lowest); break;
-  }
 }
 
 // What a packed matrix stores but its values.
@@ -323,7 +256,7 @@ template <Index I>
 struct PackedPattern {
   I rows;
   Offset height;
-  std::span<const Offset> value_offsets;
+  std::span<const Offset> entry_offsets;
   std::span<const Offset> code_offsets;
   std::span<const SliceEncoding> encodings;
   std::span<const std::byte> codes;
@@ -335,8 +268,8 @@ struct PackedPattern {
 template <class ColumnOf, Index I>
 void require_lane(const PackedPattern<I>& packed, Offset slice, Offset lane,
                   const ColumnOf& column_of, I row, std::span<const I> columns) {
-  const Offset begin = packed.value_offsets[slice];
-  const Offset width = (packed.value_offsets[slice + 1] - begin) / packed.height;
+  const Offset begin = packed.entry_offsets[slice];
+  const Offset width = (packed.entry_offsets[slice + 1] - begin) / packed.height;
   std::size_t next = 0;
   for (Offset entry = 0; entry < width; ++entry) {
     if (!packed.presence.has(begin + entry * packed.height + lane)) continue;
@@ -354,7 +287,7 @@ void require_columns(const PackedPattern<I>& packed, const PatternView<I>& patte
       const Offset first = slice * packed.height;
       const Offset lanes = std::min<Offset>(packed.height, packed.rows - first);
       const Offset width =
-          (packed.value_offsets[slice + 1] - packed.value_offsets[slice]) / packed.height;
+          (packed.entry_offsets[slice + 1] - packed.entry_offsets[slice]) / packed.height;
       with_slice_columns(
           packed.encodings[slice], packed.codes.data() + packed.code_offsets[slice], first,
           packed.height, width, [&](const auto& column_of) {
@@ -369,100 +302,173 @@ void require_columns(const PackedPattern<I>& packed, const PatternView<I>& patte
   });
 }
 
-template <Index I>
-std::array<I, kSliceEncodings.size()> count_encodings(std::span<const SliceEncoding> encodings) {
-  std::array<I, kSliceEncodings.size()> counts{};
-  for (const SliceEncoding encoding : encodings) ++counts[static_cast<std::size_t>(encoding)];
+template <Index I, class Encoding, std::size_t count>
+std::array<I, count> count_encodings(std::span<const Encoding> encodings,
+                                     const std::array<Encoding, count>&) {
+  std::array<I, count> counts{};
+  for (const Encoding encoding : encodings) ++counts[static_cast<std::size_t>(encoding)];
   return counts;
 }
 
 }  // namespace
 
+// What a matrix becomes: first its layout, then what is stored.
+template <Value V, Index I>
+class PackedSell<V, I>::Builder {
+ public:
+  Builder(const Csr<V, I>& matrix, const PackedSellOptions& options)
+      : matrix_(matrix),
+        options_(options),
+        shape_(packed_shape(options, matrix.rows(), matrix.cols())),
+        row_of_slot_(sort_rows_by_length(matrix.pattern(), shape_.sort_window)) {
+    lay_out([](SliceEncoder<V, I>& encoder, Offset slice) { return encoder.choose(slice); });
+  }
+  // With the columns of another matrix of the same pattern.
+  Builder(const Csr<V, I>& matrix, const PackedSell& other)
+      : matrix_(matrix),
+        options_{.slice_height = other.slice_height_,
+                 .sort_window = other.sort_window_,
+                 .allowed = other.allowed_,
+                 .values = other.allowed_values_},
+        shape_(packed_shape(options_, matrix.rows(), matrix.cols())),
+        row_of_slot_(other.row_of_slot_) {
+    lay_out([&](SliceEncoder<V, I>& encoder, Offset slice) {
+      const auto number = static_cast<I>(slice);
+      return encoder.choose_values(slice, other.encoding(number), other.width(number));
+    });
+  }
+
+  Forecast forecast() const {
+    Forecast forecast{footprint(), {}, {}};
+    for (const SliceChoice<V>& slice : layout_.slices) {
+      ++forecast.encoding_counts[static_cast<std::size_t>(slice.encoding)];
+      ++forecast.value_encoding_counts[static_cast<std::size_t>(slice.values.encoding)];
+    }
+    return forecast;
+  }
+
+  PackedSell build() && {
+    require_fill(footprint(), options_.max_fill, "packed SELL");
+    PackedSell packed;
+    packed.rows_ = matrix_.rows();
+    packed.cols_ = matrix_.cols();
+    packed.nnz_ = matrix_.nnz();
+    packed.slice_height_ = shape_.slice_height;
+    packed.sort_window_ = shape_.sort_window;
+    packed.allowed_ = options_.allowed;
+    packed.allowed_values_ = options_.values;
+
+    packed.value_block_bytes_ = layout_.value_block_bytes;
+    packed.codes_.resize(layout_.code_bytes);
+    packed.data_.resize(layout_.data_offsets.back());
+    packed.presence_ = PresenceBits(layout_.entry_offsets.back(), matrix_.nnz());
+    packed.encodings_.resize(layout_.slices.size());
+    packed.value_encodings_.resize(layout_.slices.size());
+    parallel_dynamic(std::ssize(layout_.slices), 256, [&](Offset begin, Offset end) {
+      SliceEncoder<V, I> encoder = make_encoder();
+      SlicePresence presence;
+      for (Offset slice = begin; slice < end; ++slice) write(slice, encoder, presence, packed);
+    });
+    packed.entry_offsets_ = std::move(layout_.entry_offsets);
+    packed.code_offsets_ = std::move(layout_.code_offsets);
+    packed.data_offsets_ = std::move(layout_.data_offsets);
+    packed.row_of_slot_ = std::move(row_of_slot_);
+    packed.table_ = std::move(table_);
+    return packed;
+  }
+
+ private:
+  template <class Choose>
+  void lay_out(const Choose& choose) {
+    const auto lay = [&] {
+      layout_ = layout_of<V, I>(
+          ceil_div(matrix_.rows(), shape_.slice_height), shape_.slice_height,
+          [&] { return make_encoder(); }, choose);
+    };
+    if (options_.values.codes()) {
+      table_ = ValueTable<V>(matrix_.values(), options_.values.most_codes);
+      lay();
+      const Offset saved = layout_.saved_by_codes(shape_.slice_height);
+      if (saved > bytes_of<V>(table_.size())) return;
+      table_ = {};
+      if (saved == 0) return;
+      codes_pay_ = false;
+    }
+    lay();
+  }
+
+  SliceEncoder<V, I> make_encoder() const {
+    PackedSellOptions options = options_;
+    options.values.dict8 &= codes_pay_;
+    options.values.dict16 &= codes_pay_;
+    return SliceEncoder<V, I>(matrix_, {matrix_.pattern(), row_of_slot_}, shape_.slice_height,
+                              options, table_);
+  }
+
+  Footprint footprint() const {
+    return footprint_from<V>(matrix_.rows(), !row_of_slot_.empty(), std::ssize(layout_.slices),
+                             layout_.entry_offsets.back(), matrix_.nnz(), layout_.code_bytes,
+                             layout_.value_block_bytes, layout_.data_offsets.back(), table_.size());
+  }
+
+  void write(Offset slice, SliceEncoder<V, I>& encoder, SlicePresence& presence,
+             PackedSell& packed) const {
+    const SliceChoice<V>& choice = layout_.slices[slice];
+    packed.encodings_[slice] = choice.encoding;
+    packed.value_encodings_[slice] = choice.values.encoding;
+    if (choice.width == 0) return;
+    const bool own_block = !layout_.shares[slice];
+    const bool mixed = choice.values.encoding == ValueEncoding::mixed;
+    // Which column has which encoding, and which constant, is not kept.
+    if (mixed || (own_block && choice.values.block_bytes > 0)) {
+      encoder.choose_values(slice, choice.encoding, choice.width);
+    }
+    if (own_block) {
+      encoder.write_block(slice, choice, packed.codes_.data() + layout_.code_offsets[slice]);
+    }
+    presence.start(layout_.entry_offsets[slice], choice.width * shape_.slice_height);
+    encoder.write_data(slice, choice, packed.data_.data() + layout_.data_offsets[slice], presence);
+    presence.finish(packed.presence_);
+  }
+
+  const Csr<V, I>& matrix_;
+  PackedSellOptions options_;
+  SliceShape<I> shape_;
+  Array<I> row_of_slot_;
+  ValueTable<V> table_;
+  bool codes_pay_ = true;
+  Layout<V> layout_;
+};
+
 template <Value V, Index I>
 typename PackedSell<V, I>::Forecast PackedSell<V, I>::forecast(const Csr<V, I>& matrix,
                                                                const PackedSellOptions& options) {
-  const SliceShape<I> shape = packed_shape(options, matrix.rows(), matrix.cols());
-  const Array<I> row_of_slot = sort_rows_by_length(matrix.pattern(), shape.sort_window);
-  const Layout layout =
-      layout_of<I>({matrix.pattern(), row_of_slot}, shape.slice_height, sizeof(V), options);
-  return {footprint_from<V>(matrix.rows(), !row_of_slot.empty(), std::ssize(layout.encodings),
-                            layout.value_offsets.back(), layout.code_offsets.back(), matrix.nnz()),
-          count_encodings<I>(layout.encodings)};
+  return Builder(matrix, options).forecast();
 }
 
 template <Value V, Index I>
 PackedSell<V, I> PackedSell<V, I>::from_csr(const Csr<V, I>& matrix,
                                             const PackedSellOptions& options) {
-  const SliceShape<I> shape = packed_shape(options, matrix.rows(), matrix.cols());
-  PackedSell packed;
-  packed.rows_ = matrix.rows();
-  packed.cols_ = matrix.cols();
-  packed.nnz_ = matrix.nnz();
-  packed.slice_height_ = shape.slice_height;
-  packed.sort_window_ = shape.sort_window;
-  packed.row_of_slot_ = sort_rows_by_length(matrix.pattern(), shape.sort_window);
-  const SlottedPattern<I> slots{matrix.pattern(), packed.row_of_slot_};
-  Layout layout = layout_of(slots, shape.slice_height, sizeof(V), options);
-  packed.value_offsets_ = std::move(layout.value_offsets);
-  packed.code_offsets_ = std::move(layout.code_offsets);
-  packed.encodings_ = std::move(layout.encodings);
-  require_fill(packed.footprint(), options.max_fill, "packed SELL");
-
-  const Offset stored = packed.value_offsets_.back();
-  packed.codes_.resize(packed.code_offsets_.back());
-  packed.values_.resize(stored);
-  packed.presence_ = PresenceBits(stored, matrix.nnz());
-  parallel_dynamic(packed.slices(), 256, [&](Offset begin, Offset end) {
-    SliceAnalysis<I> analysis(slots, shape.slice_height, sizeof(V), options);
-    SlicePresence presence;
-    std::vector<I> lowest;
-    for (Offset slice = begin; slice < end; ++slice) {
-      const Offset width = packed.width(static_cast<I>(slice));
-      if (width == 0) continue;
-      const Offset first_value = packed.value_offsets_[slice];
-      presence.start(first_value, width * shape.slice_height);
-      const SliceTarget<V, I> target{matrix,
-                                     slots,
-                                     slice * shape.slice_height,
-                                     shape.slice_height,
-                                     width,
-                                     packed.codes_.data() + packed.code_offsets_[slice],
-                                     packed.values_.data() + first_value,
-                                     presence};
-      fill_slice(target, packed.encodings_[slice],
-                 packed.code_offsets_[slice + 1] - packed.code_offsets_[slice], analysis, lowest);
-      presence.finish(packed.presence_);
-    }
-  });
-  return packed;
+  return Builder(matrix, options).build();
 }
 
 template <Value V, Index I>
 void PackedSell<V, I>::assign_values(const Csr<V, I>& matrix) {
   require_same_shape(*this, matrix);
   // Nothing is written before all rows are known to be the same.
-  require_columns<I>({rows_, slice_height_, value_offsets_, code_offsets_, encodings_, codes_,
+  require_columns<I>({rows_, slice_height_, entry_offsets_, code_offsets_, encodings_, codes_,
                       row_of_slot_, presence_},
                      matrix.pattern());
-  parallel_dynamic(slices(), 64, [&](Offset begin, Offset end) {
-    const Offset last = std::min<Offset>(end * slice_height_, rows_);
-    for (Offset slot = begin * slice_height_; slot < last; ++slot) {
-      const Offset width = this->width(static_cast<I>(slot / slice_height_));
-      const V* value = matrix.values().data() + matrix.row_offsets()[row_at(static_cast<I>(slot))];
-      for (Offset entry = 0; entry < width; ++entry) {
-        const Offset place = position(slot, entry);
-        if (presence_.has(place)) values_[place] = *value++;
-      }
-    }
-  });
+  *this = Builder(matrix, *this).build();
 }
 
 template <Value V, Index I>
 Csr<V, I> PackedSell<V, I>::to_csr() const {
   return collect_rows<V, I>(rows_, cols_, [&](I slot, RowEntries<V, I>& entries) {
     for (I entry = 0; entry < width(slot / slice_height_); ++entry) {
-      const Offset k = position(slot, entry);
-      if (presence_.has(k)) entries.add(column(slot, entry), values_[k]);
+      if (presence_.has(position(slot, entry))) {
+        entries.add(column(slot, entry), value(slot, entry));
+      }
     }
     return row_at(slot);
   });
@@ -480,14 +486,67 @@ I PackedSell<V, I>::column(Offset slot, Offset entry) const {
 }
 
 template <Value V, Index I>
+V PackedSell<V, I>::value(Offset slot, Offset entry) const {
+  const auto slice = static_cast<I>(slot / slice_height_);
+  const std::byte* block = codes_.data() + code_offsets_[slice] +
+                           value_block_begin(encoding(slice), slice_height_, width(slice));
+  const SliceValues<V> values{value_encoding(slice),
+                              slice_height_,
+                              width(slice),
+                              block,
+                              data_.data() + data_offsets_[slice],
+                              table_.values().data()};
+  return values.at(entry, slot - slice * Offset{slice_height_});
+}
+
+template <Value V, Index I>
 std::array<I, kSliceEncodings.size()> PackedSell<V, I>::encoding_counts() const {
-  return count_encodings<I>(encodings_);
+  return count_encodings<I>(std::span<const SliceEncoding>(encodings_), kSliceEncodings);
+}
+
+template <Value V, Index I>
+std::array<I, kValueEncodings.size()> PackedSell<V, I>::value_encoding_counts() const {
+  return count_encodings<I>(std::span<const ValueEncoding>(value_encodings_), kValueEncodings);
+}
+
+template <Value V, Index I>
+Offset PackedSell<V, I>::block_bytes(I slice) const {
+  const Offset columns = value_block_begin(encoding(slice), slice_height_, width(slice));
+  const ValueEncoding values = value_encoding(slice);
+  MixedHeader mixed;
+  if (values == ValueEncoding::mixed) {
+    mixed = number_at<MixedHeader>(codes_.data() + code_offsets_[slice] + columns, 0);
+  }
+  const Offset alignment = code_alignment(slice_height_);
+  const Offset block = value_block_bytes(values, width(slice), sizeof(V), mixed);
+  return columns + ceil_div<Offset>(block, alignment) * alignment;
+}
+
+template <Value V, Index I>
+std::span<const V> PackedSell<V, I>::full_values() const {
+  if (!has_full_values()) throw InvalidArgument("the values of this packed SELL are encoded");
+  return {reinterpret_cast<const V*>(data_.data()),
+          static_cast<std::size_t>(entry_offsets_.back())};
 }
 
 template <Value V, Index I>
 Footprint PackedSell<V, I>::footprint() const {
-  return footprint_from<V>(rows_, sorted(), slices(), value_offsets_.back(), code_offsets_.back(),
-                           nnz_);
+  return footprint_from<V>(rows_, sorted(), slices(), entry_offsets_.back(), nnz_,
+                           std::ssize(codes_), value_block_bytes_, data_offsets_.back(),
+                           table_.size());
+}
+
+template <Value V, Index I>
+Array<Offset> PackedSell<V, I>::bytes_before_slices() const {
+  Array<Offset> before(static_cast<std::size_t>(slices()) + 1);
+  Offset codes = 0;
+  for (I slice = 0; slice < slices(); ++slice) {
+    // Blocks of their own lie in the order of the slices.
+    codes = std::max(codes, code_offsets_[slice]);
+    before[slice] = data_offsets_[slice] + codes + slice * kBytesPerSlice;
+  }
+  before.back() = data_offsets_.back() + std::ssize(codes_) + slices() * kBytesPerSlice;
+  return before;
 }
 
 #define STRATA_INSTANTIATE(V, I) template class PackedSell<V, I>

@@ -1,21 +1,28 @@
-// Packed SELL: SELL-C-σ whose column indices are stored, slice by slice, in the cheapest of four
-// lossless encodings. Sparse products run at memory speed, so fewer bytes are all that can make
-// them faster.
+// Packed SELL: SELL-C-σ whose column indices and values are stored, slice by slice, in the cheapest
+// of several lossless encodings. Sparse products run at memory speed, so fewer bytes are all that
+// can make them faster.
 //
-// Slots and slices are those of SELL-C-σ (sell.hpp) with C = 4, 8, 16 or 32, and so is the place of
-// a value: entry j of slot s in slice k is at value_offsets[k] + j·C + (s − kC). The width of slice
-// k, its number of entries per slot, is (value_offsets[k+1] − value_offsets[k]) / C. The columns of
-// slice k are encoded in its code block, the bytes codes[code_offsets[k] … code_offsets[k+1]):
+// Slots and slices are those of SELL-C-σ (sell.hpp) with C = 4, 8, 16 or 32. The width of slice k
+// is its number of entries per slot, holes and padding included; entry j of slot s has the position
+// entry_offsets[k] + j·C + (s − kC). The slice is described by its code block, which begins at byte
+// code_offsets[k] of `codes`: first its columns, then, from value_block_begin() on, what its values
+// have in common (value_encoding.hpp). What else there is of its values begins at byte
+// data_offsets[k] of `data`.
 //
 //   dia      int32 offset[width]; the column of entry j is slot + offset[j]. Offsets increase; a
 //            row without an entry on one of them has a hole there, not only at its end.
-//   delta8   int32 base[width], then uint8 delta[width][C]; the column is base[j] + delta[j][lane].
+//   delta8   int32 base[width], then uint8 delta[width][C]; the column is kC + base[j] +
+//            delta[j][lane].
 //   delta16  int32 base[width], then uint16 delta[width][C], likewise.
 //   index32  int32 column[width][C].
 //
+// Slices with equal code blocks share one. All but index32 are relative to the slice, so that the
+// slices inside a stencil differ in nothing but their value data, if in anything.
+//
 // Numbers are in the machine's byte order. Every code block, and the deltas inside one, starts at a
-// multiple of max(16, C) bytes from the beginning of `codes`, which is aligned to a cache line. So
-// the C deltas of one entry are aligned to their own size up to 16 bytes, those of delta8 always.
+// multiple of max(16, C) bytes from the beginning of `codes`, value data at a multiple of
+// data_alignment(); both arrays are aligned to a cache line. So the C deltas of one entry are
+// aligned to their own size up to 16 bytes, those of delta8 always.
 //
 // Holes and padding, the slots after the last row included, have value 0 and decode to columns
 // inside the matrix: a kernel may load and multiply them without a branch. A slice whose offsets
@@ -42,6 +49,8 @@
 #include "strata/formats/footprint.hpp"
 #include "strata/formats/format_parameters.hpp"
 #include "strata/formats/presence.hpp"
+#include "strata/formats/value_encoding.hpp"
+#include "strata/formats/value_table.hpp"
 
 namespace strata {
 
@@ -81,14 +90,10 @@ constexpr Offset code_bytes(SliceEncoding encoding, Offset slice_height, Offset 
   return ceil_div<Offset>(bytes, alignment) * alignment;
 }
 
-// One number of a code block.
-template <class T>
-T code_at(const std::byte* codes, Offset element) {
-  T value;
-  std::memcpy(&value, codes + element * Offset{sizeof(T)}, sizeof(T));
-  return value;
+// Where the value block begins in a code block.
+constexpr Offset value_block_begin(SliceEncoding encoding, Offset slice_height, Offset width) {
+  return code_bytes(encoding, slice_height, width);
 }
-
 // Calls body(column_of), where column_of(entry, lane) are the columns of a slice, holes and padding
 // included, read from its code block.
 template <class Body>
@@ -97,27 +102,27 @@ void with_slice_columns(SliceEncoding encoding, const std::byte* codes, Offset f
   const std::byte* deltas = codes + delta_begin(slice_height, width);
   const auto by_delta = [&]<class Delta>(Delta) {
     body([=](Offset entry, Offset lane) {
-      return Offset{code_at<std::int32_t>(codes, entry)} +
-             code_at<Delta>(deltas, entry * slice_height + lane);
+      return first_slot + number_at<std::int32_t>(codes, entry) +
+             number_at<Delta>(deltas, entry * slice_height + lane);
     });
   };
   switch (encoding) {
     case SliceEncoding::dia:
       body([=](Offset entry, Offset lane) {
-        return first_slot + lane + code_at<std::int32_t>(codes, entry);
+        return first_slot + lane + number_at<std::int32_t>(codes, entry);
       });
       break;
     case SliceEncoding::delta8: by_delta(std::uint8_t{}); break;
     case SliceEncoding::delta16: by_delta(std::uint16_t{}); break;
     case SliceEncoding::index32:
       body([=](Offset entry, Offset lane) {
-        return Offset{code_at<std::int32_t>(codes, entry * slice_height + lane)};
+        return Offset{number_at<std::int32_t>(codes, entry * slice_height + lane)};
       });
       break;
   }
 }
 
-// Which encodings a conversion may use.
+// Which encodings of columns a conversion may use.
 struct AllowedEncodings {
   bool dia = true;
   bool delta8 = true;
@@ -138,6 +143,7 @@ struct PackedSellOptions {
   Offset sort_window = 1;             // σ: rows are sorted by length inside windows of this many
   double max_fill = kDefaultMaxFill;  // refuse to store more values than this per nonzero
   AllowedEncodings allowed{};         // to compare encodings; all of them by default
+  AllowedValues values{};             // likewise, of values
   // Where groups of columns begin, the number of columns included. Slices whose holes lead to a
   // group that none of their entries leads to are then not `dia`: what is computed group by group
   // waits for no more groups than the pattern says. Without, holes may lead anywhere.
@@ -170,12 +176,14 @@ class PackedSell {
   struct Forecast {
     Footprint footprint;
     std::array<I, kSliceEncodings.size()> encoding_counts;
+    std::array<I, kValueEncodings.size()> value_encoding_counts;
   };
   static Forecast forecast(const Csr<V, I>& matrix, const PackedSellOptions& options = {});
   Csr<V, I> to_csr() const;
 
-  // Takes over the values of a matrix with the pattern that this one was made from. Throws
-  // InvalidArgument, naming the row, and leaves all values as they are if it has another pattern.
+  // Takes over the values of a matrix with the pattern that this one was made from, encoded anew in
+  // as many bytes as they need; columns stay where they are. Throws InvalidArgument, naming the
+  // row, and leaves all values as they are if it has another pattern.
   void assign_values(const Csr<V, I>& matrix);
 
   I rows() const { return rows_; }
@@ -188,40 +196,63 @@ class PackedSell {
   I slices() const { return static_cast<I>(encodings_.size()); }
   bool sorted() const { return !row_of_slot_.empty(); }
   I width(I slice) const {
-    return static_cast<I>((value_offsets_[slice + 1] - value_offsets_[slice]) / slice_height_);
+    return static_cast<I>((entry_offsets_[slice + 1] - entry_offsets_[slice]) / slice_height_);
   }
   SliceEncoding encoding(I slice) const { return encodings_[slice]; }
+  ValueEncoding value_encoding(I slice) const { return value_encodings_[slice]; }
   // How many slices have each encoding.
   std::array<I, kSliceEncodings.size()> encoding_counts() const;
+  std::array<I, kValueEncodings.size()> value_encoding_counts() const;
+  // Whether all values are stored as they are, in the order of their positions.
+  bool has_full_values() const { return value_block_bytes_ == 0 && table_.size() == 0; }
 
-  std::span<const Offset> value_offsets() const { return value_offsets_; }  // in values
-  std::span<const Offset> code_offsets() const { return code_offsets_; }    // in bytes
+  std::span<const Offset> entry_offsets() const { return entry_offsets_; }  // in positions
+  std::span<const Offset> code_offsets() const { return code_offsets_; }    // in bytes, by slice
+  std::span<const Offset> data_offsets() const { return data_offsets_; }    // in bytes
   std::span<const SliceEncoding> encodings() const { return encodings_; }
+  std::span<const ValueEncoding> value_encodings() const { return value_encodings_; }
   std::span<const std::byte> codes() const { return codes_; }
-  std::span<const V> values() const { return values_; }
+  std::span<const std::byte> data() const { return data_; }
+  const ValueTable<V>& table() const { return table_; }            // empty without codes
   std::span<const I> row_of_slot() const { return row_of_slot_; }  // empty when nothing is sorted
   const PresenceBits& presence() const { return presence_; }
 
   I row_at(I slot) const { return sorted() ? row_of_slot_[slot] : slot; }
   Offset position(Offset slot, Offset entry) const {
-    return value_offsets_[slot / slice_height_] + entry * slice_height_ + slot % slice_height_;
+    return entry_offsets_[slot / slice_height_] + entry * slice_height_ + slot % slice_height_;
   }
-  // Decodes one column, also of holes and padding.
+  // The bytes of a slice's code block, which other slices may share.
+  Offset block_bytes(I slice) const;
+  // Throws InvalidArgument unless has_full_values().
+  std::span<const V> full_values() const;
+  // Decodes one column or value, also of holes and padding.
   I column(Offset slot, Offset entry) const;
+  V value(Offset slot, Offset entry) const;
 
   Footprint footprint() const;
+  // What of the footprint lies before each slice, and behind the last: a shared code block belongs
+  // to the first slice that has it. The table belongs to none.
+  Array<Offset> bytes_before_slices() const;
 
  private:
+  class Builder;
+
   I rows_ = 0;
   I cols_ = 0;
   Offset nnz_ = 0;
   I slice_height_ = 4;
   I sort_window_ = 1;
-  Array<Offset> value_offsets_ = Array<Offset>(1, 0);
-  Array<Offset> code_offsets_ = Array<Offset>(1, 0);
+  AllowedEncodings allowed_;
+  AllowedValues allowed_values_;
+  Array<Offset> entry_offsets_ = Array<Offset>(1, 0);
+  Array<Offset> code_offsets_;
+  Array<Offset> data_offsets_ = Array<Offset>(1, 0);
   Array<SliceEncoding> encodings_;
+  Array<ValueEncoding> value_encodings_;
   Array<std::byte> codes_;
-  Array<V> values_;
+  Array<std::byte> data_;
+  Offset value_block_bytes_ = 0;  // of the codes
+  ValueTable<V> table_;
   Array<I> row_of_slot_;
   PresenceBits presence_;
 };

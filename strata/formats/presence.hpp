@@ -61,6 +61,15 @@ class SlicePresence {
     const Offset bit = shift_ + distance;
     words_[bit / 64] |= std::uint64_t{1} << (bit % 64);
   }
+  // Of a run of up to 32 of them: bit i stands for distance + i.
+  void set_bits(Offset distance, std::uint32_t bits) {
+    const Offset bit = shift_ + distance;
+    const Offset within = bit % 64;
+    words_[bit / 64] |= std::uint64_t{bits} << within;
+    if (within > 32 && bits >> (64 - within) != 0) {
+      words_[bit / 64 + 1] |= std::uint64_t{bits} >> (64 - within);
+    }
+  }
   // The first so many.
   void set_all(Offset count) {
     Offset bit = shift_;

@@ -101,8 +101,15 @@ void play(const Csr<V, I>& matrix, const Product<I>& product, Player& player) {
 // what to know the columns of one entry of some slots, and these columns.
 
 template <Value V, Index I>
-std::span<const Offset> value_offsets(const Sell<V, I>& matrix) {
-  return matrix.slice_offsets();
+I width_of(const Sell<V, I>& matrix, Offset slice) {
+  const std::span<const Offset> offsets = matrix.slice_offsets();
+  return static_cast<I>((offsets[slice + 1] - offsets[slice]) / matrix.slice_height());
+}
+template <Value V, Index I>
+void play_values(const Sell<V, I>& matrix, std::span<const I> slots, I entry, Player& player) {
+  for (const I slot : slots) {
+    player.read_value<V>(player.addresses().values, matrix.position(slot, entry));
+  }
 }
 template <Value V, Index I>
 void play_begin(const Sell<V, I>&, Offset slice, Player& player) {
@@ -121,15 +128,59 @@ I column_of(const Sell<V, I>& matrix, I slot, I entry) {
 }
 
 template <Value V, Index I>
-std::span<const Offset> value_offsets(const PackedSell<V, I>& matrix) {
-  return matrix.value_offsets();
+I width_of(const PackedSell<V, I>& matrix, Offset slice) {
+  return matrix.width(static_cast<I>(slice));
+}
+// Constants, their masks and the table are in the cache after the first slices, but for large
+// tables.
+template <Value V, Index I>
+void play_values(const PackedSell<V, I>& matrix, std::span<const I> slots, I entry,
+                 Player& player) {
+  const SweepAddresses& arrays = player.addresses();
+  const Offset height = matrix.slice_height();
+  const I slice = slots.front() / matrix.slice_height();
+  const Offset width = matrix.width(slice);
+  const Offset columns = value_block_begin(matrix.encoding(slice), height, width);
+  const std::uint64_t block = arrays.columns + matrix.code_offsets()[slice] + columns;
+  const std::uint64_t data = arrays.values + matrix.data_offsets()[slice];
+  const auto read_column = [&](ValueEncoding encoding, Offset number, std::uint64_t constants,
+                               std::uint64_t masks, std::uint64_t place) {
+    const Offset per_word = encoding == ValueEncoding::dict8 ? 4 : 2;
+    switch (encoding) {
+      case ValueEncoding::masked: player.read_value<std::uint32_t>(masks, number); [[fallthrough]];
+      case ValueEncoding::constant: player.read_value<V>(constants, number); break;
+      case ValueEncoding::dict8:
+      case ValueEncoding::dict16:
+        for (const I slot : slots) {
+          player.read_value<std::uint32_t>(place, number / per_word * height + slot % height);
+          player.read_value<V>(arrays.table, matrix.table().code_of(matrix.value(slot, entry)));
+        }
+        break;
+      default:
+        for (const I slot : slots) player.read_value<V>(place, number * height + slot % height);
+    }
+  };
+  if (matrix.value_encoding(slice) != ValueEncoding::mixed) {
+    read_column(matrix.value_encoding(slice), entry, block, block + width * sizeof(V), data);
+    return;
+  }
+  const std::byte* stored = matrix.codes().data() + matrix.code_offsets()[slice] + columns;
+  const auto header = number_at<MixedHeader>(stored, 0);
+  const auto column = number_at<std::uint32_t>(stored + sizeof(MixedHeader), entry);
+  const auto encoding = static_cast<ValueEncoding>(column % 8);
+  player.read_value<std::uint32_t>(block + sizeof(MixedHeader), entry);
+  read_column(encoding, column / 8, block + mixed_constants_begin(width, header.constants),
+              block + sizeof(MixedHeader) + 4 * width,
+              data + mixed_data_begin<V>(encoding, height, header));
 }
 template <Value V, Index I>
 void play_begin(const PackedSell<V, I>&, Offset slice, Player& player) {
   player.read_index<Offset>(player.addresses().offsets, slice);
   player.read_index<Offset>(player.addresses().offsets, slice + 1);
   player.read_index<Offset>(player.addresses().code_offsets, slice);
+  player.read_index<Offset>(player.addresses().data_offsets, slice);
   player.read_index<SliceEncoding>(player.addresses().encodings, slice);
+  player.read_index<ValueEncoding>(player.addresses().value_encodings, slice);
 }
 template <Value V, Index I>
 void play_columns(const PackedSell<V, I>& matrix, std::span<const I> slots, I entry,
@@ -175,14 +226,10 @@ void play_slice(const Matrix& matrix, std::span<const I> slots, const Product<I>
   using V = typename Matrix::value_type;
   const Offset height = matrix.slice_height();
   const Offset slice = slots.front() / height;
-  const Offset begin = value_offsets(matrix)[slice];
-  const auto width = static_cast<I>((value_offsets(matrix)[slice + 1] - begin) / height);
   play_begin(matrix, slice, player);
-  for (I entry = 0; entry < width; ++entry) {
+  for (I entry = 0; entry < width_of(matrix, slice); ++entry) {
     play_columns(matrix, slots, entry, player);
-    for (const I slot : slots) {
-      player.read_value<V>(player.addresses().values, begin + entry * height + slot % height);
-    }
+    play_values(matrix, slots, entry, player);
     for (const I slot : slots) {
       player.read_vector<V>(product.x, column_of(matrix, slot, entry));
     }
@@ -233,11 +280,14 @@ SweepAddresses place_arrays(const Sell<V, I>& matrix, int power) {
 template <Value V, Index I>
 SweepAddresses place_arrays(const PackedSell<V, I>& matrix, int power) {
   AddressSpace space;
-  return {.values = space.place(matrix.values()),
+  return {.values = space.place(matrix.data()),
           .columns = space.place(matrix.codes()),
-          .offsets = space.place(matrix.value_offsets()),
+          .offsets = space.place(matrix.entry_offsets()),
           .code_offsets = space.place(matrix.code_offsets()),
           .encodings = space.place(matrix.encodings()),
+          .data_offsets = space.place(matrix.data_offsets()),
+          .value_encodings = space.place(matrix.value_encodings()),
+          .table = space.place(matrix.table().values()),
           .row_of_slot = space.place(matrix.row_of_slot()),
           .vectors = space.place_vectors<V>(power, matrix.rows())};
 }

@@ -31,6 +31,9 @@ struct SweepAddresses {
   std::uint64_t offsets = 0;           // of rows or slices
   std::uint64_t code_offsets = 0;      // of packed SELL
   std::uint64_t encodings = 0;         // of packed SELL
+  std::uint64_t data_offsets = 0;      // of packed SELL, whose value data are the values
+  std::uint64_t value_encodings = 0;   // of packed SELL
+  std::uint64_t table = 0;             // of packed SELL
   std::uint64_t row_of_slot = 0;       // of sorted formats
   std::vector<std::uint64_t> vectors;  // power + 1; the same address twice is the same vector
 };

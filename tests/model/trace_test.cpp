@@ -48,9 +48,10 @@ SweepMisses all_lines(const Sell<V, I>& matrix) {
 }
 template <Value V>
 SweepMisses all_lines(const PackedSell<V, I>& matrix) {
-  return {.values = lines_of(matrix.values()),
-          .indices = lines_of(matrix.codes()) + lines_of(matrix.value_offsets()) +
-                     lines_of(matrix.code_offsets()) + lines_of(matrix.encodings()) +
+  return {.values = lines_of(matrix.data()),
+          .indices = lines_of(matrix.codes()) + lines_of(matrix.entry_offsets()) +
+                     lines_of(matrix.code_offsets()) + lines_of(matrix.data_offsets()) +
+                     lines_of(matrix.encodings()) + lines_of(matrix.value_encodings()) +
                      lines_of(matrix.row_of_slot())};
 }
 

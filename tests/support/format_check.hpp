@@ -129,7 +129,9 @@ void expect_new_values_taken(Build&& build) {
     auto matrix = build(csr);
     const auto expected = build(changed);
     matrix.assign_values(changed);
-    EXPECT_TRUE(std::ranges::equal(matrix.values(), expected.values()));
+    if constexpr (requires { matrix.values(); }) {
+      EXPECT_TRUE(std::ranges::equal(matrix.values(), expected.values()));
+    }
     EXPECT_EQ(matrix.to_csr(), changed);
   }
 }

@@ -21,8 +21,8 @@ namespace {
 
 template <Value V, Index I>
 Offset bytes_of_slice(const PackedSell<V, I>& matrix, Offset slice) {
-  return (matrix.value_offsets()[slice + 1] - matrix.value_offsets()[slice]) * Offset{sizeof(V)} +
-         matrix.code_offsets()[slice + 1] - matrix.code_offsets()[slice];
+  return (matrix.entry_offsets()[slice + 1] - matrix.entry_offsets()[slice]) * Offset{sizeof(V)} +
+         matrix.block_bytes(static_cast<I>(slice));
 }
 
 using strata::detail::add_readers;
@@ -268,7 +268,7 @@ void write_record(const PackedSell<V, I>& matrix, std::span<const std::int32_t> 
   for (const std::int32_t slice : slices) {
     const auto width = static_cast<std::uint32_t>(matrix.width(static_cast<I>(slice)));
     const auto encoding = static_cast<std::uint32_t>(matrix.encoding(static_cast<I>(slice)));
-    const Offset bytes = matrix.code_offsets()[slice + 1] - matrix.code_offsets()[slice];
+    const Offset bytes = matrix.block_bytes(static_cast<I>(slice));
     list.push_back({static_cast<std::int32_t>(slice * Offset{matrix.slice_height()}),
                     width * 4 + encoding, static_cast<std::uint32_t>(codes / kRecordUnit), 0});
     std::memcpy(record + codes, matrix.codes().data() + matrix.code_offsets()[slice],
@@ -277,12 +277,13 @@ void write_record(const PackedSell<V, I>& matrix, std::span<const std::int32_t> 
   }
   Offset values = codes;
   for (std::size_t s = 0; s < slices.size(); ++s) {
-    const Offset begin = matrix.value_offsets()[slices[s]];
+    const Offset begin = matrix.entry_offsets()[slices[s]];
     const Offset bytes =
-        (matrix.value_offsets()[slices[s] + 1] - begin) * static_cast<Offset>(sizeof(V));
+        (matrix.entry_offsets()[slices[s] + 1] - begin) * static_cast<Offset>(sizeof(V));
     list[s].values = static_cast<std::uint32_t>(values / kRecordUnit);
     if (bytes > 0) {
-      std::memcpy(record + values, matrix.values().data() + begin, static_cast<std::size_t>(bytes));
+      std::memcpy(record + values, matrix.full_values().data() + begin,
+                  static_cast<std::size_t>(bytes));
     }
     values += bytes;
   }
@@ -322,8 +323,8 @@ StreamLayout lay_out(const PackedSell<V, I>& matrix, const SliceTiles& tiles,
     Offset before = layout.list_ends[tile];
     Offset values = 0;
     for (const std::int32_t slice : tiles.slices_of(tile)) {
-      before += rounded(matrix.code_offsets()[slice + 1] - matrix.code_offsets()[slice]);
-      values += matrix.value_offsets()[slice + 1] - matrix.value_offsets()[slice];
+      before += rounded(matrix.block_bytes(static_cast<I>(slice)));
+      values += matrix.entry_offsets()[slice + 1] - matrix.entry_offsets()[slice];
     }
     layout.values_before[tile + 1] = layout.values_before[tile] + values;
     const Offset bytes = rounded(before + values * Offset{sizeof(V)});
@@ -367,7 +368,7 @@ TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut,
       if (bits.empty()) continue;
       Offset position = values_before[tile];
       for (const std::int32_t slice : cut.slices_of(tile)) {
-        for (Offset from = matrix.value_offsets()[slice]; from < matrix.value_offsets()[slice + 1];
+        for (Offset from = matrix.entry_offsets()[slice]; from < matrix.entry_offsets()[slice + 1];
              ++from, ++position) {
           if (matrix.presence().has(from)) reordered.set(position);
         }

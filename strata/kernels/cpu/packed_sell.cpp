@@ -3,6 +3,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/kernels/cpu/internal/level_functions.hpp"
 #include "strata/kernels/cpu/internal/slice.hpp"
+#include "strata/kernels/cpu/internal/slice_values.hpp"
 
 namespace strata::cpu::STRATA_CPU_LEVEL {
 
@@ -29,14 +30,15 @@ template <class Delta>
 struct DeltaColumns {
   const std::int32_t* bases;
   const Delta* deltas;
+  Offset first_slot;
   Offset height;
 
   Offset at(Offset entry, Offset lane) const {
-    return Offset{bases[entry]} + deltas[entry * height + lane];
+    return first_slot + bases[entry] + deltas[entry * height + lane];
   }
   template <int height_, Value V>
   void take(const V* x, Offset entry, Lanes<V, height_>& lanes) const {
-    lanes.gather(x + bases[entry], deltas + entry * height_);
+    lanes.gather(x + first_slot + bases[entry], deltas + entry * height_);
   }
 };
 
@@ -53,16 +55,49 @@ template <Value V, class Body>
     case SliceEncoding::dia: body(DiaColumns{as<std::int32_t>(codes), slice.first_slot}); break;
     case SliceEncoding::delta8:
       body(DeltaColumns<std::uint8_t>{as<std::int32_t>(codes), as<std::uint8_t>(deltas),
-                                      slice.height});
+                                      slice.first_slot, slice.height});
       break;
     case SliceEncoding::delta16:
       body(DeltaColumns<std::uint16_t>{as<std::int32_t>(codes), as<std::uint16_t>(deltas),
-                                       slice.height});
+                                       slice.first_slot, slice.height});
       break;
     case SliceEncoding::index32:
       body(IndexColumns<std::int32_t>{as<std::int32_t>(codes), slice.height});
       break;
   }
+}
+
+// Those of a slice of diagonals from an entry on.
+template <Value V>
+inline DiaColumns dia_columns(const PackedSellView<V>& matrix, const Slice<V>& slice,
+                              Offset begin) {
+  const std::byte* codes = matrix.codes + matrix.code_offsets[slice.first_slot / slice.height];
+  return {as<std::int32_t>(codes) + begin, slice.first_slot};
+}
+
+template <Value V>
+inline EncodedValues<V> values_of(const PackedSellView<V>& matrix, const Slice<V>& slice) {
+  const Offset number = slice.first_slot / slice.height;
+  const Offset alignment = slice.height > 16 ? slice.height : 16;
+  const auto aligned = [&](Offset bytes) {
+    return (bytes + alignment - 1) / alignment * alignment;
+  };
+  // As value_block_begin() of packed_sell.hpp.
+  const Offset numbers = slice.width * Offset{sizeof(std::int32_t)};
+  const Offset entries = slice.width * slice.height;
+  Offset columns = 0;
+  switch (matrix.encodings[number]) {
+    case SliceEncoding::dia: columns = aligned(numbers); break;
+    case SliceEncoding::delta8: columns = aligned(aligned(numbers) + entries); break;
+    case SliceEncoding::delta16: columns = aligned(aligned(numbers) + entries * 2); break;
+    case SliceEncoding::index32: columns = aligned(entries * 4); break;
+  }
+  return {matrix.value_encodings[number],
+          slice.height,
+          slice.width,
+          matrix.codes + matrix.code_offsets[number] + columns,
+          matrix.data + matrix.data_offsets[number],
+          matrix.table};
 }
 
 template <Value V>
@@ -78,11 +113,17 @@ struct Rows {
   }
   [[gnu::noinline]] void sum_entries(const Slice<V>& slice, Offset lane, const V* x, int count,
                                      Number<V>* sums) const {
-    const Offset first = slice.values - matrix.values + lane;
+    const Offset first = matrix.entry_offsets[slice.first_slot / slice.height] + lane;
+    const EncodedValues<V> values = values_of(matrix, slice);
+    for (int v = 0; v < count; ++v) sums[v] = {};
     with_columns(matrix, slice, [&](const auto& columns) {
-      sum_lane(
-          slice, lane, columns, x, count,
-          [&](Offset entry) { return is_entry(first + entry * slice.height); }, sums);
+      for (Offset entry = 0; entry < slice.width; ++entry) {
+        if (!is_entry(first + entry * slice.height)) continue;
+        const V* from = x + columns.at(entry, lane) * count;
+        const Number<V> value = value_at(values, entry, lane);
+        STRATA_KEEP_LOOP
+        for (int v = 0; v < count; ++v) sums[v] = multiply_add(value, loaded(from + v), sums[v]);
+      }
     });
   }
 
@@ -92,15 +133,74 @@ struct Rows {
   }
 };
 
-// body(slice) for each slice of the rows.
+// body(slice) for each slice of the rows. Its values are full ones, if they are.
 template <Value V, class Body>
 [[gnu::always_inline]] inline void for_each_slice(const PackedSellView<V>& matrix, Offset height,
                                                   Offset begin, Offset end, const Body& body) {
   for (Offset first = begin; first < end; first += height) {
-    const Offset* value_offsets = matrix.value_offsets + first / height;
+    const Offset number = first / height;
+    const Offset entries = matrix.entry_offsets[number + 1] - matrix.entry_offsets[number];
     const Offset left = matrix.rows - first;
-    body(Slice<V>{matrix.values + value_offsets[0], (value_offsets[1] - value_offsets[0]) / height,
-                  height, first, left < height ? left : height});
+    body(Slice<V>{at_bytes<V>(matrix.data, matrix.data_offsets[number]), entries / height, height,
+                  first, left < height ? left : height});
+  }
+}
+
+// The products of a slice of diagonals with a constant each.
+template <int height, Value V>
+[[gnu::always_inline]] inline void multiply_constants(const Slice<V>& slice,
+                                                      const EncodedValues<V>& values,
+                                                      const DiaColumns& columns, const V* x,
+                                                      Lanes<V, height>& sums) {
+  const V* constants = at_bytes<V>(values.block, 0);
+  for (Offset entry = 0; entry < slice.width; ++entry) {
+    Lanes<V, height> factors;
+    columns.template take<height>(x, entry, factors);
+    sums.add_scaled(loaded(constants + entry), factors);
+  }
+}
+
+// The columns of a few entries, decoded, so that there is one loop for all encodings.
+struct ColumnBuffer {
+  std::int32_t numbers[kDecoded * 32];
+
+  template <class Columns>
+  [[gnu::always_inline]] IndexColumns<std::int32_t> decode(const Columns& columns, Offset begin,
+                                                           Offset end, Offset height) {
+    for (Offset entry = begin; entry < end; ++entry) {
+      for (Offset lane = 0; lane < height; ++lane) {
+        numbers[(entry - begin) * height + lane] =
+            static_cast<std::int32_t>(columns.at(entry, lane));
+      }
+    }
+    return {numbers, height};
+  }
+};
+
+template <int height, Value V>
+[[gnu::always_inline]] inline void multiply_decoded(const PackedSellView<V>& matrix,
+                                                    const Slice<V>& slice,
+                                                    const EncodedValues<V>& values, const V* x,
+                                                    Lanes<V, height>& sums) {
+  const ColumnPlaces<V> places = places_of(values);
+  DecodedColumns<V> decoded;
+  ColumnBuffer buffer;
+  const bool dia = matrix.encodings[slice.first_slot / height] == SliceEncoding::dia;
+  Slice<V> part = slice;
+  part.values = decoded.values();
+  for (Offset begin = 0; begin < slice.width; begin += kDecoded) {
+    const Offset end = begin + kDecoded < slice.width ? begin + kDecoded : slice.width;
+    decode(values, places, begin, end, Offset{height}, decoded);
+    part.width = end - begin;
+    if (dia) {
+      multiply<V, height, DiaColumns, false>(part, dia_columns(matrix, slice, begin), x, sums);
+      continue;
+    }
+    IndexColumns<std::int32_t> columns{};
+    with_columns(matrix, slice, [&](const auto& of_slice) STRATA_INLINE {
+      columns = buffer.decode(of_slice, begin, end, Offset{height});
+    });
+    multiply<V, height, IndexColumns<std::int32_t>, false>(part, columns, x, sums);
   }
 }
 
@@ -109,17 +209,63 @@ void step_lanes(const PackedSellView<V>& matrix, const Step<V>& step, const Step
                 Offset begin, Offset end) {
   for_each_slice(matrix, height, begin, end, [&](const Slice<V>& slice) STRATA_INLINE {
     Lanes<V, height> sums;
-    with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
-      multiply(slice, columns, vectors.x, sums);
-    });
+    const EncodedValues<V> values = values_of(matrix, slice);
+    if (values.encoding == ValueEncoding::full) {
+      with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
+        multiply(slice, columns, vectors.x, sums);
+      });
+    } else if (values.encoding == ValueEncoding::constant &&
+               matrix.encodings[slice.first_slot / height] == SliceEncoding::dia) {
+      multiply_constants(slice, values, dia_columns(matrix, slice, 0), vectors.x, sums);
+    } else {
+      multiply_decoded(matrix, slice, values, vectors.x, sums);
+    }
     finish_slice(step, vectors, slice, Rows<V>{matrix}, sums);
   });
+}
+
+// Several vectors.
+template <int count, Value V>
+void step_slice_decoded(const PackedSellView<V>& matrix, const Step<V>& step,
+                        const StepVectors<V>& vectors, const Slice<V>& slice) {
+  const EncodedValues<V> values = values_of(matrix, slice);
+  const ColumnPlaces<V> places = places_of(values);
+  DecodedColumns<V> decoded;
+  ColumnBuffer buffer;
+  Number<V> sums[32][count] = {};
+  for (Offset begin = 0; begin < slice.width; begin += kDecoded) {
+    const Offset end = begin + kDecoded < slice.width ? begin + kDecoded : slice.width;
+    decode(values, places, begin, end, slice.height, decoded);
+    IndexColumns<std::int32_t> columns{};
+    with_columns(matrix, slice, [&](const auto& of_slice) {
+      columns = buffer.decode(of_slice, begin, end, slice.height);
+    });
+    for (Offset lane = 0; lane < slice.rows; ++lane) {
+      for (Offset entry = 0; entry < end - begin; ++entry) {
+        const Offset place = entry * slice.height + lane;
+        const V* from = vectors.x + columns.at(entry, lane) * count;
+        const Number<V> value = loaded(decoded.values() + place);
+        for (int v = 0; v < count; ++v) {
+          sums[lane][v] = multiply_add(value, loaded(from + v), sums[lane][v]);
+        }
+      }
+    }
+  }
+  const Rows<V> rows{matrix};
+  for (Offset lane = 0; lane < slice.rows; ++lane) {
+    finish_row_of_slice(step, vectors, slice, rows, lane, sums[lane]);
+  }
 }
 
 template <int count, Value V>
 void step_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
                   const StepVectors<V>& vectors, Offset begin, Offset end) {
   for_each_slice(matrix, matrix.slice_height, begin, end, [&](const Slice<V>& slice) {
+    const Offset number = slice.first_slot / slice.height;
+    if (matrix.value_encodings[number] != ValueEncoding::full) {
+      step_slice_decoded<count>(matrix, step, vectors, slice);
+      return;
+    }
     with_columns(matrix, slice, [&](const auto& columns) {
       step_slice_rowwise<count>(step, vectors, slice, columns, Rows<V>{matrix});
     });

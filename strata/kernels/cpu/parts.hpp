@@ -38,7 +38,7 @@ RowRange<I> balanced_rows(const Sell<V, I>& matrix, int part, int parts) {
 }
 template <Value V, Index I>
 RowRange<I> balanced_rows(const PackedSell<V, I>& matrix, int part, int parts) {
-  return detail::balanced_slices(matrix, matrix.value_offsets(), part, parts);
+  return detail::balanced_slices(matrix, matrix.entry_offsets(), part, parts);
 }
 
 // Formats whose products run on threads.

@@ -83,11 +83,15 @@ template <Value V, Index I>
 void step(const PackedSell<V, I>& matrix, const Given<StepCoefficients<V>>& coefficients,
           const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows) {
   require_vector_count(vectors.count);
-  const PackedSellView<V> view{matrix.value_offsets().data(),
+  const PackedSellView<V> view{matrix.entry_offsets().data(),
                                matrix.code_offsets().data(),
+                               matrix.data_offsets().data(),
                                matrix.encodings().data(),
+                               matrix.value_encodings().data(),
                                matrix.codes().data(),
-                               matrix.values().data(),
+                               matrix.data().data(),
+                               matrix.table().values().data(),
+                               matrix.table().size(),
                                data_or_null(matrix.presence().words()),
                                row_of_slot_view(matrix.row_of_slot()),
                                matrix.slice_height(),

@@ -32,10 +32,11 @@ template <class Loads, int height, class Delta>
 struct DeltaColumns {
   const std::int32_t* bases;
   const Delta* deltas;
+  std::int32_t first_slot;
 
   template <class Thread>
   STRATA_DEVICE std::int32_t at(Thread& thread, int entry, int row) const {
-    return bases[entry] +
+    return first_slot + bases[entry] +
            static_cast<std::int32_t>(Loads::load(thread, deltas + entry * height + row));
   }
 };
@@ -122,11 +123,11 @@ STRATA_DEVICE void with_columns(const PackedSlice<T>& slice, const Body& body) {
     case SliceEncoding::dia: body(DiaColumns<Loads>{numbers, slice.first_slot}); break;
     case SliceEncoding::delta8:
       body(DeltaColumns<Loads, height, std::uint8_t>{
-          numbers, reinterpret_cast<const std::uint8_t*>(deltas)});
+          numbers, reinterpret_cast<const std::uint8_t*>(deltas), slice.first_slot});
       break;
     case SliceEncoding::delta16:
       body(DeltaColumns<Loads, height, std::uint16_t>{
-          numbers, reinterpret_cast<const std::uint16_t*>(deltas)});
+          numbers, reinterpret_cast<const std::uint16_t*>(deltas), slice.first_slot});
       break;
     case SliceEncoding::index32: body(IndexColumns<Loads, height>{numbers}); break;
   }

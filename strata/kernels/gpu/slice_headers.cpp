@@ -37,9 +37,9 @@ Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix) {
   require_device_shape(matrix);
   Array<SliceHeader> headers(matrix.slices());
   parallel_for(matrix.slices(), [&](Offset slice) {
-    const auto width = static_cast<std::uint32_t>(values_in(matrix.value_offsets(), slice) /
+    const auto width = static_cast<std::uint32_t>(values_in(matrix.entry_offsets(), slice) /
                                                   matrix.slice_height());
-    headers[slice] = {static_cast<std::uint64_t>(matrix.value_offsets()[slice]),
+    headers[slice] = {static_cast<std::uint64_t>(matrix.entry_offsets()[slice]),
                       narrow<std::uint32_t>(matrix.code_offsets()[slice] / kCodeUnit,
                                             "the place of a slice's codes on a GPU"),
                       width * 4 + static_cast<std::uint32_t>(matrix.encodings()[slice])};

@@ -46,11 +46,8 @@ Array<Offset> bytes_before_rows(const Sell<V, I>& matrix) {
 }
 template <Value V, Index I>
 Array<Offset> bytes_before_rows(const PackedSell<V, I>& matrix) {
-  constexpr Offset kPerSlice = 2 * sizeof(Offset) + sizeof(SliceEncoding);
-  return bytes_before_rows(matrix, [&](Offset slice) {
-    return matrix.value_offsets()[slice] * Offset{sizeof(V)} + matrix.code_offsets()[slice] +
-           slice * kPerSlice;
-  });
+  const Array<Offset> before = matrix.bytes_before_slices();
+  return bytes_before_rows(matrix, [&](Offset slice) { return before[slice]; });
 }
 
 // The values alone: the indices that are here are the same.

@@ -16,7 +16,8 @@
 
 namespace strata {
 enum class SliceEncoding : std::uint8_t;
-}
+enum class ValueEncoding : std::uint8_t;
+}  // namespace strata
 
 namespace strata::cpu {
 
@@ -46,11 +47,15 @@ struct RowOfSlot {
 
 template <Value V>
 struct PackedSellView {
-  const Offset* value_offsets;
+  const Offset* entry_offsets;
   const Offset* code_offsets;
+  const Offset* data_offsets;
   const SliceEncoding* encodings;
+  const ValueEncoding* value_encodings;
   const std::byte* codes;
-  const V* values;
+  const std::byte* data;
+  const V* table;
+  Offset table_size;
   const std::uint64_t* presence;  // see PresenceBits::words(); null if every value is an entry
   RowOfSlot row_of_slot;
   Offset slice_height;

@@ -52,6 +52,11 @@ class Lanes {
       registers_[r] = fused<V>(loaded(values + r * kPerRegister), x.registers_[r], registers_[r]);
     }
   }
+  void add_scaled(V factor, const Lanes& x) {
+    for (int r = 0; r < kRegisters; ++r) {
+      registers_[r] = fused<V>(broadcast(factor), x.registers_[r], registers_[r]);
+    }
+  }
   void add_scaled(V factor, const V* from) {
     for (int r = 0; r < kRegisters; ++r) {
       registers_[r] = fused<V>(broadcast(factor), loaded(from + r * kPerRegister), registers_[r]);
@@ -184,6 +189,12 @@ class Lanes<std::complex<R>, size> {
     for (int r = 0; r < kRegisters; ++r) {
       const Parts a = loaded(values + r * kPerRegister);
       add_product(a.real, a.imaginary, x.parts_[r], parts_[r]);
+    }
+  }
+  void add_scaled(Complex<R> factor, const Lanes& x) {
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      add_product(broadcast(factor.real), broadcast(factor.imaginary), x.parts_[r], parts_[r]);
     }
   }
   void add_scaled(Complex<R> factor, const V* from) {

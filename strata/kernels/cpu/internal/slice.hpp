@@ -50,12 +50,12 @@ inline constexpr int kAheadBytes = 4096;
 inline constexpr int kLineBytes = 64;
 
 // Inlined, so that the sums stay in registers and are not returned through memory.
-template <Value V, int height, class Columns>
+template <Value V, int height, class Columns, bool from_memory = true>
 [[gnu::always_inline]] inline void multiply(const Slice<V>& slice, const Columns& columns,
                                             const V* x, Lanes<V, height>& sums) {
   constexpr int kBytes = static_cast<int>(sizeof(V));
   for (Offset entry = 0; entry < slice.width; ++entry) {
-    for (int lane = 0; lane < height; lane += kLineBytes / kBytes) {
+    for (int lane = 0; from_memory && lane < height; lane += kLineBytes / kBytes) {
       __builtin_prefetch(slice.values + entry * height + lane + kAheadBytes / kBytes);
     }
     Lanes<V, height> factors;
@@ -101,6 +101,22 @@ template <Value V, int height, class Rows>
   finish_row_by_row(step, vectors, slice, rows, reinterpret_cast<const V*>(numbers), finite);
 }
 
+// out for one row from its sums of `count` vectors.
+template <int count, Value V, class Rows>
+inline void finish_row_of_slice(const Step<V>& step, const StepVectors<V>& vectors,
+                                const Slice<V>& slice, const Rows& rows, Offset lane,
+                                const Number<V> (&sums)[count]) {
+  // A copy, so that the sums themselves have no address and stay in registers.
+  Number<V> results[count];
+  bool finite = true;
+  for (int v = 0; v < count; ++v) {
+    results[v] = sums[v];
+    finite &= is_finite(sums[v]);
+  }
+  if (!finite) rows.sum_entries(slice, lane, vectors.x, count, results);
+  finish_row(step, vectors, rows.row_at(slice.first_slot + lane) * count, results);
+}
+
 // One step of a slice for `count` vectors, and for one where the height has no code of its own.
 template <int count, Value V, class Columns, class Rows>
 void step_slice_rowwise(const Step<V>& step, const StepVectors<V>& vectors, const Slice<V>& slice,
@@ -112,15 +128,7 @@ void step_slice_rowwise(const Step<V>& step, const StepVectors<V>& vectors, cons
       const Number<V> value = loaded(slice.values + entry * slice.height + lane);
       for (int v = 0; v < count; ++v) sums[v] = multiply_add(value, loaded(from + v), sums[v]);
     }
-    // A copy, so that the sums themselves have no address and stay in registers.
-    Number<V> results[count];
-    bool finite = true;
-    for (int v = 0; v < count; ++v) {
-      results[v] = sums[v];
-      finite &= is_finite(sums[v]);
-    }
-    if (!finite) rows.sum_entries(slice, lane, vectors.x, count, results);
-    finish_row(step, vectors, rows.row_at(slice.first_slot + lane) * count, results);
+    finish_row_of_slice(step, vectors, slice, rows, lane, sums);
   }
 }
 

@@ -1,0 +1,205 @@
+// ColumnAnalysis: how the columns of a slice of packed SELL may be encoded (packed_sell.hpp), and
+// writing them.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "strata/base/types.hpp"
+#include "strata/formats/internal/slices.hpp"
+#include "strata/formats/packed_sell.hpp"
+
+namespace strata {
+
+// Keeps its scratch memory from slice to slice.
+template <Index I>
+class ColumnAnalysis {
+ public:
+  ColumnAnalysis(const SlottedPattern<I>& slots, I slice_height, std::size_t value_size,
+                 const PackedSellOptions& options)
+      : slots_(slots),
+        slice_height_(slice_height),
+        value_size_(static_cast<Offset>(value_size)),
+        allowed_(options.allowed),
+        groups_(options.groups) {}
+
+  // The distinct offsets, increasing, of the slice if it may be `dia`; else nothing.
+  std::span<const std::int32_t> diagonals(Offset first) {
+    const Offset width = slots_.widest(first, slice_height_);
+    if (!allowed_.dia || !find_offsets(first, width) || !holes_stay_in_groups(first)) return {};
+    return offsets_;
+  }
+  // The same for a slice that is `dia`.
+  std::span<const std::int32_t> diagonals_of(Offset first) {
+    find_offsets(first, slots_.widest(first, slice_height_));
+    return offsets_;
+  }
+
+  Offset width(Offset first) const { return slots_.widest(first, slice_height_); }
+
+  // The smallest encoding whose rows start at the left. False if none is allowed.
+  bool left_aligned(Offset first, Offset width, SliceEncoding& best) {
+    const bool near = widest_spread(first, width);
+    Offset least = std::numeric_limits<Offset>::max();
+    const auto consider = [&](SliceEncoding encoding, bool fits) {
+      const Offset bytes = code_bytes(encoding, slice_height_, width);
+      if (!fits || !allowed_.contain(encoding) || bytes >= least) return;
+      best = encoding;
+      least = bytes;
+    };
+    consider(SliceEncoding::delta8, near && spread_ <= 0xff);
+    consider(SliceEncoding::delta16, near && spread_ <= 0xffff);
+    consider(SliceEncoding::index32, true);
+    return least < std::numeric_limits<Offset>::max();
+  }
+
+  // Writes the columns; of those whose rows start at the left, padding gets the smallest column of
+  // its entry number, which is a delta of 0.
+  void write(SliceEncoding encoding, Offset first, Offset width,
+             std::span<const std::int32_t> offsets, std::byte* codes) {
+    std::memset(codes, 0, static_cast<std::size_t>(code_bytes(encoding, slice_height_, width)));
+    switch (encoding) {
+      case SliceEncoding::dia:
+        for (Offset entry = 0; entry < width; ++entry) {
+          store<std::int32_t>(codes, entry, offsets[entry]);
+        }
+        break;
+      case SliceEncoding::delta8: write_deltas<std::uint8_t>(first, width, codes); break;
+      case SliceEncoding::delta16: write_deltas<std::uint16_t>(first, width, codes); break;
+      case SliceEncoding::index32:
+        write_left_aligned<std::int32_t>(first, width, codes, [](Offset) { return Offset{0}; });
+        break;
+    }
+  }
+
+ private:
+  template <class T>
+  static void store(std::byte* codes, Offset element, Offset value) {
+    const auto narrowed = static_cast<T>(value);
+    std::memcpy(codes + element * Offset{sizeof(T)}, &narrowed, sizeof(T));
+  }
+
+  template <class Delta>
+  void write_deltas(Offset first, Offset width, std::byte* codes) {
+    widest_spread(first, width);
+    for (Offset entry = 0; entry < width; ++entry) {
+      store<std::int32_t>(codes, entry, lowest_[entry] - first);
+    }
+    write_left_aligned<Delta>(first, width, codes + delta_begin(slice_height_, width),
+                              [&](Offset entry) { return Offset{lowest_[entry]}; });
+  }
+
+  template <class Code, class BaseOf>
+  void write_left_aligned(Offset first, Offset width, std::byte* codes, const BaseOf& base_of) {
+    if constexpr (sizeof(Code) == 4) widest_spread(first, width);
+    for (Offset lane = 0; lane < slice_height_; ++lane) {
+      const auto columns = slots_.columns(first + lane);
+      const auto length = static_cast<Offset>(columns.size());
+      for (Offset entry = 0; entry < width; ++entry) {
+        const Offset column = entry < length ? columns[entry] : lowest_[entry];
+        store<Code>(codes, entry * slice_height_ + lane, column - base_of(entry));
+      }
+    }
+  }
+
+  // With values as they are.
+  Offset slice_bytes(SliceEncoding encoding, Offset width) const {
+    return width * slice_height_ * value_size_ + code_bytes(encoding, slice_height_, width);
+  }
+
+  // False if the slice cannot be `dia`, or has so many distinct offsets that index32 is cheaper:
+  // stopping there keeps the work linear in the entries.
+  bool find_offsets(Offset first, Offset width) {
+    const Offset limit = allowed_.index32 ? slice_bytes(SliceEncoding::index32, width)
+                                          : std::numeric_limits<Offset>::max();
+    offsets_.clear();
+    for (Offset slot = first; slot < first + slice_height_; ++slot) {
+      const auto columns = slots_.columns(slot);
+      if (columns.empty()) continue;
+      const Offset lowest = columns.front() - slot;
+      const Offset highest = columns.back() - slot;
+      const bool inside =
+          first + lowest >= 0 && first + slice_height_ - 1 + highest < slots_.pattern.cols;
+      if (!inside || !std::in_range<std::int32_t>(lowest)) return false;
+      add_offsets(columns, slot);
+      if (slice_bytes(SliceEncoding::dia, static_cast<Offset>(offsets_.size())) > limit) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // Every offset has an entry, so that only those whose columns are in several groups may have
+  // holes that lead elsewhere.
+  bool holes_stay_in_groups(Offset first) const {
+    if (groups_.empty()) return true;
+    for (const std::int32_t offset : offsets_) {
+      auto group = std::prev(std::ranges::upper_bound(groups_, first + offset));
+      if (first + offset + slice_height_ <= *std::next(group)) continue;
+      for (; *group < first + offset + slice_height_; ++group) {
+        if (*group < *std::next(group) && !lead_to(first, *group, *std::next(group))) return false;
+      }
+    }
+    return true;
+  }
+
+  // Whether an entry of the slice is in the columns [begin, end).
+  bool lead_to(Offset first, Offset begin, Offset end) const {
+    for (Offset slot = first; slot < first + slice_height_; ++slot) {
+      const auto columns = slots_.columns(slot);
+      const auto column = std::ranges::lower_bound(columns, static_cast<I>(begin));
+      if (column != columns.end() && *column < end) return true;
+    }
+    return false;
+  }
+
+  // Neighbouring rows mostly have the same offsets, so that there is nothing to merge.
+  void add_offsets(std::span<const I> columns, Offset slot) {
+    row_.clear();
+    for (const I column : columns) row_.push_back(static_cast<std::int32_t>(column - slot));
+    if (std::ranges::includes(offsets_, row_)) return;
+    merged_.clear();
+    std::ranges::set_union(offsets_, row_, std::back_inserter(merged_));
+    offsets_.swap(merged_);
+  }
+
+  // The largest distance of two columns that share an entry number. False if a column is too far
+  // from the slice to be told by its distance from it.
+  bool widest_spread(Offset first, Offset width) {
+    lowest_.assign(width, std::numeric_limits<I>::max());
+    highest_.assign(width, 0);
+    for (Offset slot = first; slot < first + slice_height_; ++slot) {
+      const auto columns = slots_.columns(slot);
+      for (std::size_t entry = 0; entry < columns.size(); ++entry) {
+        lowest_[entry] = std::min(lowest_[entry], columns[entry]);
+        highest_[entry] = std::max(highest_[entry], columns[entry]);
+      }
+    }
+    spread_ = 0;
+    bool near = true;
+    for (Offset entry = 0; entry < width; ++entry) {
+      spread_ = std::max<Offset>(spread_, highest_[entry] - lowest_[entry]);
+      near &= std::in_range<std::int32_t>(lowest_[entry] - first);
+    }
+    return near;
+  }
+
+  SlottedPattern<I> slots_;
+  I slice_height_;
+  Offset value_size_;
+  AllowedEncodings allowed_;
+  std::span<const Offset> groups_;
+  std::vector<std::int32_t> offsets_;
+  std::vector<std::int32_t> row_;
+  std::vector<std::int32_t> merged_;
+  std::vector<I> lowest_;
+  std::vector<I> highest_;
+  Offset spread_ = 0;
+};
+
+}  // namespace strata

@@ -1,0 +1,257 @@
+// ValueAnalysis: the cheapest encoding of the values of a slice (value_encoding.hpp), and writing
+// it. Goes through a slice a few columns at a time, so that one full row takes no memory of its
+// own.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "strata/base/types.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/formats/internal/slices.hpp"
+#include "strata/formats/internal/value_counter.hpp"
+#include "strata/formats/presence.hpp"
+#include "strata/formats/value_encoding.hpp"
+
+namespace strata {
+
+// Where the entries of a slice's rows go: each to the column of its offset from the diagonal, or
+// from the left on.
+struct SliceArrangement {
+  Offset first_slot;
+  Offset height;
+  Offset width;
+  std::span<const std::int32_t> offsets;  // empty for the latter
+};
+
+template <Value V>
+struct ValueChoice {
+  ValueEncoding encoding = ValueEncoding::full;
+  MixedHeader mixed;
+  Offset block_bytes = 0;
+  Offset data_bytes = 0;  // up to where the next slice's may begin
+};
+
+template <Value V, Index I>
+class ValueAnalysis {
+ public:
+  ValueAnalysis(const Csr<V, I>& matrix, const SlottedPattern<I>& slots,
+                const AllowedValues& allowed, const ValueTable<V>& table)
+      : matrix_(matrix), slots_(slots), allowed_(allowed), table_(table) {
+    zero_code_ = table.code_of(V{});
+  }
+
+  ValueChoice<V> choose(const SliceArrangement& slice) {
+    columns_.assign(static_cast<std::size_t>(slice.width), Column{});
+    if (!allowed_.any()) return choice_of(ValueEncoding::full, slice, {});
+    counts_ = {};
+    ValueEncoding widest_code = ValueEncoding::dict8;
+    bool all_constant = allowed_.constant;
+    bool masked = false;
+    for_each_column(slice, [&](Offset entry, std::uint32_t mask, const V* values) {
+      Column& column = columns_[entry];
+      column = analyse(values, mask, slice.height);
+      widest_code = std::max(widest_code, column.code);
+      all_constant &= is_constant(column.best);
+      masked |= column.best == ValueEncoding::masked;
+      next_number(counts_, column.best);
+    });
+    if (all_constant) {
+      return choice_of(masked ? ValueEncoding::masked : ValueEncoding::constant, slice, {});
+    }
+    const auto bytes = [](const ValueChoice<V>& choice) {
+      return static_cast<double>(choice.block_bytes + choice.data_bytes);
+    };
+    ValueChoice<V> best = choice_of(ValueEncoding::full, slice, {});
+    const ValueChoice<V> coded = choice_of(widest_code, slice, {});
+    if (bytes(coded) < bytes(best)) best = coded;
+    const ValueChoice<V> mixed = choice_of(ValueEncoding::mixed, slice, counts_);
+    return bytes(mixed) < kMixedPays * bytes(best) ? mixed : best;
+  }
+
+  // The value block of the slice that was last given to choose().
+  void write_block(const ValueChoice<V>& choice, std::byte* block) const {
+    if (choice.block_bytes == 0) return;
+    std::memset(block, 0, static_cast<std::size_t>(choice.block_bytes));
+    const auto width = static_cast<Offset>(columns_.size());
+    const bool mixed = choice.encoding == ValueEncoding::mixed;
+    std::byte* constants =
+        mixed ? block + mixed_constants_begin(width, choice.mixed.constants) : block;
+    std::byte* masks =
+        mixed ? block + sizeof(MixedHeader) + 4 * width : block + width * Offset{sizeof(V)};
+    if (mixed) put(block, 0, choice.mixed);
+    MixedHeader numbers;
+    for (Offset entry = 0; entry < width; ++entry) {
+      const Column& column = columns_[entry];
+      const std::uint32_t number =
+          mixed ? next_number(numbers, column.best) : static_cast<std::uint32_t>(entry);
+      if (mixed) put(block + sizeof(MixedHeader), entry, mixed_column(column.best, number));
+      if (!is_constant(column.best)) continue;
+      put(constants, number, column.constant);
+      if (choice.encoding != ValueEncoding::constant) put(masks, number, column.mask);
+    }
+  }
+
+  // The value data of a slice, of a mixed one the last that was given to choose(), and which of its
+  // positions are entries.
+  void write_data(const SliceArrangement& slice, const ValueChoice<V>& choice, std::byte* data,
+                  SlicePresence& presence) {
+    std::memset(data, 0, static_cast<std::size_t>(choice.data_bytes));
+    MixedHeader numbers;
+    for_each_column(slice, [&](Offset entry, std::uint32_t mask, const V* values) {
+      presence.set_bits(entry * slice.height, mask);
+      if (is_constant(choice.encoding)) return;
+      if (choice.encoding != ValueEncoding::mixed) {
+        write_column(choice.encoding, entry, slice.height, values, data);
+        return;
+      }
+      const ValueEncoding encoding = columns_[entry].best;
+      const std::uint32_t number = next_number(numbers, encoding);
+      if (is_constant(encoding)) return;
+      write_column(encoding, number, slice.height, values,
+                   data + mixed_data_begin<V>(encoding, slice.height, choice.mixed));
+    });
+  }
+
+ private:
+  // Several encodings in a slice cost a kernel time, too.
+  static constexpr double kMixedPays = 0.75;
+  static constexpr Offset kChunk = 32;  // columns at a time
+
+  struct Column {
+    ValueEncoding best = ValueEncoding::full;
+    ValueEncoding code = ValueEncoding::full;  // dict8, dict16, or full if it cannot be coded
+    std::uint32_t mask = 0;                    // the lanes with an entry
+    V constant{};                              // the value of the first of them
+  };
+
+  static constexpr bool is_constant(ValueEncoding encoding) {
+    return encoding == ValueEncoding::constant || encoding == ValueEncoding::masked;
+  }
+
+  template <class T>
+  static void put(std::byte* to, Offset element, const T& number) {
+    std::memcpy(to + element * Offset{sizeof(T)}, &number, sizeof number);
+  }
+
+  ValueChoice<V> choice_of(ValueEncoding encoding, const SliceArrangement& slice,
+                           const MixedHeader& mixed) const {
+    constexpr Offset kSize = sizeof(V);
+    const Offset alignment = data_alignment(slice.height, kSize);
+    const Offset data = value_data_bytes(encoding, slice.height, slice.width, kSize, mixed);
+    return {encoding, mixed, value_block_bytes(encoding, slice.width, kSize, mixed),
+            ceil_div<Offset>(data, alignment) * alignment};
+  }
+
+  // The number of the next column with this encoding, which is counted.
+  static std::uint32_t next_number(MixedHeader& numbers, ValueEncoding encoding) {
+    switch (encoding) {
+      case ValueEncoding::dict8: return numbers.dict8++;
+      case ValueEncoding::dict16: return numbers.dict16++;
+      case ValueEncoding::full: return numbers.full++;
+      default: return numbers.constants++;
+    }
+  }
+
+  Column analyse(const V* values, std::uint32_t mask, Offset height) const {
+    const bool holes = std::popcount(mask) != height;
+    const int first_lane = std::countr_zero(mask);
+    const auto first = bits_of(values[first_lane]);
+    bool constant = true;
+    for (Offset lane = 0; lane < height && constant; ++lane) {
+      constant = (mask >> lane & 1) == 0 || bits_of(values[lane]) == first;
+    }
+    Column column{.mask = mask, .constant = values[first_lane]};
+    column.code =
+        code_encoding(values, constant ? first_lane : 0, constant ? first_lane + 1 : height, holes);
+    column.best = column.code;
+    if (constant && allowed_.constant) {
+      column.best = holes ? ValueEncoding::masked : ValueEncoding::constant;
+    }
+    return column;
+  }
+
+  // Which codes the lanes [begin, end) and, if there are any, the holes need.
+  ValueEncoding code_encoding(const V* values, Offset begin, Offset end, bool holes) const {
+    if (!allowed_.codes()) return ValueEncoding::full;
+    std::int32_t largest = holes ? zero_code_ : 0;
+    for (Offset lane = begin; lane < end; ++lane) {
+      const std::int32_t code = table_.code_of(values[lane]);
+      if (code < 0) return ValueEncoding::full;
+      largest = std::max(largest, code);
+    }
+    if (largest <= 0xff && allowed_.dict8) return ValueEncoding::dict8;
+    return allowed_.dict16 ? ValueEncoding::dict16 : ValueEncoding::full;
+  }
+
+  void write_column(ValueEncoding encoding, Offset number, Offset height, const V* values,
+                    std::byte* data) const {
+    if (encoding == ValueEncoding::full) {
+      const std::size_t bytes = static_cast<std::size_t>(height) * sizeof(V);
+      std::memcpy(data + number * static_cast<Offset>(bytes), values, bytes);
+      return;
+    }
+    const Offset per_word = encoding == ValueEncoding::dict8 ? 4 : 2;
+    const Offset bits = 32 / per_word;
+    for (Offset lane = 0; lane < height; ++lane) {
+      std::byte* place = data + (number / per_word * height + lane) * 4;
+      const auto word = number_at<std::uint32_t>(place, 0) |
+                        static_cast<std::uint32_t>(table_.code_of(values[lane]))
+                            << (number % per_word * bits);
+      std::memcpy(place, &word, sizeof word);
+    }
+  }
+
+  // visit(entry, mask, values) for each column: which lanes have an entry there, and all values,
+  // those of the others 0.
+  template <class Visit>
+  void for_each_column(const SliceArrangement& slice, const Visit& visit) {
+    next_.fill(0);
+    for (Offset first = 0; first < slice.width; first += kChunk) {
+      const Offset columns = std::min(kChunk, slice.width - first);
+      std::array<std::uint32_t, kChunk> masks{};
+      for (Offset lane = 0; lane < slice.height; ++lane) {
+        take(slice, lane, first, columns, masks);
+      }
+      for (Offset column = 0; column < columns; ++column) {
+        visit(first + column, masks[column], values_.data() + column * kTallest);
+      }
+    }
+  }
+
+  // The values of one lane in the columns [first, first + columns).
+  void take(const SliceArrangement& slice, Offset lane, Offset first, Offset columns,
+            std::array<std::uint32_t, kChunk>& masks) {
+    const Offset slot = slice.first_slot + lane;
+    const std::span<const I> entries = slots_.columns(slot);
+    const V* source = matrix_.values().data() + slots_.source(slot);
+    Offset& next = next_[lane];
+    for (Offset column = 0; column < columns; ++column) {
+      const bool here =
+          next < std::ssize(entries) &&
+          (slice.offsets.empty() || entries[next] - slot == slice.offsets[first + column]);
+      values_[column * kTallest + lane] = here ? source[next] : V{};
+      if (!here) continue;
+      masks[column] |= std::uint32_t{1} << lane;
+      ++next;
+    }
+  }
+
+  static constexpr Offset kTallest = 32;  // C
+
+  const Csr<V, I>& matrix_;
+  SlottedPattern<I> slots_;
+  AllowedValues allowed_;
+  const ValueTable<V>& table_;
+  std::int32_t zero_code_;
+  std::vector<Column> columns_;
+  MixedHeader counts_;
+  std::array<Offset, kTallest> next_{};
+  std::array<V, kChunk * kTallest> values_{};
+};
+
+}  // namespace strata

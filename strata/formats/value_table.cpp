@@ -1,0 +1,122 @@
+#include "strata/formats/value_table.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <utility>
+
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/formats/internal/value_counter.hpp"
+
+namespace strata {
+
+namespace {
+
+// Of matrices with too many distinct values so many are looked at.
+constexpr Offset kSample = Offset{1} << 20;
+
+// All values with their numbers, or nothing if there are more than a table holds.
+template <Value V>
+ValueCounter<V> count_all(std::span<const V> values, bool& too_many) {
+  // Between looks at whether another thread has seen too many.
+  constexpr Offset kPiece = 4096;
+  std::atomic<bool> given_up = false;
+  auto counter = parallel_reduce(
+      std::ssize(values), ValueCounter<V>(),
+      [&](Offset begin, Offset end) {
+        ValueCounter<V> piece;
+        for (; begin < end && !given_up.load(std::memory_order_relaxed); begin += kPiece) {
+          for (const V value : values.subspan(begin, std::min(kPiece, end - begin))) {
+            piece.add(value);
+          }
+          if (piece.distinct() > kLargestValueTable) given_up = true;
+        }
+        return piece;
+      },
+      [&](ValueCounter<V> sum, const ValueCounter<V>& piece) {
+        if (given_up) return sum;
+        for (const auto& count : piece.counts()) sum.add(count.bits, count.times);
+        if (sum.distinct() > kLargestValueTable) given_up = true;
+        return sum;
+      });
+  too_many = given_up;
+  return counter;
+}
+
+// Of places that no regularity of a matrix can match.
+template <Value V>
+ValueCounter<V> count_sample(std::span<const V> values) {
+  const Random random(1);
+  ValueCounter<V> counter;
+  for (Offset i = 0; i < std::min(kSample, std::ssize(values)); ++i) {
+    counter.add(values[random.below(i, values.size())]);
+  }
+  return counter;
+}
+
+template <Value V>
+std::vector<typename ValueCounter<V>::Count> by_frequency(const ValueCounter<V>& counter,
+                                                          Offset fewest) {
+  using Count = typename ValueCounter<V>::Count;
+  std::vector<Count> counts = counter.counts();
+  std::erase_if(counts, [&](const Count& count) { return count.times < fewest; });
+  std::ranges::sort(counts, [](const Count& a, const Count& b) {
+    return a.times != b.times ? a.times > b.times : a.bits < b.bits;
+  });
+  return counts;
+}
+
+}  // namespace
+
+template <Value V>
+ValueTable<V>::ValueTable(std::span<const V> values, Offset most) {
+  bool too_many = false;
+  ValueCounter<V> counter = count_all(values, too_many);
+  distinct_ = too_many ? -1 : counter.distinct();
+  if (too_many) counter = count_sample(values);
+  auto counts = by_frequency(counter, too_many ? 2 : 1);
+  most = std::clamp<Offset>(most, 1, kLargestValueTable);
+  const auto zero = std::ranges::find(counts, bits_of(V{}), &ValueCounter<V>::Count::bits);
+  if (zero - counts.begin() >= most - 1) {
+    counts.resize(std::min<std::size_t>(counts.size(), most - 1));
+    counts.push_back({bits_of(V{}), 0});
+  } else if (zero == counts.end()) {
+    counts.push_back({bits_of(V{}), 0});
+  }
+  if (std::ssize(counts) > most) counts.resize(most);
+
+  std::size_t slots = 64;
+  while (slots < 2 * counts.size()) slots *= 2;
+  slots_.assign(slots, -1);
+  for (const auto& count : counts) {
+    std::size_t at = hash_of(count.bits) & (slots - 1);
+    while (slots_[at] >= 0) at = (at + 1) & (slots - 1);
+    slots_[at] = static_cast<std::int32_t>(values_.size());
+    values_.push_back(value_of<V>(count.bits));
+  }
+}
+
+template <Value V>
+std::int32_t ValueTable<V>::code_of(V value) const {
+  if (slots_.empty()) return -1;
+  const auto bits = bits_of(value);
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = hash_of(bits) & mask;
+  while (slots_[at] >= 0 && bits_of(values_[slots_[at]]) != bits) at = (at + 1) & mask;
+  return slots_[at];
+}
+
+template <Value V>
+Offset count_distinct(std::span<const V> values) {
+  bool too_many = false;
+  const ValueCounter<V> counter = count_all(values, too_many);
+  return too_many ? -1 : counter.distinct();
+}
+
+#define STRATA_INSTANTIATE(V, unused) \
+  template class ValueTable<V>;       \
+  template Offset count_distinct(std::span<const V>)
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata
