@@ -27,7 +27,7 @@ TYPED_TEST(GpuLayout, HeadersSayWhatTheSlicesSay) {
       const Array<SliceHeader> headers = slice_headers(matrix);
       ASSERT_EQ(std::ssize(headers), matrix.slices());
       for (I slice = 0; slice < matrix.slices(); ++slice) {
-        EXPECT_EQ(headers[slice].values, matrix.value_offsets()[slice]);
+        EXPECT_EQ(headers[slice].values, matrix.entry_offsets()[slice]);
         EXPECT_EQ(headers[slice].codes * kCodeUnit, matrix.code_offsets()[slice]);
         EXPECT_EQ(headers[slice].width(), matrix.width(slice));
         EXPECT_EQ(headers[slice].encoding(), matrix.encoding(slice));
