@@ -24,6 +24,10 @@ struct DiaColumns {
   void take(const V* x, Offset entry, Lanes<V, height>& lanes) const {
     lanes.load(x + first_slot + offsets[entry]);
   }
+  template <int count, Value V>
+  void take_from(const V* x, Offset entry, Offset lane, Lanes<V, count>& lanes) const {
+    lanes.load(x + first_slot + lane + offsets[entry]);
+  }
 };
 
 template <class Delta>
@@ -39,6 +43,10 @@ struct DeltaColumns {
   template <int height_, Value V>
   void take(const V* x, Offset entry, Lanes<V, height_>& lanes) const {
     lanes.gather(x + first_slot + bases[entry], deltas + entry * height_);
+  }
+  template <int count, Value V>
+  void take_from(const V* x, Offset entry, Offset lane, Lanes<V, count>& lanes) const {
+    lanes.gather(x + first_slot + bases[entry], deltas + entry * height + lane);
   }
 };
 
@@ -65,14 +73,6 @@ template <Value V, class Body>
       body(IndexColumns<std::int32_t>{as<std::int32_t>(codes), slice.height});
       break;
   }
-}
-
-// Those of a slice of diagonals from an entry on.
-template <Value V>
-inline DiaColumns dia_columns(const PackedSellView<V>& matrix, const Slice<V>& slice,
-                              Offset begin) {
-  const std::byte* codes = matrix.codes + matrix.code_offsets[slice.first_slot / slice.height];
-  return {as<std::int32_t>(codes) + begin, slice.first_slot};
 }
 
 template <Value V>
@@ -146,61 +146,28 @@ template <Value V, class Body>
   }
 }
 
-// The products of a slice of diagonals with a constant each.
-template <int height, Value V>
-[[gnu::always_inline]] inline void multiply_constants(const Slice<V>& slice,
-                                                      const EncodedValues<V>& values,
-                                                      const DiaColumns& columns, const V* x,
-                                                      Lanes<V, height>& sums) {
-  const V* constants = at_bytes<V>(values.block, 0);
-  for (Offset entry = 0; entry < slice.width; ++entry) {
-    Lanes<V, height> factors;
-    columns.template take<height>(x, entry, factors);
-    sums.add_scaled(loaded(constants + entry), factors);
-  }
-}
+// Encoded values come from few registers, so that more than some for the sums would only be in the
+// way: so many lanes at a time.
+template <Value V>
+inline constexpr int kLanesAtATime = 4 * kRegisterBytes / static_cast<int>(sizeof(Real<V>));
 
-// The columns of a few entries, decoded, so that there is one loop for all encodings.
-struct ColumnBuffer {
-  std::int32_t numbers[kDecoded * 32];
-
-  template <class Columns>
-  [[gnu::always_inline]] IndexColumns<std::int32_t> decode(const Columns& columns, Offset begin,
-                                                           Offset end, Offset height) {
-    for (Offset entry = begin; entry < end; ++entry) {
-      for (Offset lane = 0; lane < height; ++lane) {
-        numbers[(entry - begin) * height + lane] =
-            static_cast<std::int32_t>(columns.at(entry, lane));
-      }
-    }
-    return {numbers, height};
-  }
-};
-
-template <int height, Value V>
-[[gnu::always_inline]] inline void multiply_decoded(const PackedSellView<V>& matrix,
-                                                    const Slice<V>& slice,
-                                                    const EncodedValues<V>& values, const V* x,
-                                                    Lanes<V, height>& sums) {
+template <int height, Value V, class Columns, class ColumnOfEntry>
+[[gnu::always_inline]] inline void step_encoded(const PackedSellView<V>& matrix,
+                                                const Step<V>& step, const StepVectors<V>& vectors,
+                                                const Slice<V>& slice,
+                                                const EncodedValues<V>& values,
+                                                const Columns& columns,
+                                                const ColumnOfEntry& column_of_entry) {
+  constexpr int kLanes = height < kLanesAtATime<V> ? height : kLanesAtATime<V>;
   const ColumnPlaces<V> places = places_of(values);
-  DecodedColumns<V> decoded;
-  ColumnBuffer buffer;
-  const bool dia = matrix.encodings[slice.first_slot / height] == SliceEncoding::dia;
-  Slice<V> part = slice;
-  part.values = decoded.values();
-  for (Offset begin = 0; begin < slice.width; begin += kDecoded) {
-    const Offset end = begin + kDecoded < slice.width ? begin + kDecoded : slice.width;
-    decode(values, places, begin, end, Offset{height}, decoded);
-    part.width = end - begin;
-    if (dia) {
-      multiply<V, height, DiaColumns, false>(part, dia_columns(matrix, slice, begin), x, sums);
-      continue;
+  for (Offset lane = 0; lane < slice.rows; lane += kLanes) {
+    Lanes<V, kLanes> sums;
+    for (Offset entry = 0; entry < slice.width; ++entry) {
+      Lanes<V, kLanes> factors;
+      columns.template take_from<kLanes>(vectors.x, entry, lane, factors);
+      add_column(values, places, column_of_entry(entry), lane, factors, sums);
     }
-    IndexColumns<std::int32_t> columns{};
-    with_columns(matrix, slice, [&](const auto& of_slice) STRATA_INLINE {
-      columns = buffer.decode(of_slice, begin, end, Offset{height});
-    });
-    multiply<V, height, IndexColumns<std::int32_t>, false>(part, columns, x, sums);
+    finish_slice(step, vectors, slice, Rows<V>{matrix}, sums, lane);
   }
 }
 
@@ -208,52 +175,38 @@ template <int height, Value V>
 void step_lanes(const PackedSellView<V>& matrix, const Step<V>& step, const StepVectors<V>& vectors,
                 Offset begin, Offset end) {
   for_each_slice(matrix, height, begin, end, [&](const Slice<V>& slice) STRATA_INLINE {
-    Lanes<V, height> sums;
     const EncodedValues<V> values = values_of(matrix, slice);
-    if (values.encoding == ValueEncoding::full) {
+    if (values.encoding != ValueEncoding::full) {
       with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
-        multiply(slice, columns, vectors.x, sums);
+        with_encoding(values, [&](const auto& column_of_entry) STRATA_INLINE {
+          step_encoded<height>(matrix, step, vectors, slice, values, columns, column_of_entry);
+        });
       });
-    } else if (values.encoding == ValueEncoding::constant &&
-               matrix.encodings[slice.first_slot / height] == SliceEncoding::dia) {
-      multiply_constants(slice, values, dia_columns(matrix, slice, 0), vectors.x, sums);
-    } else {
-      multiply_decoded(matrix, slice, values, vectors.x, sums);
+      return;
     }
+    Lanes<V, height> sums;
+    with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
+      multiply(slice, columns, vectors.x, sums);
+    });
     finish_slice(step, vectors, slice, Rows<V>{matrix}, sums);
   });
 }
 
 // Several vectors.
-template <int count, Value V>
-void step_slice_decoded(const PackedSellView<V>& matrix, const Step<V>& step,
-                        const StepVectors<V>& vectors, const Slice<V>& slice) {
+template <int count, Value V, class Columns>
+void step_encoded_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
+                          const StepVectors<V>& vectors, const Slice<V>& slice,
+                          const Columns& columns) {
   const EncodedValues<V> values = values_of(matrix, slice);
-  const ColumnPlaces<V> places = places_of(values);
-  DecodedColumns<V> decoded;
-  ColumnBuffer buffer;
-  Number<V> sums[32][count] = {};
-  for (Offset begin = 0; begin < slice.width; begin += kDecoded) {
-    const Offset end = begin + kDecoded < slice.width ? begin + kDecoded : slice.width;
-    decode(values, places, begin, end, slice.height, decoded);
-    IndexColumns<std::int32_t> columns{};
-    with_columns(matrix, slice, [&](const auto& of_slice) {
-      columns = buffer.decode(of_slice, begin, end, slice.height);
-    });
-    for (Offset lane = 0; lane < slice.rows; ++lane) {
-      for (Offset entry = 0; entry < end - begin; ++entry) {
-        const Offset place = entry * slice.height + lane;
-        const V* from = vectors.x + columns.at(entry, lane) * count;
-        const Number<V> value = loaded(decoded.values() + place);
-        for (int v = 0; v < count; ++v) {
-          sums[lane][v] = multiply_add(value, loaded(from + v), sums[lane][v]);
-        }
-      }
-    }
-  }
   const Rows<V> rows{matrix};
   for (Offset lane = 0; lane < slice.rows; ++lane) {
-    finish_row_of_slice(step, vectors, slice, rows, lane, sums[lane]);
+    Number<V> sums[count] = {};
+    for (Offset entry = 0; entry < slice.width; ++entry) {
+      const V* from = vectors.x + columns.at(entry, lane) * count;
+      const Number<V> value = value_at(values, entry, lane);
+      for (int v = 0; v < count; ++v) sums[v] = multiply_add(value, loaded(from + v), sums[v]);
+    }
+    finish_row_of_slice(step, vectors, slice, rows, lane, sums);
   }
 }
 
@@ -262,12 +215,13 @@ void step_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
                   const StepVectors<V>& vectors, Offset begin, Offset end) {
   for_each_slice(matrix, matrix.slice_height, begin, end, [&](const Slice<V>& slice) {
     const Offset number = slice.first_slot / slice.height;
-    if (matrix.value_encodings[number] != ValueEncoding::full) {
-      step_slice_decoded<count>(matrix, step, vectors, slice);
-      return;
-    }
+    const bool full = matrix.value_encodings[number] == ValueEncoding::full;
     with_columns(matrix, slice, [&](const auto& columns) {
-      step_slice_rowwise<count>(step, vectors, slice, columns, Rows<V>{matrix});
+      if (full) {
+        step_slice_rowwise<count>(step, vectors, slice, columns, Rows<V>{matrix});
+      } else {
+        step_encoded_rowwise<count>(matrix, step, vectors, slice, columns);
+      }
     });
   });
 }

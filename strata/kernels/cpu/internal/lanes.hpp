@@ -62,6 +62,26 @@ class Lanes {
       registers_[r] = fused<V>(broadcast(factor), loaded(from + r * kPerRegister), registers_[r]);
     }
   }
+  // factor · x in the lanes of the mask, 0 · x in the others.
+  void add_masked(V factor, std::uint32_t mask, const Lanes& x) {
+    for (int r = 0; r < kRegisters; ++r) {
+      const Mask bits = lane_bits();
+      const Mask here = (bits & static_cast<MaskElement>(mask >> (r * kPerRegister))) == bits;
+      const auto factors = (Register)((Mask)broadcast(factor) & here);
+      registers_[r] = fused<V>(factors, x.registers_[r], registers_[r]);
+    }
+  }
+  // table[code] · x, where lane i has its code in words[i], from bit `shift` on.
+  template <int bits>
+  void add_coded(const V* table, const std::uint32_t* words, int shift, const Lanes& x) {
+    for (int r = 0; r < kRegisters; ++r) {
+      Register factors;
+      for (int lane = 0; lane < kPerRegister; ++lane) {
+        factors[lane] = table[words[r * kPerRegister + lane] >> shift & ((1u << bits) - 1)];
+      }
+      registers_[r] = fused<V>(factors, x.registers_[r], registers_[r]);
+    }
+  }
   void scale(V factor) {
     for (int r = 0; r < kRegisters; ++r) registers_[r] *= factor;
   }
@@ -90,6 +110,11 @@ class Lanes {
     return numbers;
   }
   static Register broadcast(V number) { return number - Register{}; }
+  static Mask lane_bits() {
+    Mask bits;
+    for (int lane = 0; lane < kPerRegister; ++lane) bits[lane] = MaskElement{1} << lane;
+    return bits;
+  }
 
 #ifdef __AVX2__
   // 4, 8 or 16 indices as 32-bit numbers.
@@ -204,6 +229,17 @@ class Lanes<std::complex<R>, size> {
                   loaded(from + r * kPerRegister), parts_[r]);
     }
   }
+  void add_masked(Complex<R> factor, std::uint32_t mask, const Lanes& x) {
+    add_each([&](int lane) { return mask >> lane & 1 ? factor : Complex<R>{}; }, x);
+  }
+  template <int bits>
+  void add_coded(const V* table, const std::uint32_t* words, int shift, const Lanes& x) {
+    add_each(
+        [&](int lane) {
+          return STRATA_CPU_LEVEL::loaded(table + (words[lane] >> shift & ((1u << bits) - 1)));
+        },
+        x);
+  }
   void scale(Complex<R> factor) {
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
@@ -244,6 +280,16 @@ class Lanes<std::complex<R>, size> {
     Register real;
     Register imaginary;
   };
+
+  // number_of(lane) · x.
+  template <class NumberOfLane>
+  [[gnu::always_inline]] void add_each(const NumberOfLane& number_of, const Lanes& x) {
+    alignas(V) char numbers[size * sizeof(V)];
+    for (int lane = 0; lane < size; ++lane) {
+      STRATA_CPU_LEVEL::store(reinterpret_cast<V*>(numbers) + lane, number_of(lane));
+    }
+    multiply_add(reinterpret_cast<const V*>(numbers), x);
+  }
 
   // In the order in which numbers are multiplied and added one by one.
   static void add_product(Register real, Register imaginary, const Parts& b, Parts& sum) {

@@ -3,6 +3,7 @@
 // code:
 //
 //   columns.take<height>(x, entry, lanes)   lanes[i] = x[column of the entry in lane i]
+//   columns.take_from<count>(x, entry, lane, lanes)   the same of so many lanes from one on
 //   columns.at(entry, lane)                 that column
 //
 // Padding is multiplied like any entry. It has the value 0, so this changes nothing unless its x is
@@ -42,6 +43,10 @@ struct IndexColumns {
   void take(const V* x, Offset entry, Lanes<V, height_>& lanes) const {
     lanes.gather(x, columns + entry * height_);
   }
+  template <int count, Value V>
+  void take_from(const V* x, Offset entry, Offset lane, Lanes<V, count>& lanes) const {
+    lanes.gather(x, columns + entry * height + lane);
+  }
 };
 
 // How far ahead values are asked for: the hardware's own prefetching ends with the page, and
@@ -50,12 +55,12 @@ inline constexpr int kAheadBytes = 4096;
 inline constexpr int kLineBytes = 64;
 
 // Inlined, so that the sums stay in registers and are not returned through memory.
-template <Value V, int height, class Columns, bool from_memory = true>
+template <Value V, int height, class Columns>
 [[gnu::always_inline]] inline void multiply(const Slice<V>& slice, const Columns& columns,
                                             const V* x, Lanes<V, height>& sums) {
   constexpr int kBytes = static_cast<int>(sizeof(V));
   for (Offset entry = 0; entry < slice.width; ++entry) {
-    for (int lane = 0; from_memory && lane < height; lane += kLineBytes / kBytes) {
+    for (int lane = 0; lane < height; lane += kLineBytes / kBytes) {
       __builtin_prefetch(slice.values + entry * height + lane + kAheadBytes / kBytes);
     }
     Lanes<V, height> factors;
@@ -74,31 +79,32 @@ template <Value V, int height>
   sums.store(vectors.out + first_row);
 }
 
-// out for any other slice, whose sums may contain what padding let through.
+// out for any other lanes [begin, end) of a slice, whose sums may contain what padding let through.
 template <Value V, class Rows>
 [[gnu::noinline]] void finish_row_by_row(const Step<V>& step, const StepVectors<V>& vectors,
                                          const Slice<V>& slice, const Rows& rows, const V* sums,
-                                         bool finite) {
-  for (Offset lane = 0; lane < slice.rows; ++lane) {
-    Number<V> sum = loaded(sums + lane);
+                                         bool finite, Offset begin, Offset end) {
+  for (Offset lane = begin; lane < end; ++lane) {
+    Number<V> sum = loaded(sums + lane - begin);
     if (!finite) rows.sum_entries(slice, lane, vectors.x, 1, &sum);
     finish(step, vectors, rows.row_at(slice.first_slot + lane), sum);
   }
 }
 
-// out from the sums of a slice.
-template <Value V, int height, class Rows>
+// out from the sums of a slice, or of so many of its lanes from one on.
+template <Value V, int lanes, class Rows>
 [[gnu::always_inline]] inline void finish_slice(const Step<V>& step, const StepVectors<V>& vectors,
                                                 const Slice<V>& slice, const Rows& rows,
-                                                Lanes<V, height>& sums) {
+                                                Lanes<V, lanes>& sums, Offset first_lane = 0) {
   const bool finite = sums.all_finite();
-  if (finite && slice.rows == height && !rows.sorted()) {
-    finish_lanes(step, vectors, slice.first_slot, sums);
+  if (finite && slice.rows >= first_lane + lanes && !rows.sorted()) {
+    finish_lanes(step, vectors, slice.first_slot + first_lane, sums);
     return;
   }
-  alignas(V) std::byte numbers[height * sizeof(V)];
+  alignas(V) std::byte numbers[lanes * sizeof(V)];
   sums.store(reinterpret_cast<V*>(numbers));
-  finish_row_by_row(step, vectors, slice, rows, reinterpret_cast<const V*>(numbers), finite);
+  finish_row_by_row(step, vectors, slice, rows, reinterpret_cast<const V*>(numbers), finite,
+                    first_lane, slice.rows < first_lane + lanes ? slice.rows : first_lane + lanes);
 }
 
 // out for one row from its sums of `count` vectors.

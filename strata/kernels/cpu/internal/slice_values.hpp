@@ -1,6 +1,5 @@
-// The values of a slice of packed SELL (formats/value_encoding.hpp) for the kernels of a level:
-// decoded a few columns at a time into a buffer that stays in the fastest cache, where they look as
-// full values do. A row is therefore added up in the same order whatever its encoding.
+// The values of a slice of packed SELL (formats/value_encoding.hpp) for the kernels of a level. A
+// row is added up in the same order whatever its encoding, and with the same products.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +7,7 @@
 
 #include "strata/base/types.hpp"
 #include "strata/formats/value_encoding.hpp"
+#include "strata/kernels/cpu/internal/lanes.hpp"
 #include "strata/kernels/cpu/internal/numbers.hpp"
 
 namespace strata::cpu::STRATA_CPU_LEVEL {
@@ -98,53 +98,47 @@ inline Number<V> value_at(const EncodedValues<V>& values, Offset entry, Offset l
   }
 }
 
-// The values of one column of a slice, one after the other. Inlined, so that the height is a
-// constant where the caller has one.
-template <Value V>
-[[gnu::always_inline]] inline void decode_column(const EncodedValues<V>& values,
-                                                 const ColumnPlaces<V>& places, Offset entry,
-                                                 Offset height, V* to) {
-  const ValueEncoding encoding = column_of(values, entry).encoding;
-  const Offset number = column_of(values, entry).number;
-  const auto by_codes = [&]<int per_word>(const std::uint32_t* words, Constant<per_word>) {
-    const std::uint32_t* from = words + number / per_word * height;
-    for (Offset lane = 0; lane < height; ++lane) {
-      store(to + lane, loaded(values.table + code_in<per_word>(from[lane], number)));
-    }
-  };
-  switch (encoding) {
-    case ValueEncoding::constant:
-    case ValueEncoding::masked: {
-      const Number<V> constant = loaded(places.constants + number);
-      const std::uint32_t mask = places.masks != nullptr ? places.masks[number] : ~std::uint32_t{};
-      for (Offset lane = 0; lane < height; ++lane) {
-        store(to + lane, mask >> lane & 1 ? constant : Number<V>{});
-      }
+// Adds a column of a slice times x to the sums of so many lanes from one on.
+template <int count, Value V>
+[[gnu::always_inline]] inline void add_column(const EncodedValues<V>& values,
+                                              const ColumnPlaces<V>& places, ColumnOf column,
+                                              Offset first_lane, const Lanes<V, count>& x,
+                                              Lanes<V, count>& sums) {
+  const Offset number = column.number;
+  switch (column.encoding) {
+    case ValueEncoding::constant: sums.add_scaled(loaded(places.constants + number), x); break;
+    case ValueEncoding::masked:
+      sums.add_masked(loaded(places.constants + number), places.masks[number] >> first_lane, x);
       break;
-    }
-    case ValueEncoding::dict8: by_codes(places.dict8, Constant<4>()); break;
-    case ValueEncoding::dict16: by_codes(places.dict16, Constant<2>()); break;
-    default:
-      __builtin_memcpy(static_cast<void*>(to), places.full + number * height,
-                       static_cast<std::size_t>(height) * sizeof(V));
+    case ValueEncoding::dict8:
+      sums.template add_coded<8>(values.table,
+                                 places.dict8 + number / 4 * values.height + first_lane,
+                                 static_cast<int>(number % 4 * 8), x);
       break;
+    case ValueEncoding::dict16:
+      sums.template add_coded<16>(values.table,
+                                  places.dict16 + number / 2 * values.height + first_lane,
+                                  static_cast<int>(number % 2 * 16), x);
+      break;
+    default: sums.multiply_add(places.full + number * values.height + first_lane, x); break;
   }
 }
 
-// Columns that are decoded at a time, and room for them in slices of any height.
-inline constexpr Offset kDecoded = 8;
-template <Value V>
-struct DecodedColumns {
-  alignas(64) std::byte bytes[kDecoded * 32 * sizeof(V)];
-
-  V* values() { return reinterpret_cast<V*>(bytes); }
-};
-template <Value V>
-[[gnu::always_inline]] inline void decode(const EncodedValues<V>& values,
-                                          const ColumnPlaces<V>& places, Offset begin, Offset end,
-                                          Offset height, DecodedColumns<V>& to) {
-  for (Offset entry = begin; entry < end; ++entry) {
-    decode_column(values, places, entry, height, to.values() + (entry - begin) * height);
+// body(column_of) with what tells the column of an entry. Where all columns have one encoding, it
+// is a constant.
+template <Value V, class Body>
+[[gnu::always_inline]] inline void with_encoding(const EncodedValues<V>& values, const Body& body) {
+  switch (values.encoding) {
+    case ValueEncoding::constant:
+      body([](Offset entry) STRATA_INLINE { return ColumnOf{ValueEncoding::constant, entry}; });
+      break;
+    case ValueEncoding::masked:
+      body([](Offset entry) STRATA_INLINE { return ColumnOf{ValueEncoding::masked, entry}; });
+      break;
+    case ValueEncoding::dict8:
+      body([](Offset entry) STRATA_INLINE { return ColumnOf{ValueEncoding::dict8, entry}; });
+      break;
+    default: body([&](Offset entry) STRATA_INLINE { return column_of(values, entry); }); break;
   }
 }
 
