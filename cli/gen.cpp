@@ -25,7 +25,9 @@ std::string list_of_generators() {
   for (const GeneratorHelp& generator : generator_help()) {
     text += fmt::format("  {:<44} {}\n", generator.usage, generator.summary);
   }
-  return text;
+  return text +
+         "Keys of all of them:\n"
+         "  seed=S, shuffle=1, coefficients=random, coefficients=N (N distinct values)\n";
 }
 
 void run_gen(const GenOptions& options, const std::vector<std::string>& words) {

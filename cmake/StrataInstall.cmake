@@ -12,7 +12,7 @@ set(public_headers strata.hpp gpu.hpp kernels/cpu/levels.hpp kernels/cpu/step.hp
     kernels/reference/spmv.hpp)
 set(private_headers
   base/identity.hpp base/instantiate.hpp base/random.hpp
-  gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
+  gen/coefficients.hpp gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
   io/replace_file.hpp
   machine/fit.hpp
   measure/peers.hpp measure/gpu/peers.hpp measure/gpu/poison.hpp

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +31,20 @@ inline double smallest_eigenvalue(const Matrix& matrix) {
   return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense(matrix), Eigen::EigenvaluesOnly)
       .eigenvalues()
       .minCoeff();
+}
+
+// FNV-1a over the bytes of the arrays.
+inline std::uint64_t checksum(const Matrix& matrix) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  const auto add = [&](const auto& array) {
+    for (const std::byte byte : std::as_bytes(array)) {
+      hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
+    }
+  };
+  add(matrix.row_offsets());
+  add(matrix.columns());
+  add(matrix.values());
+  return hash;
 }
 
 inline Offset row_length(const Matrix& matrix, std::int32_t row) {
