@@ -23,29 +23,10 @@ inline Matrix make(std::string_view spec) {
   return generate<double, std::int32_t>(spec);
 }
 
-inline Eigen::MatrixXd dense(const Matrix& matrix) {
-  return to_eigen(matrix).toDense();
-}
-
-inline double smallest_eigenvalue(const Matrix& matrix) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense(matrix), Eigen::EigenvaluesOnly)
-      .eigenvalues()
-      .minCoeff();
-}
-
+Eigen::MatrixXd dense(const Matrix& matrix);
+double smallest_eigenvalue(const Matrix& matrix);
 // FNV-1a over the bytes of the arrays.
-inline std::uint64_t checksum(const Matrix& matrix) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const auto add = [&](const auto& array) {
-    for (const std::byte byte : std::as_bytes(array)) {
-      hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
-    }
-  };
-  add(matrix.row_offsets());
-  add(matrix.columns());
-  add(matrix.values());
-  return hash;
-}
+std::uint64_t checksum(const Matrix& matrix);
 
 inline Offset row_length(const Matrix& matrix, std::int32_t row) {
   return matrix.pattern().row_length(row);
