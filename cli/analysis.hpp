@@ -44,8 +44,8 @@ struct CountedMatrix {
   AnyMatrix matrix;
   MatrixStatistics statistics;
 };
-// Loads a matrix and counts it. Each step tells the document what it found, so that an interruption
-// loses one step at most.
+// Loads a matrix and counts it. Each step adds what it found to the document, so that an
+// interruption loses one step at most.
 CountedMatrix load_and_count(const MatrixSource& source, const CommonOptions& options,
                              ResultDocument& document, Progress& progress);
 

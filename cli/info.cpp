@@ -90,7 +90,7 @@ std::string value_text(const InfoProfile& profile) {
   return text;
 }
 
-// The lines of facts above the picture: a name and what there is to say about it.
+// The lines above the spy plot: a name and a statement each.
 std::string profile_lines(const InfoProfile& profile) {
   const MatrixStatistics& s = profile.statistics;
   const RowLengths& lengths = s.row_lengths;
@@ -131,7 +131,7 @@ std::string profile_lines(const InfoProfile& profile) {
 
 std::vector<std::string> histogram_lines(const MatrixStatistics& statistics) {
   constexpr int kBarWidth = 14;
-  constexpr double kThinnestBar = 1.0 / (8 * kBarWidth);  // a single row is still seen
+  constexpr double kThinnestBar = 1.0 / (8 * kBarWidth);  // a single row stays visible
   std::vector<std::string> lines{"rows by their number of entries"};
   Offset most = 1;
   for (const LengthBin& bin : statistics.row_lengths.histogram) most = std::max(most, bin.rows);
@@ -198,12 +198,12 @@ std::string bound_lines(const InfoProfile& profile) {
 std::string report(const InfoProfile& profile) {
   std::string text = profile.source.name + "\n" + profile_lines(profile) + "\n";
   if (!profile.spy_plot.empty()) {
-    text += interleaved(profile.spy_plot, histogram_lines(profile.statistics), 2, 2) + "\n";
+    text += in_two_columns(profile.spy_plot, histogram_lines(profile.statistics), 2, 2) + "\n";
   }
   return text + format_table(profile) + "\n" + bound_lines(profile);
 }
 
-// Each step tells the document what it found, so that an interruption loses one step at most.
+// Each step adds what it found to the document, so that an interruption loses one step at most.
 std::string run_info(const InfoOptions& options, ResultDocument& document, Progress& progress) {
   if (!options.spy_plot.empty()) require_spy_plot_name(options.spy_plot);
   InfoProfile profile;
@@ -216,7 +216,7 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
   progress.start("drawing");
   profile.spy_plot = draw(matrix);
   if (!options.spy_plot.empty()) {
-    const CleanUpTemporary timeout(options.spy_plot);
+    const CleanUpTemporary clean_up(options.spy_plot);
     draw_to_file(matrix, options.spy_plot);
   }
 
@@ -238,13 +238,15 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
 void add_info(CommandLine& line) {
   auto options = std::make_shared<InfoOptions>();
   CommandOptions command = line.add_command(
-      "info", "What a matrix looks like, and how many bytes it takes in every format");
+      "info", "The structure of a matrix, and how many bytes it takes in every format");
   add_matrix_argument(command, options->matrix);
-  command.add("--picture", options->spy_plot, "Also write a spy plot to FILE.png or FILE.svg")
+  command
+      .add("--spy-plot,--picture", options->spy_plot,
+           "Also write a spy plot to FILE.png or FILE.svg")
       .type_name("FILE");
   add_common_options(command, options->common);
   add_type_options(command, options->common);
-  command.set_example("strata info stencil27:32x32x32 --picture pattern.png");
+  command.set_example("strata info stencil27:32x32x32 --spy-plot pattern.png");
   set_work(command, options, run_info);
 }
 

@@ -31,7 +31,7 @@ struct ModelOptions {
   std::string matrix;
   std::vector<int> powers{6};
   std::string backend;  // empty: cpu, or the GPU of the file
-  std::string gpu;      // a file with the facts of a GPU that is elsewhere
+  std::string gpu;      // a file with the profile of a GPU of another machine
 };
 
 // Bytes per flop by some model.
@@ -54,7 +54,7 @@ struct ModelledDevice {
   double memory = 0;  // bytes per second
   std::vector<CacheTarget> targets;
   HockneyFit hockney;
-  std::string pieces;                              // of what the ramp-up is
+  std::string pieces;                              // what begins with the latency of the fit
   std::vector<Offset> piece_bytes;                 // to show
   bool write_allocate = true;                      // see VectorTraffic
   KernelTarget kernels = KernelTarget::processor;  // of formats that count
@@ -220,7 +220,7 @@ Json balance_json(const BalanceLine& line, const ModelledDevice& device, double 
            {{"gflops", device.memory / line.bytes_per_flop / 1e9},
             {"bound", "dram"},
             {"model", "roofline"},
-            {"ramp_up_gflops", from_pieces / line.bytes_per_flop / 1e9}}}};
+            {"with_latency_gflops", from_pieces / line.bytes_per_flop / 1e9}}}};
 }
 
 Json power_json(const PowerLine& line, const std::string& backend, double plain) {
@@ -274,7 +274,7 @@ std::string model_on(const ModelledDevice& device, const CountedMatrix& counted,
              best->model);
 }
 
-// The facts in a file that `strata machine` has stored, perhaps on another machine.
+// The profile in a file that `strata machine` has stored, perhaps on another machine.
 KnownGpu load_gpu(const std::string& path) {
   try {
     std::optional<gpu::GpuProfile> profile = gpu::load_profile(path);
@@ -285,7 +285,7 @@ KnownGpu load_gpu(const std::string& path) {
   }
 }
 
-// What is modelled: the processor, the GPU here, or the one of the file in its place.
+// What is modelled: the processor, the GPU of this machine, or the one of the file in its place.
 struct Modelled {
   bool cpu = false;
   std::optional<KnownGpu> gpu;

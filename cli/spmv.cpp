@@ -1,4 +1,4 @@
-// strata spmv: plain products, format by format, beside those of other libraries.
+// strata spmv: plain products, format by format, compared with those of other libraries.
 
 #include <fmt/format.h>
 
