@@ -4,12 +4,13 @@
 
 #include <memory>
 
-#include "cli/analysis.hpp"
 #include "cli/parts/commands.hpp"
+#include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/document.hpp"
 #include "cli/parts/run_command.hpp"
 #include "cli/parts/writing.hpp"
 #include "strata/io/spy_plot.hpp"
+#include "strata/measure/matrix_analysis.hpp"
 #include "strata/measure/product_result.hpp"
 
 namespace strata::cli {
@@ -24,7 +25,7 @@ struct InfoOptions {
 
 struct InfoProfile {
   MatrixSource source;
-  TypeSizes sizes;
+  ProductWork work;
   MatrixStatistics statistics;
   std::optional<LevelSummary> levels;
   std::vector<std::string> spy_plot;
@@ -54,11 +55,11 @@ Json format_json(const InfoProfile& profile, const FormatSummary& format) {
     result["refused"] = format.refusal;
     return result;
   }
-  result["bytes"] = {{"minimum", minimum_bytes(profile.statistics, profile.sizes)},
+  result["bytes"] = {{"minimum", profile.work.minimum_bytes()},
                      {"format", format.footprint->bytes()},
                      {"values", format.footprint->value_bytes},
                      {"indices", format.footprint->index_bytes},
-                     {"vectors", vector_bytes(profile.statistics, profile.sizes)}};
+                     {"vectors", profile.work.vector_bytes()}};
   result["bytes_per_nonzero"] = format.footprint->bytes_per_entry();
   result["fill"] = format.footprint->fill();
   for (const NamedNumber& encoding : format.encodings) {
@@ -161,7 +162,7 @@ std::string encodings_text(const FormatSummary& format) {
 
 std::string format_table(const InfoProfile& profile) {
   Table table({"format", "bytes", "per nonzero", "with x and y", "fill", ""});
-  const double vectors = per_entry(profile, vector_bytes(profile.statistics, profile.sizes));
+  const double vectors = per_entry(profile, profile.work.vector_bytes());
   for (const FormatSummary& format : profile.formats) {
     if (!format.footprint) {
       table.add({format.label, "-", "-", "-", "-", format.refusal});
@@ -178,20 +179,20 @@ std::string format_table(const InfoProfile& profile) {
 std::string bound_lines(const InfoProfile& profile) {
   const MatrixStatistics& s = profile.statistics;
   if (s.entries == 0) return "";
-  const Offset minimum = minimum_bytes(s, profile.sizes);
+  const Offset minimum = profile.work.minimum_bytes();
   std::string text = fmt::format(
       "  lower bound   {:.2f} B per nonzero: {} for its value, {:.2f} to read x and write y once\n",
-      per_entry(profile, minimum), profile.sizes.value_bytes,
-      per_entry(profile, vector_bytes(s, profile.sizes)));
+      per_entry(profile, minimum), profile.work.value_bytes,
+      per_entry(profile, profile.work.vector_bytes()));
   if (s.value_symmetry != Symmetry::general) {
     const Offset half = (s.entries + s.diagonal_entries) / 2;
     text += fmt::format(
         "                {:.2f} B when only one half is stored\n",
-        per_entry(profile, half * profile.sizes.value_bytes + vector_bytes(s, profile.sizes)));
+        per_entry(profile, half * profile.work.value_bytes + profile.work.vector_bytes()));
   }
   text += fmt::format(
       "  code balance  {:.2f} B/flop for CSR when x is loaded once (Hager/Wellein, α = 1/nnzr)\n",
-      csr_code_balance(s, profile.sizes));
+      profile.work.csr_balance());
   return text;
 }
 
@@ -210,25 +211,25 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
   profile.source = find_matrix(options.matrix);
   const auto [matrix, statistics] =
       load_and_count(profile.source, options.common, document, progress);
-  profile.sizes = sizes_of(matrix);
+  profile.work = work_of(matrix);
   profile.statistics = statistics;
 
   progress.start("drawing");
-  profile.spy_plot = draw(matrix);
+  profile.spy_plot =
+      std::visit([](const auto& csr) { return text_spy_plot(csr.pattern()); }, matrix);
   if (!options.spy_plot.empty()) {
     const CleanUpTemporary clean_up(options.spy_plot);
-    draw_to_file(matrix, options.spy_plot);
+    std::visit([&](const auto& csr) { write_spy_plot(options.spy_plot, csr.pattern()); }, matrix);
   }
 
   progress.start("searching levels");
-  profile.levels = find_level_profile(matrix);
+  profile.levels = level_summary(matrix);
   if (profile.levels) document.describe_matrix(level_json(*profile.levels));
 
-  for (FormatSpec& spec : usual_specs(profile.statistics)) {
-    FormatSummary& format = profile.formats.emplace_back(std::move(spec));
-    progress.start("sizing " + format.label);
-    measure_format(matrix, format);
-    document.add_result(format_json(profile, format));
+  for (const FormatSpec& spec : usual_specs(profile.statistics)) {
+    progress.start("sizing " + label_of(spec));
+    profile.formats.push_back(format_summary(matrix, spec));
+    document.add_result(format_json(profile, profile.formats.back()));
   }
   return report(profile);
 }

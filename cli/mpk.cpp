@@ -7,9 +7,9 @@
 #include <memory>
 #include <optional>
 
-#include "cli/analysis.hpp"
 #include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
+#include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/gpu.hpp"
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/power_settings.hpp"

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <filesystem>
 
-#include "cli/analysis.hpp"
 #include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/version.hpp"
+#include "strata/measure/matrix_analysis.hpp"
 
 namespace strata::cli {
 
@@ -24,7 +24,7 @@ Symmetry symmetry_to_write(const WritingOptions& options, const MatrixSource& so
   if (options.symmetry.empty()) {
     return source.header ? source.header->symmetry : Symmetry::general;
   }
-  if (options.symmetry == "auto") return find_statistics(matrix).value_symmetry;
+  if (options.symmetry == "auto") return statistics_of(matrix).value_symmetry;
   for (const Symmetry symmetry : kSymmetries) {
     if (options.symmetry == name_of(symmetry)) return symmetry;
   }
