@@ -33,7 +33,7 @@ std::string list_of_generators() {
 void run_gen(const GenOptions& options, const std::vector<std::string>& words) {
   if (!is_generator_spec(options.spec)) {
     throw Failure(ExitStatus::usage,
-                  fmt::format("{}: is no generator; 'strata gen --help' lists them", options.spec));
+                  fmt::format("{}: not a generator; 'strata gen --help' lists them", options.spec));
   }
   run_writing(options.spec, options.writing, options.common, words);
 }

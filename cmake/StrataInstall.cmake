@@ -3,7 +3,7 @@
 
 include(CMakePackageConfigHelpers)
 
-# Public headers are those that strata/strata.hpp and strata/gpu.hpp reach: the headers of these
+# Public headers are those that strata/strata.hpp and strata/gpu.hpp include: the headers of these
 # folders but for a few, and those of two kernels. tests/install checks that the lists agree.
 set(public_folders base bench formats gen io machine machine/gpu measure model order plans schedule
     device plans/gpu measure/gpu)

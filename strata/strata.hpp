@@ -90,6 +90,7 @@
 #include "strata/bench/timing.hpp"
 #include "strata/measure/contest.hpp"
 #include "strata/measure/json.hpp"
+#include "strata/measure/matrix_analysis.hpp"
 #include "strata/measure/peer.hpp"
 #include "strata/measure/power_contest.hpp"
 #include "strata/measure/power_formulas.hpp"

@@ -193,7 +193,7 @@ TEST_F(GpuLevelPlanTest, AWorkspaceServesVectorsAtAnyAddress) {
   for (const PowerStrategy strategy : kByLevels) {
     for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
       PowerOptions options = level_options(strategy);
-      options.format = Format::csr;  // no empty positions: both orders have the same length
+      options.format = Format::csr;  // no padded rows: both orders have the same length
       options.vector_order = order;
       options.power = 3;
       const auto plan = plan_powers(matrix, options, stream());
