@@ -14,8 +14,8 @@ namespace strata::gpu::detail {
 
 namespace {
 
-// How many sweeps over rows in one order are timed, the most promising first; and of levels, if
-// they are asked for.
+// How many sweeps over rows in one order are timed, the most promising first; and of levels in
+// every share of the cache, if they are asked for.
 constexpr std::size_t kTimed = 4;
 // How much more device memory planning may take than a plan.
 constexpr double kMemoryFactor = 2.5;
@@ -67,12 +67,13 @@ void Autotuner<V>::autotune(std::vector<Proposal<V>>& proposals) {
 // From proposals in the order of their predictions.
 template <Value V>
 std::vector<Proposal<V>*> Autotuner<V>::favourites(std::vector<Proposal<V>>& proposals) const {
-  std::map<const Rows*, std::size_t> timed;
+  std::map<std::pair<const Rows*, double>, std::size_t> timed;
   std::vector<Proposal<V>*> chosen;
   for (Proposal<V>& proposal : proposals) {
     const PowerCandidate& candidate = proposal.candidate;
     if (chooses() && is_by_levels(candidate.strategy)) continue;
-    if (!candidate.plain() && timed[proposal.rows.get()]++ >= kTimed) continue;
+    const std::pair kind{static_cast<const Rows*>(proposal.rows.get()), candidate.cache_share};
+    if (!candidate.plain() && timed[kind]++ >= kTimed) continue;
     chosen.push_back(&proposal);
   }
   return chosen;

@@ -106,9 +106,10 @@ template <Value V>
 void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
   const bool for_the_cache = must_level() || (blocks() && chooses());
   const Offset layout_bytes =
-      for_the_cache
-          ? std::clamp<Offset>(group_bytes(block_sizes().front()) / kLayoutShare, 1, kLayoutBytes)
-          : kLayoutBytes;
+      for_the_cache ? std::clamp<Offset>(
+                          group_bytes(cache_shares().front(), block_sizes().front()) / kLayoutShare,
+                          1, kLayoutBytes)
+                    : kLayoutBytes;
   auto layout =
       strata::detail::choose_layout(matrix_, structure, options_, layout_bytes, entry_bytes_);
   SharedRows rows;
@@ -171,17 +172,33 @@ std::vector<int> Proposals<V>::block_sizes() const {
   return strata::detail::block_sizes(options_.power, options_.block);
 }
 
-// What windows in the L2 cache may fill.
+// Of the L2 cache that windows may fill, the smallest first. Larger ones than that of the cache are
+// a matter of timing: by their prediction they lose.
 template <Value V>
-Offset Proposals<V>::window_budget() const {
-  const Offset l2 =
-      prepared_.profile.device == device_ ? l2_bytes_of(prepared_.profile) : device_.l2_bytes;
-  return strata::detail::window_budget(options_, l2, kGpuCacheShare);
+std::vector<double> Proposals<V>::cache_shares() const {
+  if (options_.cache_share > 0) return {options_.cache_share};
+  std::vector<double> shares{kGpuCacheShare};
+  if (must_level() && options_.autotune) {
+    shares.insert(shares.end(), std::begin(kLargerGpuCacheShares), std::end(kLargerGpuCacheShares));
+  }
+  return shares;
 }
 
 template <Value V>
-Offset Proposals<V>::group_bytes(int block) const {
-  return strata::detail::level_group_bytes(window_budget(), block);
+Offset Proposals<V>::window_budget(double share) const {
+  const Offset l2 =
+      prepared_.profile.device == device_ ? l2_bytes_of(prepared_.profile) : device_.l2_bytes;
+  return strata::detail::window_budget(options_, l2, share);
+}
+
+template <Value V>
+Offset Proposals<V>::group_bytes(double share, int block) const {
+  return strata::detail::level_group_bytes(window_budget(share), block);
+}
+
+template <Value V>
+double Proposals<V>::entry_bytes_of(const StoredForm<V>& form) const {
+  return static_cast<double>(form.bytes()) / static_cast<double>(matrix_.nnz());
 }
 
 template <Value V>
@@ -203,31 +220,26 @@ void Proposals<V>::propose_plain(const SharedRows& rows, const SharedForm& form)
   all_.push_back({candidate, rows, form, {}, nullptr});
 }
 
-// cut(entries) puts rows into groups of about so many. Proposed are all blocks of what was asked
-// for, or the most promising one of each strategy.
+// cut(entries) puts rows into groups of about so many. Proposed are all blocks and shares of what
+// was asked for, or the most promising block of each strategy.
 template <Value V>
 template <class Cut>
 void Proposals<V>::propose_by_levels(const SharedRows& rows, const SharedForm& form,
                                      const Cut& cut) {
-  const double entry_bytes =
-      static_cast<double>(form->bytes()) / static_cast<double>(matrix_.nnz());
   std::vector<Proposal<V>> by_levels;
   for (const int block : block_sizes()) {
-    const double entries = static_cast<double>(group_bytes(block)) / entry_bytes;
-    const auto groups =
-        std::make_shared<LevelCut>(cut(std::max<Offset>(static_cast<Offset>(entries), 1)));
-    if (chooses() && groups->groups() < 2 * block) continue;  // too few for a window
-    for (const PowerStrategy strategy : {PowerStrategy::levels, PowerStrategy::graph}) {
-      if (!chooses() && strategy != options_.strategy) continue;
-      PowerCandidate candidate = candidate_of(strategy, *rows, *form);
-      candidate.placement = WindowPlacement::l2;
-      candidate.block = block;
-      candidate.window_bytes =
-          static_cast<Offset>(entry_bytes * static_cast<double>(groups->largest_entries()) *
-                              static_cast<double>(std::min<Offset>(block + 1, groups->groups())));
-      predict_levels(candidate, powers_in(*rows),
-                     {groups->groups(), strategy == PowerStrategy::graph}, prepared_.profile);
-      by_levels.push_back({candidate, rows, form, {}, groups});
+    std::shared_ptr<LevelCut> smaller;
+    for (const double share : cache_shares()) {
+      const double entries = static_cast<double>(group_bytes(share, block)) / entry_bytes_of(*form);
+      const auto groups =
+          std::make_shared<LevelCut>(cut(std::max<Offset>(static_cast<Offset>(entries), 1)));
+      if (chooses() && groups->groups() < 2 * block) continue;  // too few for a window
+      if (smaller && std::ranges::equal(smaller->group_rows(), groups->group_rows())) continue;
+      smaller = groups;
+      for (const PowerStrategy strategy : {PowerStrategy::levels, PowerStrategy::graph}) {
+        if (!chooses() && strategy != options_.strategy) continue;
+        by_levels.push_back(by_cut(strategy, {block, share}, rows, form, groups));
+      }
     }
   }
   if (chooses()) {
@@ -239,6 +251,22 @@ void Proposals<V>::propose_by_levels(const SharedRows& rows, const SharedForm& f
     by_levels.erase(rest.begin(), rest.end());
   }
   std::ranges::move(by_levels, std::back_inserter(all_));
+}
+
+template <Value V>
+Proposal<V> Proposals<V>::by_cut(PowerStrategy strategy, const WindowShape& window,
+                                 const SharedRows& rows, const SharedForm& form,
+                                 const std::shared_ptr<LevelCut>& cut) const {
+  PowerCandidate candidate = candidate_of(strategy, *rows, *form);
+  candidate.placement = WindowPlacement::l2;
+  candidate.block = window.block;
+  candidate.cache_share = window.share;
+  candidate.window_bytes =
+      static_cast<Offset>(entry_bytes_of(*form) * static_cast<double>(cut->largest_entries()) *
+                          static_cast<double>(std::min<Offset>(window.block + 1, cut->groups())));
+  predict_levels(candidate, powers_in(*rows), {cut->groups(), strategy == PowerStrategy::graph},
+                 prepared_.profile);
+  return {candidate, rows, form, {}, cut};
 }
 
 // Heights whose slices are small beside a tile, the tallest: threads then need no shuffles.
@@ -311,7 +339,7 @@ void Proposals<V>::propose_sweep(const SharedRows& rows, const std::shared_ptr<T
       layout.window_tiles * tiles.record_bytes / std::max<Offset>(tiles.tiles, 1);
   // Windows in shared memory are as large as it is; in the L2 cache they heed what was asked for.
   const bool limited = options_.cache_bytes > 0 && shape.placement == WindowPlacement::l2;
-  if (limited && candidate.window_bytes > window_budget()) return;
+  if (limited && candidate.window_bytes > window_budget(kGpuCacheShare)) return;
   const auto distance = static_cast<double>(tiles.dependency_distance[shape.power]);
   predict_sweeps(candidate, powers_in(*rows),
                  {.tiles = static_cast<double>(tiles.tiles),

@@ -60,6 +60,12 @@ class Proposals {
   using SharedRows = std::shared_ptr<const Rows>;
   using SharedForm = std::shared_ptr<StoredForm<V>>;
 
+  // Of levels.
+  struct WindowShape {
+    int block = 1;     // powers per sweep
+    double share = 1;  // of the L2 cache
+  };
+
   bool chooses() const { return options_.strategy == PowerStrategy::automatic; }
   PatternView<std::int32_t> pattern() const { return matrix_.pattern(); }
   bool blocks() const;
@@ -69,14 +75,18 @@ class Proposals {
   SharedRows make_rows(const RowOrder& kind, PaddedOrder<std::int32_t> order);
   std::vector<StoredFormat> formats_for(const StoredFormat& best) const;
   std::vector<int> block_sizes() const;
-  Offset window_budget() const;
-  Offset group_bytes(int block) const;
+  std::vector<double> cache_shares() const;
+  Offset window_budget(double share) const;
+  Offset group_bytes(double share, int block) const;
+  double entry_bytes_of(const StoredForm<V>& form) const;
   PowersToPredict powers_in(const Rows& rows) const;
 
   void propose_plain(const SharedRows& rows, const SharedForm& form);
 
   template <class Cut>
   void propose_by_levels(const SharedRows& rows, const SharedForm& form, const Cut& cut);
+  Proposal<V> by_cut(PowerStrategy strategy, const WindowShape& window, const SharedRows& rows,
+                     const SharedForm& form, const std::shared_ptr<LevelCut>& cut) const;
 
   Offset height_for(const Csr<V, std::int32_t>& in_order, Offset tile_bytes) const;
   bool has_long_rows(Offset height) const;
