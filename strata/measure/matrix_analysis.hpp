@@ -5,8 +5,7 @@
 //   const strata::MatrixStatistics statistics = strata::statistics_of(matrix);
 //   for (const strata::FormatSpec& spec : strata::usual_specs(statistics)) {
 //     const strata::FormatSummary format = strata::format_summary(matrix, spec);
-//     if (format.footprint) std::printf("%s: %g\n", format.label.c_str(),
-//     format.footprint->fill());
+//     if (format.footprint) std::cout << format.label << format.footprint->bytes() << '\n';
 //   }
 #pragma once
 
