@@ -5,14 +5,15 @@
 #include <memory>
 #include <optional>
 
-#include "cli/analysis.hpp"
 #include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
+#include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/gpu.hpp"
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/power_settings.hpp"
 #include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
+#include "strata/measure/matrix_analysis.hpp"
 #include "strata/measure/power_result.hpp"
 #ifdef STRATA_HAS_GPU
 #include "strata/device/device.hpp"
@@ -85,13 +86,11 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
   if (on_gpu) gpu = find_gpu(options.common.device, document, progress);
   if (on_processor) find_machine(document, progress);
   const MatrixSource source = find_matrix(options.matrix);
-  const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
+  const AnyMatrix matrix = load_and_count(source, options.common, document, progress).matrix;
 
   std::string text;
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "\n") + more; };
-  const double flops_of_a_product = sizes_of(matrix).flops_per_entry *
-                                    static_cast<double>(statistics.entries) *
-                                    settings.sweep.options.vectors;
+  const double flops_of_a_product = work_of(matrix).flops() * settings.sweep.options.vectors;
   const auto explanation_of = [&](int power, Offset cache_bytes, PowerStrategy strategy) {
     return Explanation{{.options = settings.options_for(power, cache_bytes, strategy),
                         .precision = precision_of(matrix),

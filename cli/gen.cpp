@@ -25,13 +25,15 @@ std::string list_of_generators() {
   for (const GeneratorHelp& generator : generator_help()) {
     text += fmt::format("  {:<44} {}\n", generator.usage, generator.summary);
   }
-  return text;
+  return text +
+         "Keys of all of them:\n"
+         "  seed=S, shuffle=1, coefficients=random, coefficients=N (N distinct values)\n";
 }
 
 void run_gen(const GenOptions& options, const std::vector<std::string>& words) {
   if (!is_generator_spec(options.spec)) {
     throw Failure(ExitStatus::usage,
-                  fmt::format("{}: is no generator; 'strata gen --help' lists them", options.spec));
+                  fmt::format("{}: not a generator; 'strata gen --help' lists them", options.spec));
   }
   run_writing(options.spec, options.writing, options.common, words);
 }

@@ -4,12 +4,13 @@
 
 #include <memory>
 
-#include "cli/analysis.hpp"
 #include "cli/parts/commands.hpp"
+#include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/document.hpp"
 #include "cli/parts/run_command.hpp"
 #include "cli/parts/writing.hpp"
 #include "strata/io/spy_plot.hpp"
+#include "strata/measure/matrix_analysis.hpp"
 #include "strata/measure/product_result.hpp"
 
 namespace strata::cli {
@@ -24,7 +25,7 @@ struct InfoOptions {
 
 struct InfoProfile {
   MatrixSource source;
-  TypeSizes sizes;
+  ProductWork work;
   MatrixStatistics statistics;
   std::optional<LevelSummary> levels;
   std::vector<std::string> spy_plot;
@@ -54,11 +55,11 @@ Json format_json(const InfoProfile& profile, const FormatSummary& format) {
     result["refused"] = format.refusal;
     return result;
   }
-  result["bytes"] = {{"minimum", minimum_bytes(profile.statistics, profile.sizes)},
+  result["bytes"] = {{"minimum", profile.work.minimum_bytes()},
                      {"format", format.footprint->bytes()},
                      {"values", format.footprint->value_bytes},
                      {"indices", format.footprint->index_bytes},
-                     {"vectors", vector_bytes(profile.statistics, profile.sizes)}};
+                     {"vectors", profile.work.vector_bytes()}};
   result["bytes_per_nonzero"] = format.footprint->bytes_per_entry();
   result["fill"] = format.footprint->fill();
   for (const NamedNumber& encoding : format.encodings) {
@@ -90,7 +91,7 @@ std::string value_text(const InfoProfile& profile) {
   return text;
 }
 
-// The lines of facts above the picture: a name and what there is to say about it.
+// The lines above the spy plot: a name and a statement each.
 std::string profile_lines(const InfoProfile& profile) {
   const MatrixStatistics& s = profile.statistics;
   const RowLengths& lengths = s.row_lengths;
@@ -131,7 +132,7 @@ std::string profile_lines(const InfoProfile& profile) {
 
 std::vector<std::string> histogram_lines(const MatrixStatistics& statistics) {
   constexpr int kBarWidth = 14;
-  constexpr double kThinnestBar = 1.0 / (8 * kBarWidth);  // a single row is still seen
+  constexpr double kThinnestBar = 1.0 / (8 * kBarWidth);  // a single row stays visible
   std::vector<std::string> lines{"rows by their number of entries"};
   Offset most = 1;
   for (const LengthBin& bin : statistics.row_lengths.histogram) most = std::max(most, bin.rows);
@@ -161,7 +162,7 @@ std::string encodings_text(const FormatSummary& format) {
 
 std::string format_table(const InfoProfile& profile) {
   Table table({"format", "bytes", "per nonzero", "with x and y", "fill", ""});
-  const double vectors = per_entry(profile, vector_bytes(profile.statistics, profile.sizes));
+  const double vectors = per_entry(profile, profile.work.vector_bytes());
   for (const FormatSummary& format : profile.formats) {
     if (!format.footprint) {
       table.add({format.label, "-", "-", "-", "-", format.refusal});
@@ -178,57 +179,57 @@ std::string format_table(const InfoProfile& profile) {
 std::string bound_lines(const InfoProfile& profile) {
   const MatrixStatistics& s = profile.statistics;
   if (s.entries == 0) return "";
-  const Offset minimum = minimum_bytes(s, profile.sizes);
+  const Offset minimum = profile.work.minimum_bytes();
   std::string text = fmt::format(
       "  lower bound   {:.2f} B per nonzero: {} for its value, {:.2f} to read x and write y once\n",
-      per_entry(profile, minimum), profile.sizes.value_bytes,
-      per_entry(profile, vector_bytes(s, profile.sizes)));
+      per_entry(profile, minimum), profile.work.value_bytes,
+      per_entry(profile, profile.work.vector_bytes()));
   if (s.value_symmetry != Symmetry::general) {
     const Offset half = (s.entries + s.diagonal_entries) / 2;
     text += fmt::format(
         "                {:.2f} B when only one half is stored\n",
-        per_entry(profile, half * profile.sizes.value_bytes + vector_bytes(s, profile.sizes)));
+        per_entry(profile, half * profile.work.value_bytes + profile.work.vector_bytes()));
   }
   text += fmt::format(
       "  code balance  {:.2f} B/flop for CSR when x is loaded once (Hager/Wellein, α = 1/nnzr)\n",
-      csr_code_balance(s, profile.sizes));
+      profile.work.csr_balance());
   return text;
 }
 
 std::string report(const InfoProfile& profile) {
   std::string text = profile.source.name + "\n" + profile_lines(profile) + "\n";
   if (!profile.spy_plot.empty()) {
-    text += interleaved(profile.spy_plot, histogram_lines(profile.statistics), 2, 2) + "\n";
+    text += in_two_columns(profile.spy_plot, histogram_lines(profile.statistics), 2, 2) + "\n";
   }
   return text + format_table(profile) + "\n" + bound_lines(profile);
 }
 
-// Each step tells the document what it found, so that an interruption loses one step at most.
+// Each step adds what it found to the document, so that an interruption loses one step at most.
 std::string run_info(const InfoOptions& options, ResultDocument& document, Progress& progress) {
   if (!options.spy_plot.empty()) require_spy_plot_name(options.spy_plot);
   InfoProfile profile;
   profile.source = find_matrix(options.matrix);
   const auto [matrix, statistics] =
       load_and_count(profile.source, options.common, document, progress);
-  profile.sizes = sizes_of(matrix);
+  profile.work = work_of(matrix);
   profile.statistics = statistics;
 
   progress.start("drawing");
-  profile.spy_plot = draw(matrix);
+  profile.spy_plot =
+      std::visit([](const auto& csr) { return text_spy_plot(csr.pattern()); }, matrix);
   if (!options.spy_plot.empty()) {
-    const CleanUpTemporary timeout(options.spy_plot);
-    draw_to_file(matrix, options.spy_plot);
+    const CleanUpTemporary clean_up(options.spy_plot);
+    std::visit([&](const auto& csr) { write_spy_plot(options.spy_plot, csr.pattern()); }, matrix);
   }
 
   progress.start("searching levels");
-  profile.levels = find_level_profile(matrix);
+  profile.levels = level_summary(matrix);
   if (profile.levels) document.describe_matrix(level_json(*profile.levels));
 
-  for (FormatSpec& spec : usual_specs(profile.statistics)) {
-    FormatSummary& format = profile.formats.emplace_back(std::move(spec));
-    progress.start("sizing " + format.label);
-    measure_format(matrix, format);
-    document.add_result(format_json(profile, format));
+  for (const FormatSpec& spec : usual_specs(profile.statistics)) {
+    progress.start("sizing " + label_of(spec));
+    profile.formats.push_back(format_summary(matrix, spec));
+    document.add_result(format_json(profile, profile.formats.back()));
   }
   return report(profile);
 }
@@ -238,13 +239,15 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
 void add_info(CommandLine& line) {
   auto options = std::make_shared<InfoOptions>();
   CommandOptions command = line.add_command(
-      "info", "What a matrix looks like, and how many bytes it takes in every format");
+      "info", "The structure of a matrix, and how many bytes it takes in every format");
   add_matrix_argument(command, options->matrix);
-  command.add("--picture", options->spy_plot, "Also write a spy plot to FILE.png or FILE.svg")
+  command
+      .add("--spy-plot,--picture", options->spy_plot,
+           "Also write a spy plot to FILE.png or FILE.svg")
       .type_name("FILE");
   add_common_options(command, options->common);
   add_type_options(command, options->common);
-  command.set_example("strata info stencil27:32x32x32 --picture pattern.png");
+  command.set_example("strata info stencil27:32x32x32 --spy-plot pattern.png");
   set_work(command, options, run_info);
 }
 

@@ -1,4 +1,4 @@
-// strata machine: how fast this machine is, measured once and remembered.
+// strata machine: how fast this machine is, measured once and cached.
 
 #include <fmt/format.h>
 
@@ -77,7 +77,7 @@ std::string curve_text(const MachineProfile& profile) {
   std::vector<std::string> all;
   if (profile.cores > 1) all = curve_lines(profile, profile.cores);
   return "  reading a working set again and again\n" +
-         interleaved(curve_lines(profile, 1), all, 4, 2);
+         in_two_columns(curve_lines(profile, 1), all, 4, 2);
 }
 
 std::string stream_text(const MachineProfile& profile) {
@@ -233,7 +233,7 @@ Json gpu_json(const KnownGpu& known) {
   return result;
 }
 
-// What comes next, as both measurements tell it.
+// Progress as both measurements report it: what they measure next, and the share that is done.
 std::function<void(std::string_view, double)> shown_by(Progress& progress) {
   return [&progress, running = std::string()](std::string_view what, double share_done) mutable {
     if (running != what) progress.start(running = what);

@@ -7,9 +7,9 @@
 #include <memory>
 #include <optional>
 
-#include "cli/analysis.hpp"
 #include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
+#include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/exit_status.hpp"
 #include "cli/parts/gpu.hpp"
 #include "cli/parts/measuring.hpp"
@@ -17,8 +17,8 @@
 #include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
-#include "strata/kernels/has_kernel.hpp"
 #include "strata/machine/gpu/cached_profile.hpp"
+#include "strata/measure/matrix_analysis.hpp"
 #include "strata/model/balance.hpp"
 #include "strata/model/power_model.hpp"
 
@@ -31,7 +31,7 @@ struct ModelOptions {
   std::string matrix;
   std::vector<int> powers{6};
   std::string backend;  // empty: cpu, or the GPU of the file
-  std::string gpu;      // a file with the facts of a GPU that is elsewhere
+  std::string gpu;      // a file with the profile of a GPU of another machine
 };
 
 // Bytes per flop by some model.
@@ -54,7 +54,7 @@ struct ModelledDevice {
   double memory = 0;  // bytes per second
   std::vector<CacheTarget> targets;
   HockneyFit hockney;
-  std::string pieces;                              // of what the ramp-up is
+  std::string pieces;                              // what begins with the latency of the fit
   std::vector<Offset> piece_bytes;                 // to show
   bool write_allocate = true;                      // see VectorTraffic
   KernelTarget kernels = KernelTarget::processor;  // of formats that count
@@ -70,13 +70,13 @@ struct PowerLine {
 };
 
 // The models count 2 flops per entry.
-std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const TypeSizes& sizes,
+std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const ProductWork& work,
                                      const std::vector<FormatSummary>& formats,
                                      bool write_allocate) {
   const double entries_per_row = statistics.row_lengths.mean;
-  const ElementSizes elements{static_cast<double>(sizes.value_bytes),
-                              static_cast<double>(sizes.index_bytes)};
-  const double per_flop = 2 / sizes.flops_per_entry;
+  const ElementSizes elements{static_cast<double>(work.value_bytes),
+                              static_cast<double>(work.index_bytes)};
+  const double per_flop = 2 / work.flops_per_entry;
   std::vector<BalanceLine> lines{
       {"SELL-32, x and y once (Panzlaff 4.5)", sell_balance(32, entries_per_row, elements)},
       {"CRS, x once: α = 1/nnzr (Hager/Wellein)", minimum_crs_balance(entries_per_row, elements)},
@@ -92,18 +92,6 @@ std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const T
   lines.push_back({"no format can do better", minimum_balance(entries_per_row, elements)});
   for (BalanceLine& line : lines) line.bytes_per_flop *= per_flop;
   return lines;
-}
-
-// The formats that have fast kernels.
-std::vector<FormatSummary> formats_with_kernels(const AnyMatrix& matrix,
-                                                const MatrixStatistics& statistics,
-                                                KernelTarget target) {
-  std::vector<FormatSummary> formats;
-  for (FormatSpec& spec : usual_specs(statistics)) {
-    if (has_kernel(spec, target)) formats.emplace_back(std::move(spec));
-  }
-  for (FormatSummary& format : formats) measure_format(matrix, format);
-  return formats;
 }
 
 std::vector<CacheTarget> targets_of(const MachineProfile& profile, int threads) {
@@ -220,7 +208,7 @@ Json balance_json(const BalanceLine& line, const ModelledDevice& device, double 
            {{"gflops", device.memory / line.bytes_per_flop / 1e9},
             {"bound", "dram"},
             {"model", "roofline"},
-            {"ramp_up_gflops", from_pieces / line.bytes_per_flop / 1e9}}}};
+            {"with_latency_gflops", from_pieces / line.bytes_per_flop / 1e9}}}};
 }
 
 Json power_json(const PowerLine& line, const std::string& backend, double plain) {
@@ -241,13 +229,12 @@ Json power_json(const PowerLine& line, const std::string& backend, double plain)
 std::string model_on(const ModelledDevice& device, const CountedMatrix& counted, int most_powers,
                      ResultDocument& document) {
   const MatrixStatistics& statistics = counted.statistics;
-  const TypeSizes sizes = sizes_of(counted.matrix);
-  const double flops = sizes.flops_per_entry * static_cast<double>(statistics.entries);
+  const ProductWork work = work_of(counted.matrix);
   const auto balances = balances_of(
-      statistics, sizes, formats_with_kernels(counted.matrix, statistics, device.kernels),
+      statistics, work, summaries_with_kernel(counted.matrix, statistics, device.kernels),
       device.write_allocate);
   for (const BalanceLine& line : balances) {
-    document.add_result(balance_json(line, device, flops));
+    document.add_result(balance_json(line, device, work.flops()));
   }
 
   // The best that is stored: the lines before the lower bound, without the published formulas.
@@ -274,7 +261,7 @@ std::string model_on(const ModelledDevice& device, const CountedMatrix& counted,
              best->model);
 }
 
-// The facts in a file that `strata machine` has stored, perhaps on another machine.
+// The profile in a file that `strata machine` has stored, perhaps on another machine.
 KnownGpu load_gpu(const std::string& path) {
   try {
     std::optional<gpu::GpuProfile> profile = gpu::load_profile(path);
@@ -285,7 +272,7 @@ KnownGpu load_gpu(const std::string& path) {
   }
 }
 
-// What is modelled: the processor, the GPU here, or the one of the file in its place.
+// What is modelled: the processor, the GPU of this machine, or the one of the file in its place.
 struct Modelled {
   bool cpu = false;
   std::optional<KnownGpu> gpu;

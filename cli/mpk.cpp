@@ -7,9 +7,9 @@
 #include <memory>
 #include <optional>
 
-#include "cli/analysis.hpp"
 #include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
+#include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/gpu.hpp"
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/power_settings.hpp"
@@ -93,7 +93,8 @@ std::string table_text(const std::vector<PowerResult>& runs) {
   return text;
 }
 
-// What the plan, its bound with perfect overlap, and the published formulas say beside the clock.
+// What was measured, next to what the plan, its bound with perfect overlap and the published
+// formulas predict.
 std::string formulas_text(const std::vector<PowerResult>& runs) {
   Table table({"milliseconds", "p", "measured", "plan", "overlapped", "SELL-32 (4.5)",
                "blocked (4.8)", "with latency (4.12)", "bound"});
@@ -126,7 +127,7 @@ std::string overflow_text(const std::vector<PowerResult>& runs) {
   return text;
 }
 
-// What the table of one device means, for somebody who sees one for the first time.
+// What the table of one device means, for somebody who reads one for the first time.
 std::string conclusion_text(const std::vector<PowerResult>& runs) {
   // The reference of the speed-up is in the table once per power.
   const auto plain =
@@ -188,8 +189,9 @@ std::string remark_text(std::string_view whose, const std::string& remark) {
   return remark.empty() ? "" : fmt::format("Remark on {} profile: {}.\n", whose, remark);
 }
 
-// Whatever is not here or does not go together is known before anything is measured.
-Backends require_here(const PowerSettings& settings) {
+// Backends and strategies that are not available, or not together, are refused before anything is
+// measured.
+Backends require_available(const PowerSettings& settings) {
   const Backends backends = choose_power_backends(settings.backend);
   if (backends.cpu) settings.cpu_strategies();
   if (backends.gpu) settings.gpu_strategies();
@@ -227,7 +229,7 @@ void hold_contest_on_gpu([[maybe_unused]] const AnyMatrix& matrix,
 
 std::string run_mpk(const MpkOptions& options, std::vector<PowerResult>& runs,
                     ResultDocument& document, Progress& progress) {
-  const Backends backends = require_here(options.power);
+  const Backends backends = require_available(options.power);
   std::optional<KnownGpu> gpu;
   if (backends.gpu || backends.vendor) {
     gpu = find_gpu(options.common.device, document, progress);

@@ -1,4 +1,4 @@
-// strata spmv: plain products, format by format, beside those of other libraries.
+// strata spmv: plain products, format by format, compared with those of other libraries.
 
 #include <fmt/format.h>
 
@@ -6,15 +6,15 @@
 #include <memory>
 #include <optional>
 
-#include "cli/analysis.hpp"
 #include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
+#include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/gpu.hpp"
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
-#include "strata/kernels/has_kernel.hpp"
+#include "strata/measure/matrix_analysis.hpp"
 #include "strata/measure/peers.hpp"
 #include "strata/measure/product_contest.hpp"
 #ifdef STRATA_HAS_GPU
@@ -66,15 +66,7 @@ Contest choose_contest(const std::string& text) {
 std::vector<FormatSpec> choose_formats(const std::string& text, const AnyMatrix& matrix,
                                        const MatrixStatistics& statistics, KernelTarget target) {
   if (text != name_of(Format::automatic)) return parse_format_list(text, statistics);
-  std::vector<FormatSummary> formats;
-  for (FormatSpec& spec : usual_specs(statistics)) {
-    if (has_kernel(spec, target)) formats.emplace_back(std::move(spec));
-  }
-  for (FormatSummary& format : formats) measure_format(matrix, format);
-  std::erase_if(formats, [](const FormatSummary& format) { return !format.footprint; });
-  return {std::ranges::min_element(formats, {}, [](const FormatSummary& format) {
-            return format.footprint->bytes();
-          })->spec};
+  return {smallest_format(matrix, statistics, target)};
 }
 
 // Lines of one device. Processors have a column for threads, GPUs for what was predicted.

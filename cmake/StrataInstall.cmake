@@ -3,16 +3,16 @@
 
 include(CMakePackageConfigHelpers)
 
-# Public headers are those that strata/strata.hpp and strata/gpu.hpp reach: the headers of these
-# folders but for a few, and those of two kernels. tests/install checks that the lists agree.
+# Public headers are those that strata/strata.hpp and strata/gpu.hpp include: the headers of these
+# folders but for a few, and a few of the kernels. tests/install checks that the lists agree.
 set(public_folders base bench formats gen io machine machine/gpu measure model order plans schedule
     device plans/gpu measure/gpu)
 set(public_headers strata.hpp gpu.hpp kernels/cpu/levels.hpp kernels/cpu/step.hpp
     kernels/cpu/step_arguments.hpp kernels/gpu/vector_operations.hpp
-    kernels/reference/spmv.hpp)
+    kernels/has_kernel.hpp kernels/reference/spmv.hpp)
 set(private_headers
   base/identity.hpp base/instantiate.hpp base/random.hpp
-  gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
+  gen/coefficients.hpp gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
   io/replace_file.hpp
   machine/fit.hpp
   measure/peers.hpp measure/gpu/peers.hpp measure/gpu/poison.hpp

@@ -52,7 +52,7 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers are cached only if ccache is told that they are there; and what one build
+  # Precompiled headers are cached only if ccache is asked to (sloppiness); and what one build
   # folder has compiled serves the others if paths are taken relative to the folder.
   set(CMAKE_CXX_COMPILER_LAUNCHER
       env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
@@ -80,7 +80,7 @@ if(strata_needs)
   message(FATAL_ERROR " Strata needs ${strata_needs}")
 endif()
 
-# Flags for our own code only; nothing of this reaches a user of the library.
+# Flags for our own code only; users of the library inherit none of them.
 add_library(strata_flags INTERFACE)
 set(STRATA_CXX_FLAGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion
     # Arrays are indexed with signed integers throughout, on purpose.

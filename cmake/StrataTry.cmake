@@ -18,7 +18,7 @@ endfunction()
 function(strata_try result)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/strata_try)
   file(MAKE_DIRECTORY ${folder})
-  # In English, whatever the user's language is: the words are looked for below.
+  # In English, whatever the user's language is: the words are searched for below.
   execute_process(COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C ${ARGN} WORKING_DIRECTORY ${folder}
                   TIMEOUT 300 RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
   set(reason "")

@@ -52,7 +52,7 @@ install_packages() {
     fail "missing packages, by their Debian names: $*. This machine has no apt-get: install them by its own means and start again"
   say "installing with apt-get: $*"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 ||
-    say "apt-get update failed; trying with the package lists that are here"
+    say "apt-get update failed; trying with the package lists of this machine"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2 ||
     fail "apt-get could not install: $*"
 }

@@ -69,6 +69,7 @@
 // Products: the reference of every format, and one step of a recurrence on a range of rows.
 #include "strata/kernels/cpu/levels.hpp"
 #include "strata/kernels/cpu/step.hpp"
+#include "strata/kernels/has_kernel.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 
 // How fast machines are, what they may be asked, and what that predicts.
@@ -90,6 +91,7 @@
 #include "strata/bench/timing.hpp"
 #include "strata/measure/contest.hpp"
 #include "strata/measure/json.hpp"
+#include "strata/measure/matrix_analysis.hpp"
 #include "strata/measure/peer.hpp"
 #include "strata/measure/power_contest.hpp"
 #include "strata/measure/power_formulas.hpp"

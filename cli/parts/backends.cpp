@@ -14,7 +14,7 @@ Backends choose_backends(const std::string& text, const std::vector<std::string>
   Backends chosen;
   for (const std::string& word : split_list(text)) {
     if (std::ranges::find(known, word) == known.end()) {
-      throw InvalidArgument(fmt::format("'{}' is none of {}", word, fmt::join(known, ", ")));
+      throw InvalidArgument(fmt::format("'{}' is not one of {}", word, fmt::join(known, ", ")));
     }
     if (is_gpu_backend(word)) {
       require_gpu(word);
@@ -47,7 +47,8 @@ Backends choose_power_backends(const std::string& text) {
 Backends choose_own_backends(const std::string& text) {
   const Backends chosen = choose_backends(text, {"cpu", "cuda", "hip", "vendor", "all"});
   if (chosen.vendor && !chosen.all) {
-    throw Unavailable("a vendor's library cannot be predicted or explained: 'strata mpk' times it");
+    throw Unavailable(
+        "the library of the GPU's vendor can be timed ('strata mpk'), not predicted or explained");
   }
   return chosen;
 }

@@ -19,13 +19,13 @@ struct Backends {
 };
 
 // The backends of a list such as "cpu,cuda". Throws InvalidArgument for words that are not `known`,
-// and Unavailable for GPUs that are not here.
+// and Unavailable for GPUs that are not available.
 Backends choose_backends(const std::string& text, const std::vector<std::string>& known);
 
 // The backends of powers: cpu, cuda, hip, vendor, all. The vendor is that of the GPU, which has to
-// be here for it.
+// be available.
 Backends choose_power_backends(const std::string& text);
-// The same without the vendor, for commands that look at what Strata itself does.
+// The same without the vendor, for commands that predict or explain what Strata itself does.
 Backends choose_own_backends(const std::string& text);
 
 // --backend for powers

@@ -70,8 +70,7 @@ class CommandLine {
   CommandLine& operator=(const CommandLine&) = delete;
 
   CommandOptions add_command(const std::string& name, const std::string& summary);
-  // What the words ask for, ready to run. Throws a Failure
-  // for wrong usage.
+  // What the words ask for, ready to run. Throws a Failure for wrong usage.
   std::function<void()> parse(int argc, char** argv);
   // The command that the words ask for, to blame in messages.
   std::string command_name() const;

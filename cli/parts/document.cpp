@@ -26,8 +26,8 @@ Json caches() {
   return list;
 }
 
-// Which machine a result comes from, as the operating system tells it; nothing is measured. What
-// cannot be found out is left out.
+// Which machine a result comes from, as the operating system reports it; nothing is measured. What
+// it does not report is left out.
 Json machine_profile() {
   Json profile;
   const auto add = [&](const char* key, const std::string& value) {

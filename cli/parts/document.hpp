@@ -40,7 +40,7 @@ class ResultDocument {
 // generated matrix are all stored.
 Offset stored_zeros(const MatrixSource& source, const MatrixStatistics& statistics);
 
-// The keys of "matrix" that the source knows, and those that take a look at the entries.
+// The keys of "matrix" that the source knows, and those that need the statistics of the entries.
 Json describe(const MatrixSource& source);
 Json describe(const MatrixSource& source, const MatrixStatistics& statistics);
 

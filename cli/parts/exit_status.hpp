@@ -12,7 +12,7 @@ enum class ExitStatus {
   not_valid = 1,    // a result failed validation or a solver did not converge
   usage = 2,        // wrong options, arguments or generator specifications
   input = 3,        // a file cannot be read or is not a valid matrix
-  unavailable = 4,  // a device or optional part was asked for that is not here
+  unavailable = 4,  // a device or optional part was asked for that is not available
   failure = 5,      // out of memory, interrupted, or anything else
 };
 

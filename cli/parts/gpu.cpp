@@ -23,7 +23,7 @@ std::string why_no_gpu_vendor() {
 #ifdef STRATA_HAS_VENDOR
   return "";
 #else
-  return "this build has no library of a GPU's vendor";
+  return "this build was made without the library of a GPU's vendor";
 #endif
 }
 

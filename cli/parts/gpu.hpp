@@ -29,15 +29,16 @@ struct KnownGpu {
   gpu::GpuProfile profile;
   std::string remark;
   bool measured = false;
-  std::string path;  // where the facts are stored
+  std::string path;  // of the file where the profile is stored; empty if it is not
 };
 // Throws Unavailable if there is no device of that number. `progress` as when measuring a machine.
 KnownGpu find_gpu(int device, bool refresh,
                   const std::function<void(std::string_view, double)>& progress);
 
-// The facts of a GPU, measured now if nobody has yet, as find_machine has those of the processor.
+// The profile of a GPU, measured now if none is cached, as find_machine finds the processor's. Adds
+// to the document what benchmarks compare with.
 KnownGpu find_gpu(int device, ResultDocument& document, Progress& progress);
-// Tells the document what is compared with.
+// Adds the GPU to the machine of the document.
 void describe_gpu(const KnownGpu& known, ResultDocument& document);
 
 // The line above a table: the GPU and its memory.

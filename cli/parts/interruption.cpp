@@ -15,6 +15,7 @@ namespace strata::cli {
 namespace {
 
 constexpr const char* kMessage = "interrupted: stopped before the end";
+// How long work has to end by check_interruption before the process is ended from outside.
 constexpr auto kTimeout = std::chrono::milliseconds(300);
 
 // Never destroyed: the waiting thread uses it until the process is gone.
@@ -45,7 +46,7 @@ sigset_t watched_signals() {
     try {
       if (state().save) state().save();
     } catch (const std::exception&) {
-      // There is nobody left to tell; the message below is the error.
+      // Nobody is left to catch it; the message below is the error.
     }
   }
   std::fprintf(stderr, "strata: %s\n", kMessage);

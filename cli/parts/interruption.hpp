@@ -1,9 +1,9 @@
 // Ctrl-C. SIGINT and SIGTERM end the command with status 5, no partial file and valid JSON of what
 // is done.
 //
-// A thread of its own waits for the signal. Work that asks now and then (`check`) is ended by an
-// exception and cleans up behind itself; work that does not ask, as a generator in the middle of
-// its loops, is ended by that thread after a moment.
+// A thread of its own waits for the signal. Work that polls (`check_interruption`) is ended by an
+// exception and cleans up behind itself; work that does not poll, as a generator in the middle of
+// its loops, is ended by that thread after a timeout.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ void check_interruption();
 void on_interruption(std::function<void()> save);
 
 // While one exists, the waiting thread leaves the end to check_interruption: for work that leaves
-// temporary files behind when it is cut off, and asks often.
+// temporary files behind when it is cut off, and polls often.
 class CleanUpFirst {
  public:
   CleanUpFirst();

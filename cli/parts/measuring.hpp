@@ -1,4 +1,4 @@
-// What the benchmarks share: the machine they are compared with, their options, and their words.
+// What the benchmarks share: the machine profile, the options of a contest, and their text.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace strata::cli {
 
-// The facts of this machine, measured now if nobody has yet. Tells the document what benchmarks
+// The profile of this machine, measured now if none is cached. Adds to the document what benchmarks
 // compare with.
 const CachedProfile& find_machine(ResultDocument& document, Progress& progress);
 

@@ -21,7 +21,7 @@ Number parse_number(std::string_view text, std::string_view what) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) {
-    throw InvalidArgument(fmt::format("'{}' is no {}", text, what));
+    throw InvalidArgument(fmt::format("'{}' is not a {}", text, what));
   }
   return number;
 }
@@ -43,7 +43,7 @@ Offset parse_size(std::string_view text) {
     text.remove_suffix(1);
   }
   const auto count = parse_number<Offset>(text, "size in bytes");
-  if (count < 1) throw InvalidArgument(fmt::format("{} bytes are no cache", count));
+  if (count < 1) throw InvalidArgument(fmt::format("a cache of {} bytes is not possible", count));
   return checked_multiply<Offset>(count, factor, "the size of a cache in bytes");
 }
 
@@ -111,7 +111,7 @@ std::vector<int> parse_powers(const std::string& text) {
     const auto [first, last] = ends_of(word);
     const int begin = parse_power(first);
     const int end = last.empty() && word == first ? begin : parse_power(last);
-    if (end < begin) throw InvalidArgument(fmt::format("'{}' counts down", word));
+    if (end < begin) throw InvalidArgument(fmt::format("'{}' ends before it begins", word));
     for (int power = begin; power <= end; ++power) powers.push_back(power);
   }
   return powers;
@@ -123,7 +123,7 @@ std::vector<Offset> parse_sizes(const std::string& text) {
     const auto [first, last] = ends_of(word);
     const Offset begin = parse_size(first);
     const Offset end = last.empty() && word == first ? begin : parse_size(last);
-    if (end < begin) throw InvalidArgument(fmt::format("'{}' counts down", word));
+    if (end < begin) throw InvalidArgument(fmt::format("'{}' ends before it begins", word));
     for (Offset size = begin; size <= end; size *= 2) {
       sizes.push_back(size);
       if (size > end / 2) break;
@@ -143,8 +143,8 @@ Basis parse_basis(const std::string& text) {
     const auto [low, high] = ends_of(numbers);
     return Basis::chebyshev(parse_real(low), parse_real(high));
   }
-  throw InvalidArgument(
-      fmt::format("'{}' is none of monomial, scaled=S, chebyshev=LOW:HIGH, newton=S1,S2,…", text));
+  throw InvalidArgument(fmt::format(
+      "'{}' is not one of monomial, scaled=S, chebyshev=LOW:HIGH, newton=S1,S2,…", text));
 }
 
 std::vector<PowerStrategy> PowerSettings::cpu_strategies() const {

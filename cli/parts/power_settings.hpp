@@ -1,5 +1,5 @@
-// The options of the commands about powers: what to compute, and how to go about it. Lists and
-// ranges make sweeps: every power with every cache size.
+// The options of the commands about powers: what to compute, and how. Lists and ranges are tried
+// in full: every power with every cache size.
 #pragma once
 
 #include <string>

@@ -138,8 +138,8 @@ std::string Table::text(int indent) const {
   return text;
 }
 
-std::string interleaved(const std::vector<std::string>& left, const std::vector<std::string>& right,
-                        int gap, int indent) {
+std::string in_two_columns(const std::vector<std::string>& left,
+                           const std::vector<std::string>& right, int gap, int indent) {
   int width = 0;
   for (const std::string& line : left) width = std::max(width, display_width(line));
   std::string text;

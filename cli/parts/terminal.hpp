@@ -68,8 +68,8 @@ class Table {
   std::size_t text_columns_;
 };
 
-// Two blocks of lines next to each other, `gap` spaces apart.
-std::string interleaved(const std::vector<std::string>& left, const std::vector<std::string>& right,
-                        int gap, int indent);
+// Two blocks of lines as two columns, `gap` spaces apart.
+std::string in_two_columns(const std::vector<std::string>& left,
+                           const std::vector<std::string>& right, int gap, int indent);
 
 }  // namespace strata::cli

@@ -7,10 +7,10 @@
 #include <chrono>
 #include <filesystem>
 
-#include "cli/analysis.hpp"
 #include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/version.hpp"
+#include "strata/measure/matrix_analysis.hpp"
 
 namespace strata::cli {
 
@@ -24,7 +24,7 @@ Symmetry symmetry_to_write(const WritingOptions& options, const MatrixSource& so
   if (options.symmetry.empty()) {
     return source.header ? source.header->symmetry : Symmetry::general;
   }
-  if (options.symmetry == "auto") return find_statistics(matrix).value_symmetry;
+  if (options.symmetry == "auto") return statistics_of(matrix).value_symmetry;
   for (const Symmetry symmetry : kSymmetries) {
     if (options.symmetry == name_of(symmetry)) return symmetry;
   }
@@ -64,7 +64,7 @@ WrittenFile write_file(const MatrixSource& source, const AnyMatrix& matrix,
   progress.start("writing " + writing.output);
   const auto begin = Clock::now();
   {
-    const CleanUpTemporary timeout(writing.output);
+    const CleanUpTemporary clean_up(writing.output);
     std::visit([&](const auto& csr) { write_matrix_market(writing.output, csr, options); }, matrix);
   }
   const std::chrono::duration<double> seconds = Clock::now() - begin;
@@ -89,7 +89,7 @@ CleanUpTemporary::CleanUpTemporary(const std::string& output) {
   std::error_code error;
   const auto status = std::filesystem::status(output, error);
   if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) {
-    timeout_.emplace();
+    clean_up_.emplace();
   }
 }
 
@@ -105,7 +105,8 @@ void add_writing_options(CommandOptions& command, WritingOptions& options) {
 
 void run_writing(const std::string& matrix, const WritingOptions& writing,
                  const CommonOptions& common, const std::vector<std::string>& words) {
-  // Seen before anything is written: a regular file that both mean is another one afterwards.
+  // Found out before anything is written: writing replaces a regular file by another one, which is
+  // no longer the file of standard output.
   const bool on_stdout = is_standard_output(writing.output);
   if (on_stdout && common.json_on_stdout()) {
     throw InvalidArgument("the matrix and --json cannot both go to standard output");

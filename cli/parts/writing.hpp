@@ -24,7 +24,7 @@ class CleanUpTemporary {
   explicit CleanUpTemporary(const std::string& output);
 
  private:
-  std::optional<CleanUpFirst> timeout_;
+  std::optional<CleanUpFirst> clean_up_;
 };
 
 // --symmetry, --pattern

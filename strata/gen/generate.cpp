@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <optional>
 #include <utility>
 
 #include "strata/base/instantiate.hpp"
+#include "strata/gen/coefficients.hpp"
 #include "strata/gen/recipe.hpp"
 #include "strata/order/permutation.hpp"
 
@@ -93,11 +95,14 @@ Recipe<V, I> parse(std::string_view text) {
   }
   Recipe<V, I> recipe = found->recipe(spec);
   const std::uint64_t seed = seed_of(spec);
+  const std::optional<Offset> distinct = distinct_coefficients_of(spec);
   const bool shuffle = spec.integer_or("shuffle", 0, 0, 1) == 1;
   spec.refuse_unread_keys();
-  if (!shuffle) return recipe;
-  return [recipe, seed] {
-    const Csr<V, I> matrix = recipe();
+  return [recipe, seed, distinct, shuffle] {
+    Csr<V, I> matrix = recipe();
+    if (distinct) draw_coefficients(matrix, seed);
+    if (distinct && *distinct != kAllDistinct) round_to_few_values(matrix, *distinct, seed);
+    if (!shuffle) return matrix;
     return reordered(matrix, Permutation<I>::random(matrix.rows(), seed));
   };
 }

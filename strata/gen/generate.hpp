@@ -1,5 +1,10 @@
 // Matrices from a few words: "stencil27:64x64x128,shuffle=1". docs/matrices.md lists them all.
 //
+// All generators have the keys `seed=S`, `shuffle=1`, `coefficients=random` (every link has a value
+// of its own) and `coefficients=N` (at most N distinct values):
+//
+//   const auto A = strata::generate<double, std::int32_t>("stencil7:9x9x9,coefficients=200");
+//
 // Generators are deterministic: the same specification gives the same matrix, bit for bit, on every
 // machine and for every number of threads.
 #pragma once

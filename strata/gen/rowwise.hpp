@@ -4,6 +4,7 @@
 // thread works on a copy of its own, so it may keep scratch memory.
 #pragma once
 
+#include <span>
 #include <utility>
 
 #include "strata/base/array.hpp"
@@ -43,6 +44,16 @@ V to_value(V number) {
   return number;
 }
 
+// work(begin, end) on contiguous rows, about as many entries on each thread.
+template <class Work>
+void for_balanced_rows(std::span<const Offset> row_offsets, const Work& work) {
+  const int threads = row_offsets.back() < kSerialBelow ? 1 : thread_count();
+  run_on_threads(threads, [&](int thread, int team) {
+    const auto [begin, end] = balanced_chunk_of(row_offsets, thread, team);
+    work(begin, end);
+  });
+}
+
 // `length(i)` is the number of entries that row(i, emit) emits.
 template <Value V, Index I, class Length, class Row>
 Csr<V, I> build_rows(I rows, I cols, const Length& length, const Row& row) {
@@ -54,11 +65,9 @@ Csr<V, I> build_rows(I rows, I cols, const Length& length, const Row& row) {
   });
   const Offset entries = exclusive_scan(offsets);
 
-  // Each thread fills rows with about the same number of entries.
   Array<I> columns(entries);
   Array<V> values(entries);
-  run_on_threads(entries < kSerialBelow ? 1 : thread_count(), [&](int thread, int team) {
-    const auto [begin, end] = balanced_chunk_of(offsets, thread, team);
+  for_balanced_rows(offsets, [&](Offset begin, Offset end) {
     Row own_row = row;
     for (Offset i = begin; i < end; ++i) {
       Offset place = offsets[i];

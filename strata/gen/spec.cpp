@@ -30,8 +30,10 @@ std::size_t find_keys(std::string_view text) {
   return text.size();
 }
 
-// All of `text` as a number in [low, high]; `what` says what it stands for.
-Offset parse_integer(std::string_view text, std::string_view what, Offset low, Offset high) {
+// All of `text` as a number in [low, high]; `what` says what it stands for, `fault` what is wrong
+// with a text that is no number.
+Offset parse_integer(std::string_view text, std::string_view what, Offset low, Offset high,
+                     std::string_view fault = "not an integer") {
   Offset value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, failure] = std::from_chars(text.data(), end, value);
@@ -40,7 +42,7 @@ Offset parse_integer(std::string_view text, std::string_view what, Offset low, O
         fmt::format("{} is {}, which does not fit in a 64-bit integer", what, text));
   }
   if (failure != std::errc{} || stop != end) {
-    throw InvalidArgument(fmt::format("{} is '{}', which is not an integer", what, text));
+    throw InvalidArgument(fmt::format("{} is '{}', which is {}", what, text, fault));
   }
   if (value < low || value > high) {
     throw InvalidArgument(
@@ -122,6 +124,15 @@ Offset Spec::integer(std::string_view key, Offset low, Offset high) {
 Offset Spec::integer_or(std::string_view key, Offset fallback, Offset low, Offset high) {
   const Key* found = find(key);
   return found ? parse_integer(found->value, key, low, high) : fallback;
+}
+
+std::optional<Offset> Spec::integer_or_word(std::string_view key, std::string_view word,
+                                            Offset meaning, Offset low) {
+  const Key* found = find(key);
+  if (!found) return std::nullopt;
+  if (found->value == word) return meaning;
+  return parse_integer(found->value, key, low, kLargest,
+                       fmt::format("neither '{}' nor an integer", word));
 }
 
 double Spec::real_or(std::string_view key, double fallback) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ class Spec {
   // The value of a key, which lies in [low, high].
   Offset integer(std::string_view key, Offset low, Offset high);
   Offset integer_or(std::string_view key, Offset fallback, Offset low, Offset high);
+  // A number from `low` on, or a word that stands for `meaning`; nothing where the key is absent.
+  std::optional<Offset> integer_or_word(std::string_view key, std::string_view word, Offset meaning,
+                                        Offset low);
   // A finite number that is not negative.
   double real_or(std::string_view key, double fallback);
   // "AxBxC", all 1 where the key is absent.

@@ -17,11 +17,11 @@ namespace strata {
 namespace {
 
 namespace fs = std::filesystem;
-using detail::FactReader;
-using Json = detail::FactJson;
+using detail::ProfileReader;
+using Json = detail::ProfileJson;
 
-// Goes up whenever stored facts change their meaning.
-constexpr int kFormat = 2;
+// Goes up whenever keys of stored profiles, or their meaning, change.
+constexpr int kFormat = 3;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -46,7 +46,7 @@ Json json_of(const MachineFingerprint& fingerprint) {
           {"memory_limit_bytes", fingerprint.limits.memory_bytes}};
 }
 
-MachineFingerprint fingerprint_from(const FactReader& reader) {
+MachineFingerprint fingerprint_from(const ProfileReader& reader) {
   return {.host = reader.text("host"),
           .kernel = reader.text("kernel"),
           .memory_bytes = reader.bytes("memory_bytes"),
@@ -70,7 +70,7 @@ std::string what_changed(const MachineFingerprint& stored, const MachineFingerpr
   return fmt::format("{}", fmt::join(changes, "; "));
 }
 
-CacheLevel cache_from(const FactReader& reader) {
+CacheLevel cache_from(const ProfileReader& reader) {
   return {.level = reader.small_count("level"),
           .bytes = reader.bytes("bytes"),
           .shared_by = reader.small_count("shared_by")};
@@ -127,13 +127,13 @@ std::string to_json(const MachineProfile& profile) {
                         {"array_bytes", stream.array_bytes}}},
                       {"fork_join_seconds", profile.fork_join_seconds},
                       {"handoff_seconds", profile.handoff_seconds},
-                      {"ramp_up", detail::json_of(profile.hockney)}};
+                      {"hockney", detail::json_of(profile.hockney)}};
   return detail::text_of(document);
 }
 
 MachineProfile profile_from_json(std::string_view text, const std::string& source) {
   const Json document = detail::parse_profile(text, source, kFormat);
-  const FactReader reader(document, source);
+  const ProfileReader reader(document, source);
   MachineProfile profile;
   profile.processor = reader.text("processor");
   profile.fingerprint = fingerprint_from(reader.inside("fingerprint"));
@@ -144,7 +144,7 @@ MachineProfile profile_from_json(std::string_view text, const std::string& sourc
   profile.caches = reader.list<CacheLevel>("caches", cache_from);
   profile.plateaus = detail::points_from<Plateau>(reader, "plateaus");
   profile.read = detail::points_from<BandwidthPoint>(reader, "read");
-  const FactReader stream = reader.inside("stream");
+  const ProfileReader stream = reader.inside("stream");
   profile.stream = {.copy = stream.positive("copy_bytes_per_second"),
                     .scale = stream.positive("scale_bytes_per_second"),
                     .add = stream.positive("add_bytes_per_second"),
@@ -153,7 +153,7 @@ MachineProfile profile_from_json(std::string_view text, const std::string& sourc
                     .array_bytes = stream.bytes("array_bytes")};
   profile.fork_join_seconds = reader.number("fork_join_seconds");
   profile.handoff_seconds = reader.number("handoff_seconds");
-  profile.hockney = detail::hockney_from(reader.inside("ramp_up"));
+  profile.hockney = detail::hockney_from(reader.inside("hockney"));
   return profile;
 }
 

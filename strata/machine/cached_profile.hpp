@@ -31,7 +31,7 @@ std::filesystem::path profile_path(int threads = 0);
 
 std::string to_json(const MachineProfile& profile);
 // Throws FileError naming `source` if the text is anything but what to_json writes: no JSON, of
-// another version, incomplete, or with numbers that cannot be.
+// another version, incomplete, or with impossible numbers.
 MachineProfile profile_from_json(std::string_view text, const std::string& source);
 
 // None if there is no such file. Throws FileError as profile_from_json does.
@@ -62,9 +62,9 @@ CachedProfile measure_again(const std::filesystem::path& path, const MeasureOpti
 // ends. May be called from any thread.
 const CachedProfile& cached_machine_profile();
 
-// Supplies the profile that plans use from now on: no other is looked for. None: goes back to
+// Supplies the profile that plans use from now on: no other is searched for. None: goes back to
 // finding one. Throws InvalidArgument unless the profile is one that could have been measured:
-// bandwidths for at least one number of threads, in order, and numbers that can be.
+// bandwidths for at least one number of threads, in order, and possible numbers.
 void set_machine_profile(const std::optional<MachineProfile>& profile);
 
 }  // namespace strata

@@ -23,9 +23,9 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-// With all folders around it that are not there yet, for this user alone.
+// With all folders around it that do not exist yet, for this user alone.
 void make_folder(const fs::path& folder) {
-  std::error_code ignored;  // making it tells
+  std::error_code ignored;  // making it reports what is wrong
   if (folder.empty() || fs::exists(folder, ignored)) return;
   make_folder(folder.parent_path());
   if (mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
@@ -44,7 +44,7 @@ std::optional<std::string> read_profile_file(const fs::path& path) {
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found) return std::nullopt;
   if (status.type() != fs::file_type::regular) {
-    throw FileError(path.string(), error ? error.message() : "is no regular file");
+    throw FileError(path.string(), error ? error.message() : "is not a regular file");
   }
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -60,8 +60,8 @@ void write_profile_file(const fs::path& path, const std::string& text) {
 std::string why_not_private(const fs::path& folder) {
   struct stat found{};
   if (lstat(folder.c_str(), &found) != 0) return "";
-  if (S_ISLNK(found.st_mode)) return "is a link, which facts are not kept behind";
-  if (!S_ISDIR(found.st_mode)) return "is no folder";
+  if (S_ISLNK(found.st_mode)) return "is a link, behind which profiles are not stored";
+  if (!S_ISDIR(found.st_mode)) return "is not a folder";
   if (found.st_uid != geteuid()) return "belongs to another user";
   if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "can be written by others";
   return "";
@@ -73,19 +73,19 @@ void require_private_folder(const fs::path& folder) {
   if (!why.empty()) throw FileError(folder.string(), why);
 }
 
-FactJson parse_profile(std::string_view text, const std::string& source, int format) {
-  FactJson document = FactJson::parse(text, nullptr, false);
-  const FactReader reader(document, source);
+ProfileJson parse_profile(std::string_view text, const std::string& source, int format) {
+  ProfileJson document = ProfileJson::parse(text, nullptr, false);
+  const ProfileReader reader(document, source);
   if (document.is_discarded()) reader.refuse("is not JSON, or not all of it");
   const Offset found = reader.count("format", Offset{1} << 60);
   if (found != format) {
-    reader.refuse(fmt::format("has facts of version {}, not {}", found, format));
+    reader.refuse(fmt::format("has a profile of version {}, not {}", found, format));
   }
   return document;
 }
 
-std::string text_of(const FactJson& document) {
-  return document.dump(2, ' ', false, FactJson::error_handler_t::replace) + "\n";
+std::string text_of(const ProfileJson& document) {
+  return document.dump(2, ' ', false, ProfileJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace strata::detail

@@ -29,8 +29,8 @@ struct ProfilePolicy {
   bool write = true;    // store what was measured
   // Of stored profiles; empty: the one that the environment names, see cache_folder().
   std::filesystem::path folder = {};
-  // Is told what is measured next and the share of the work that is done, in the thread that asks
-  // for a profile. May throw to give up. Must not ask for a profile itself.
+  // Called with what is measured next and the share of the work that is done, in the thread that
+  // asks for a profile. May throw to give up. Must not ask for a profile itself.
   std::function<void(std::string_view what, double share_done)> progress = {};
 };
 
@@ -38,7 +38,7 @@ struct ProfilePolicy {
 ProfilePolicy policy_from_environment();
 
 // For processors and GPUs, for the whole process, from any thread. It holds from the next time that
-// a profile is asked for: those that were found before are looked for again.
+// a profile is asked for: those that were found before are searched for again.
 void set_profile_policy(ProfilePolicy policy);
 
 // The policy that was set, else policy_from_environment().

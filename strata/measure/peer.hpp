@@ -20,7 +20,7 @@ template <Value V, template <class> class Span = HostSpan>
 struct Peer {
   std::string name;  // "Eigen 3.4.0", "cuSPARSE 12.6.3 CSR alg1"
   StoredFormat format = {Format::csr, 1};
-  int threads = 1;   // that it was told to use, on processors
+  int threads = 1;   // that it is set to use, on processors
   Offset bytes = 0;  // of its matrix, without vectors
   double setup_seconds = 0;
   // y = αAx. None if the library refused the matrix, for which `refusal` is the reason.

@@ -10,7 +10,7 @@ std::string_view model_of(const PowerCandidate& candidate, const PowerContext& c
   if (!context.device) return "without overlap";
   switch (candidate.strategy) {
     case PowerStrategy::spmv: return "roofline";
-    case PowerStrategy::wavefront: return "wave";
+    case PowerStrategy::wavefront: return "wavefront";
     default: return "without overlap";
   }
 }
@@ -29,6 +29,7 @@ Json parameters_json(const PowerCandidate& candidate, const PowerContext& contex
   if (context.device && candidate.strategy == PowerStrategy::wavefront) {
     parameters["window"] = name_of(candidate.placement);
   }
+  if (candidate.cache_share > 0) parameters["cache_share"] = candidate.cache_share;
   if (options.cache_bytes > 0) parameters["cache_bytes"] = options.cache_bytes;
   return parameters;
 }
@@ -64,7 +65,7 @@ void add_prediction(Json& result, const PowerCandidate& candidate, const PowerCo
   if (formulas) {
     if (formulas->sell > 0) predicted["sell_gflops"] = formulas->sell / 1e9;
     predicted["blocked_gflops"] = formulas->blocked / 1e9;
-    if (formulas->with_latency > 0) predicted["ramp_up_gflops"] = formulas->with_latency / 1e9;
+    if (formulas->with_latency > 0) predicted["with_latency_gflops"] = formulas->with_latency / 1e9;
   }
   result["predicted"] = std::move(predicted);
 }

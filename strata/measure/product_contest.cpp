@@ -31,7 +31,7 @@ class ProcessorProducts {
         x_(start_),
         y_(static_cast<std::size_t>(matrix.rows()), V{}),
         contest_(
-            internal::work_of(matrix, true),
+            work_of(matrix),
             {.poison_inputs = [this] { poison<V>(x_); },
              .restore_inputs = [this] { std::ranges::copy(start_, x_.begin()); },
              .poison_outputs = [this] { poison<V>(y_); }},

@@ -37,7 +37,7 @@ Json json_of(const ProductResult& result) {
     json["predicted"] = {{"gflops", result.prediction->flops_per_second / 1e9},
                          {"bound", name_of(result.prediction->bound)},
                          {"model", "roofline"},
-                         {"ramp_up_gflops", result.prediction->with_latency / 1e9}};
+                         {"with_latency_gflops", result.prediction->with_latency / 1e9}};
   }
   return json;
 }

@@ -39,6 +39,7 @@ struct PowerCandidate {
   int block = 1;            // powers per sweep
   int bands = 1;            // sweeps that share the levels
   int slack = 0;            // groups of rows between a power and its inputs
+  double cache_share = 0;   // of a GPU's L2 that levels were put together for; 0 for all else
   Offset window_bytes = 0;  // what a cache has to hold so that the matrix is read once per sweep
   Offset format_bytes = 0;  // the matrix in this format
   double memory_bytes = 0;  // predicted traffic

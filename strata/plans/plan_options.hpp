@@ -41,9 +41,12 @@ enum class VectorOrder {
 
 // The share of a cache that windows fill unless the options say otherwise. On processors it leaves
 // room for vectors and for what caches lose by not being fully associative, as RACE's safety factor
-// does. On GPUs groups of levels may fill the whole L2 cache, as in Panzlaff's thesis.
+// does. On GPUs groups of levels may fill the whole L2 cache, as in Panzlaff's thesis. Small
+// kernels do not fill a GPU, though, and larger ones may win although their window no longer fits:
+// where levels are asked for and autotuned, these shares are timed, too.
 inline constexpr double kProcessorCacheShare = 0.7;
 inline constexpr double kGpuCacheShare = 1.0;
+inline constexpr double kLargerGpuCacheShares[] = {2.0, 4.0};
 
 struct PowerOptions {
   int power = 4;                    // p: y_1 … y_p
@@ -57,8 +60,9 @@ struct PowerOptions {
 
   // Windows, the matrix data between the first and the last power, are planned to fit in
   // cache_share × cache_bytes. The cache is that of all threads together on a processor and the L2
-  // of a GPU; 0: as measured. The share is a safety factor; 0: kProcessorCacheShare or
-  // kGpuCacheShare.
+  // of a GPU; 0: as measured. The share is a safety factor and taken as it is given; 0:
+  // kProcessorCacheShare or kGpuCacheShare or, for the strategies levels and graph with autotune on
+  // a GPU, the fastest of that and kLargerGpuCacheShares.
   Offset cache_bytes = 0;
   double cache_share = 0;
 

@@ -1,5 +1,6 @@
 // StridedVectors: a caller's vectors as they lie, for plans that would otherwise ask for them to be
-// interleaved. Plans copy them in and out, in the same pass that changes the order of the rows.
+// interleaved. Plans copy them in and out, in the same pass that changes the order of the rows. For
+// plans on GPUs they are in device memory.
 #pragma once
 
 #include "strata/base/types.hpp"

@@ -64,16 +64,16 @@ class Suite(unittest.TestCase):
                                {"a:1": results(200, 400, 100), "c:1": results(200, 200, 200)})
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("powers   400 p=3 wavefront, L2", ended.stdout)
-        self.assertIn("plain/vendor: 1.41 (must: 1.3) in geometric mean of 2", ended.stdout)
-        self.assertIn("powers/plain: 1.41 (must: 1.1)", ended.stdout)
-        self.assertIn("powers/vendor: 2.00 (must: 1.6)", ended.stdout)
-        self.assertIn("at least 1.00 (must: 0.97), `c:1`", ended.stdout)
+        self.assertIn("plain/vendor: 1.41 (goal: 1.3) in geometric mean of 2", ended.stdout)
+        self.assertIn("powers/plain: 1.41 (goal: 1.1)", ended.stdout)
+        self.assertIn("powers/vendor: 2.00 (goal: 1.6)", ended.stdout)
+        self.assertIn("at least 1.00 (goal: 0.97), `c:1`", ended.stdout)
         self.assertIn("where p is the worst: 1.60, `c:1`", ended.stdout)
 
     def test_what_is_missed_says_so(self):
         ended = self.run_suite("gpu a:1\n", {"a:1": results(100, 90, 100)})
-        self.assertIn("powers/plain: 0.90 (must: 1.1, MISSED)", ended.stdout)
-        self.assertIn("at least 0.90 (must: 0.97, MISSED), `a:1`", ended.stdout)
+        self.assertIn("powers/plain: 0.90 (goal: 1.1, MISSED)", ended.stdout)
+        self.assertIn("at least 0.90 (goal: 0.97, MISSED), `a:1`", ended.stdout)
 
     def test_a_matrix_that_fails_leaves_the_others(self):
         ended = self.run_suite("gpu x:1\ngpu a:1\n", {"a:1": results(200, 400, 100)})
@@ -93,7 +93,7 @@ class Suite(unittest.TestCase):
                  "b:1": results(200, 400, 100), "b:1,shuffle=1": results(200, 300, 100)}
         suite = "gpu a:1\ngpu a:1,shuffle=1\ngpu b:1\n"
         ended = self.run_suite(suite, known)
-        self.assertIn("shuffled/unshuffled powers: at least 0.90 (must: 0.85) of 1, `a:1`",
+        self.assertIn("shuffled/unshuffled powers: at least 0.90 (goal: 0.85) of 1, `a:1`",
                       ended.stdout)
         self.out = self.folder / "shuffled.json"
         self.run_suite(suite, known, "gpu,shuffle=1")
@@ -101,13 +101,13 @@ class Suite(unittest.TestCase):
         self.assertEqual(names, ["a:1,shuffle=1", "b:1,shuffle=1"])
         tables = self.run_script("power_tables.py", self.folder / "out.json", "--shuffled",
                                  self.out)
-        self.assertIn("at least 0.75 (must: 0.85, MISSED) of 2, `b:1`", tables.stdout)
+        self.assertIn("at least 0.75 (goal: 0.85, MISSED) of 2, `b:1`", tables.stdout)
         self.assertIn("| `a:1` | 100 | 200 | 20 | 400 | 3 | wavefront, L2 | 2.00 | 2.00 | 4.00 "
                       "| 0.90 |", tables.stdout)
 
     def test_goals_stand_beside_the_figures(self):
-        ended = self.run_suite("must a:1 90 190 92 300 350 500\n",
-                               {"a:1": results(200, 400, 100)}, "must")
+        ended = self.run_suite("goal a:1 90 190 92 300 350 500\n",
+                               {"a:1": results(200, 400, 100)}, "goal")
         self.assertIn("| `a:1` | 100 | 90 | 200 | 190 | 20 | 92 | 400 | 3 | wavefront, L2 | 40 "
                       "| 300 | 350 | 500 |", ended.stdout)
 

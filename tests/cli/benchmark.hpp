@@ -1,4 +1,4 @@
-// Tests of commands that measure: quickly, and on a machine whose facts are known already.
+// Tests of commands that measure: quickly, and on a machine whose profile is cached already.
 #pragma once
 
 #include <cstdlib>

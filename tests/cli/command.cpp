@@ -34,7 +34,7 @@ CommandTest::~CommandTest() {
 
 namespace {
 
-// A build that was moved is told where the command is now.
+// Whoever moves a build says where the command is now.
 const char* command() {
   const char* moved = std::getenv("STRATA_COMMAND");
   return moved != nullptr ? moved : STRATA_COMMAND;
@@ -54,7 +54,7 @@ pid_t CommandTest::start_program(const Words& words, const std::string& out) {
       const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
       if (file < 0 || dup2(file, descriptor) < 0) _exit(127);
     };
-    // Tests run side by side: threads that spin while they wait would slow down all of them.
+    // Tests run at the same time: threads that spin while they wait would slow down all of them.
     setenv("OMP_WAIT_POLICY", "passive", 0);
     redirect(STDOUT_FILENO, out_path);
     redirect(STDERR_FILENO, err_path);

@@ -109,7 +109,7 @@ TEST_F(Info, MatricesWithoutRowsColumnsOrEntriesAreFine) {
     EXPECT_EQ(profile["empty_rows"], rows);
     EXPECT_EQ(profile["empty_cols"], cols);
     EXPECT_EQ(profile.contains("levels"), rows == cols);
-    EXPECT_EQ(run({"info", path, "--picture", file("p.png")}).status, 0);
+    EXPECT_EQ(run({"info", path, "--spy-plot", file("p.png")}).status, 0);
   }
 }
 
@@ -192,7 +192,7 @@ TEST_F(Info, MoreColumnsThanVectorsCanHaveAreStatus3) {
 
 TEST_F(Info, SpyPlotsAreWrittenByTheirEnding) {
   EXPECT_EQ(run({"info", "stencil5:30x20", "--picture", file("p.png")}).status, 0);
-  EXPECT_EQ(run({"info", "stencil5:30x20", "--picture", file("p.svg")}).status, 0);
+  EXPECT_EQ(run({"info", "stencil5:30x20", "--spy-plot", file("p.svg")}).status, 0);
   EXPECT_TRUE(contents_of(file("p.png")).starts_with("\x89PNG\r\n\x1a\n"));
   EXPECT_TRUE(contents_of(file("p.svg")).starts_with("<svg "));
   EXPECT_EQ(files(), 2);

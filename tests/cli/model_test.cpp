@@ -69,7 +69,8 @@ TEST_F(Model, GpusElsewhereArePredictedFromTheirProfile) {
   EXPECT_NEAR(sell["bytes_per_flop"], balance, 1e-9);
   EXPECT_NEAR(sell["predicted"]["gflops"], 4000 / balance, 1e-6);
   const double bytes = balance * 2 * 2900;
-  EXPECT_NEAR(sell["predicted"]["ramp_up_gflops"], 2 * 2900 / (3e-6 + bytes / 3900e9) / 1e9, 1e-6);
+  EXPECT_NEAR(sell["predicted"]["with_latency_gflops"], 2 * 2900 / (3e-6 + bytes / 3900e9) / 1e9,
+              1e-6);
   // Stores on a GPU do not load their line first.
   EXPECT_NEAR(line(document, "CSR, true", 1)["bytes_per_flop"],
               (12.0 * 2900 + 8 * 601 + 16 * 600) / (2 * 2900), 1e-9);

@@ -169,8 +169,8 @@ TEST_F(Mpk, TextEndsInAConclusion) {
 
 TEST_F(Mpk, WrongUsageIsStatus2) {
   expect_failure({"mpk", "stencil5:9x9", "-p", "0"}, 2, "power 0 is outside");
-  expect_failure({"mpk", "stencil5:9x9", "-p", "3:1"}, 2, "counts down");
-  expect_failure({"mpk", "stencil5:9x9", "-p", "two"}, 2, "'two' is no power");
+  expect_failure({"mpk", "stencil5:9x9", "-p", "3:1"}, 2, "'3:1' ends before it begins");
+  expect_failure({"mpk", "stencil5:9x9", "-p", "two"}, 2, "'two' is not a power");
   expect_failure({"mpk", "stencil5:9x9", "--cache-size", "1X"}, 2, "--cache-size");
   expect_failure({"mpk", "stencil5:9x9", "--basis", "legendre"}, 2, "legendre");
   expect_failure({"mpk", "stencil5:9x9", "--basis", "newton=1,2", "-p", "3"}, 2, "shifts");

@@ -51,7 +51,7 @@ TEST_F(SpmvGpu, FormatsAndTheVendorAgreeWithTheReference) {
       EXPECT_GT(result[key], 0) << key;
     }
     EXPECT_GT(result["predicted"]["gflops"], 0);
-    EXPECT_GT(result["predicted"]["ramp_up_gflops"], 0);
+    EXPECT_GT(result["predicted"]["with_latency_gflops"], 0);
     EXPECT_GT(result["bytes"]["format"], 0);
   }
   // 24.7 entries per row, four per thread.

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,15 +23,10 @@ inline Matrix make(std::string_view spec) {
   return generate<double, std::int32_t>(spec);
 }
 
-inline Eigen::MatrixXd dense(const Matrix& matrix) {
-  return to_eigen(matrix).toDense();
-}
-
-inline double smallest_eigenvalue(const Matrix& matrix) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense(matrix), Eigen::EigenvaluesOnly)
-      .eigenvalues()
-      .minCoeff();
-}
+Eigen::MatrixXd dense(const Matrix& matrix);
+double smallest_eigenvalue(const Matrix& matrix);
+// FNV-1a over the bytes of the arrays.
+std::uint64_t checksum(const Matrix& matrix);
 
 inline Offset row_length(const Matrix& matrix, std::int32_t row) {
   return matrix.pattern().row_length(row);

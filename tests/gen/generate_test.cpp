@@ -13,23 +13,10 @@
 namespace strata {
 namespace {
 
+using test::checksum;
 using test::expect_error;
 using test::make;
 using test::Matrix;
-
-// FNV-1a over the bytes of the arrays.
-std::uint64_t checksum(const Matrix& matrix) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  const auto add = [&](const auto& array) {
-    for (const std::byte byte : std::as_bytes(array)) {
-      hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
-    }
-  };
-  add(matrix.row_offsets());
-  add(matrix.columns());
-  add(matrix.values());
-  return hash;
-}
 
 struct Sample {
   const char* spec;

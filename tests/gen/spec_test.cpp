@@ -44,6 +44,18 @@ TEST(Spec, RefusesWhatIsNotASpecification) {
   }
 }
 
+TEST(Spec, ReadsANumberOrTheWordThatStandsForOne) {
+  Spec spec("a:1,k=random,l=12,m=0,n=rand");
+  EXPECT_EQ(spec.integer_or_word("k", "random", 77, 1), 77);
+  EXPECT_EQ(spec.integer_or_word("l", "random", 77, 1), 12);
+  EXPECT_EQ(spec.integer_or_word("absent", "random", 77, 1), std::nullopt);
+  expect_error<InvalidArgument>([&] { spec.integer_or_word("m", "random", 77, 1); },
+                                "m is 0, but starts at 1");
+  expect_error<InvalidArgument>([&] { spec.integer_or_word("n", "random", 77, 1); },
+                                "n is 'rand', which is neither 'random' nor an integer");
+  EXPECT_NO_THROW(spec.refuse_unread_keys());
+}
+
 TEST(Spec, SaysWhichPartIsWrong) {
   Spec spec("a:10,k=5,l=x,m=1e400,n=,o=99999999999999999999");
   expect_error<InvalidArgument>([&] { spec.integer("k", 1, 4); }, "k is 5, but lies in 1 … 4");

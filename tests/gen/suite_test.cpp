@@ -1,5 +1,5 @@
-// The suite of benchmark matrices, where it is present: a list of size classes and specifications
-// next to the folder of real matrices, '@' standing for that folder.
+// The suites of benchmark matrices, where they are present: lists of size classes and
+// specifications next to the folder of real matrices, '@' standing for that folder.
 
 #include <filesystem>
 #include <fstream>
@@ -16,9 +16,9 @@ struct Line {
   std::string spec;
 };
 
-std::vector<Line> read_suite() {
+std::vector<Line> read_suite(const char* name) {
   std::vector<Line> lines;
-  std::ifstream file(std::filesystem::path(STRATA_MATRICES).parent_path() / "suite.txt");
+  std::ifstream file(std::filesystem::path(STRATA_MATRICES).parent_path() / name);
   for (std::string text; std::getline(file, text);) {
     std::istringstream words(text);
     Line line;
@@ -30,18 +30,22 @@ std::vector<Line> read_suite() {
   return lines;
 }
 
-TEST(Suite, EverySpecificationIsValid) {
-  const std::vector<Line> lines = read_suite();
-  if (lines.empty()) GTEST_SKIP() << "there is no suite.txt beside " << STRATA_MATRICES;
+class Suite : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Files, Suite, testing::Values("suite.txt", "suite-random.txt"),
+                         [](const auto& file) { return file.index == 0 ? "Plain" : "Random"; });
+
+TEST_P(Suite, EverySpecificationIsValid) {
+  const std::vector<Line> lines = read_suite(GetParam());
+  if (lines.empty()) GTEST_SKIP() << "there is no such file beside " << STRATA_MATRICES;
   for (const Line& line : lines) {
     EXPECT_TRUE(is_generator_spec(line.spec)) << line.spec;
     EXPECT_NO_THROW((prepare<double, std::int32_t>(line.spec))) << line.spec;
   }
 }
 
-TEST(Suite, EveryMatrixOfTheSmallClassCanBeMade) {
-  const std::vector<Line> lines = read_suite();
-  if (lines.empty()) GTEST_SKIP() << "there is no suite.txt beside " << STRATA_MATRICES;
+TEST_P(Suite, EveryMatrixOfTheSmallClassCanBeMade) {
+  const std::vector<Line> lines = read_suite(GetParam());
+  if (lines.empty()) GTEST_SKIP() << "there is no such file beside " << STRATA_MATRICES;
   for (const Line& line : lines) {
     if (line.size_class != "cpu") continue;
     const auto matrix = generate<float, std::int32_t>(line.spec);

@@ -31,7 +31,7 @@ using nlohmann::json;
 class StoredProfile : public testing::Test {
  protected:
   StoredProfile() {
-    std::string name = (fs::temp_directory_path() / "strata-facts-XXXXXX").string();
+    std::string name = (fs::temp_directory_path() / "strata-profile-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder");
     folder_ = name;
   }
@@ -43,12 +43,12 @@ class StoredProfile : public testing::Test {
   // Loading a file with this text throws a FileError that names the file and contains `part`.
   void expect_refused(const std::string& text, const std::string& part) {
     SCOPED_TRACE(part);
-    write(file("facts.json"), text);
+    write(file("profile.json"), text);
     try {
-      load_profile(file("facts.json"));
+      load_profile(file("profile.json"));
       ADD_FAILURE() << "nothing thrown";
     } catch (const FileError& error) {
-      EXPECT_EQ(error.path(), file("facts.json").string());
+      EXPECT_EQ(error.path(), file("profile.json").string());
       EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
   }
@@ -56,14 +56,14 @@ class StoredProfile : public testing::Test {
   // A folder below a plain file: nobody can make or write it, not even root.
   fs::path impossible_path() {
     write(file("plain"), "");
-    return file("plain") / "folder" / "facts.json";
+    return file("plain") / "folder" / "profile.json";
   }
 
  private:
   fs::path folder_;
 };
 
-// The facts with one change, as text.
+// A profile with one change, as text.
 std::string changed(const std::function<void(json&)>& change) {
   json document = json::parse(to_json(imaginary_machine()));
   change(document);
@@ -76,15 +76,15 @@ const MeasureOptions kQuick{
 
 TEST_F(StoredProfile, ComeBackExactly) {
   const MachineProfile profile = imaginary_machine();
-  save_profile(profile, file("new/folder/facts.json"));
-  EXPECT_EQ(load_profile(file("new/folder/facts.json")), profile);
+  save_profile(profile, file("new/folder/profile.json"));
+  EXPECT_EQ(load_profile(file("new/folder/profile.json")), profile);
   EXPECT_EQ(fs::status(file("new/folder")).permissions(), fs::perms::owner_all);
 }
 
 TEST_F(StoredProfile, MeasuredOnesToo) {
   const MachineProfile profile = measure_machine(kQuick);
-  save_profile(profile, file("facts.json"));
-  EXPECT_EQ(load_profile(file("facts.json")), profile);
+  save_profile(profile, file("profile.json"));
+  EXPECT_EQ(load_profile(file("profile.json")), profile);
 }
 
 TEST_F(StoredProfile, NoFileIsNoError) {
@@ -100,9 +100,9 @@ TEST_F(StoredProfile, WhatIsNotTheirJsonIsRefused) {
   expect_refused(std::string(100000, '['), "is not JSON");
   expect_refused("[]", "'format'");
   expect_refused("{}", "lacks 'format'");
-  fs::remove(file("facts.json"));
-  fs::create_directory(file("facts.json"));
-  EXPECT_THROW(load_profile(file("facts.json")), FileError);
+  fs::remove(file("profile.json"));
+  fs::create_directory(file("profile.json"));
+  EXPECT_THROW(load_profile(file("profile.json")), FileError);
 }
 
 TEST_F(StoredProfile, AnotherVersionIsRefused) {
@@ -130,25 +130,25 @@ TEST_F(StoredProfile, EveryKeyIsNeeded) {
 TEST_F(StoredProfile, NumbersThatCannotBeAreRefused) {
   expect_refused(changed([](json& profile) { profile["cores"] = 0; }), "'cores' is 0");
   expect_refused(changed([](json& profile) { profile["cores"] = 2.5; }),
-                 "'cores' is no whole number");
+                 "'cores' is not a whole number");
   expect_refused(changed([](json& profile) { profile["cores"] = 1e300; }), "'cores'");
   expect_refused(changed([](json& profile) { profile["handoff_seconds"] = -1; }),
                  "'handoff_seconds'");
   // NaN becomes null in JSON.
   expect_refused(changed([](json& profile) { profile["fork_join_seconds"] = std::nan(""); }),
-                 "'fork_join_seconds' is no number");
-  expect_refused(changed([](json& profile) { profile["ramp_up"]["bytes_per_second"] = 0; }),
+                 "'fork_join_seconds' is not a number");
+  expect_refused(changed([](json& profile) { profile["hockney"]["bytes_per_second"] = 0; }),
                  "'bytes_per_second' is 0");
   expect_refused(changed([](json& profile) { profile["read"][0]["bytes"] = -5; }), "'bytes' is -5");
   expect_refused(
       changed([](json& profile) { profile["read"][0]["bytes"] = 18446744073709551615U; }),
       "'bytes' is 18446744073709551615");
   expect_refused(changed([](json& profile) { profile["plateaus"] = json::array(); }), "is empty");
-  expect_refused(changed([](json& profile) { profile["plateaus"] = 7; }), "is no list");
+  expect_refused(changed([](json& profile) { profile["plateaus"] = 7; }), "is not a list");
   expect_refused(changed([](json& profile) { profile["read"][0] = "fast"; }), "'threads'");
   expect_refused(changed([](json& profile) { std::swap(profile["read"][0], profile["read"][1]); }),
                  "not in order");
-  expect_refused(changed([](json& profile) { profile["processor"] = 6502; }), "is no text");
+  expect_refused(changed([](json& profile) { profile["processor"] = 6502; }), "is not a text");
 }
 
 TEST_F(StoredProfile, SavingWhereNothingCanBeWrittenIsAnError) {
@@ -156,11 +156,11 @@ TEST_F(StoredProfile, SavingWhereNothingCanBeWrittenIsAnError) {
 }
 
 TEST_F(StoredProfile, AreMeasuredOnceAndThenLoaded) {
-  const CachedProfile first = load_or_measure(file("facts.json"), kQuick);
+  const CachedProfile first = load_or_measure(file("profile.json"), kQuick);
   EXPECT_TRUE(first.measured);
   EXPECT_TRUE(first.stored);
   EXPECT_EQ(first.remark, "");
-  const CachedProfile second = load_or_measure(file("facts.json"), kQuick);
+  const CachedProfile second = load_or_measure(file("profile.json"), kQuick);
   EXPECT_FALSE(second.measured);
   EXPECT_TRUE(second.stored);
   EXPECT_EQ(second.remark, "");
@@ -168,27 +168,27 @@ TEST_F(StoredProfile, AreMeasuredOnceAndThenLoaded) {
 }
 
 TEST_F(StoredProfile, AreMeasuredAnewWhenAskedFor) {
-  save_profile(imaginary_machine(), file("facts.json"));
-  const CachedProfile known = measure_again(file("facts.json"), kQuick);
+  save_profile(imaginary_machine(), file("profile.json"));
+  const CachedProfile known = measure_again(file("profile.json"), kQuick);
   EXPECT_TRUE(known.measured);
-  EXPECT_EQ(load_profile(file("facts.json")), known.profile);
+  EXPECT_EQ(load_profile(file("profile.json")), known.profile);
 }
 
 TEST_F(StoredProfile, ACorruptFileIsReplacedAndRemarkedOn) {
-  write(file("facts.json"), "{\"format\": 1");
-  const CachedProfile known = load_or_measure(file("facts.json"), kQuick);
+  write(file("profile.json"), "{\"format\": 1");
+  const CachedProfile known = load_or_measure(file("profile.json"), kQuick);
   EXPECT_TRUE(known.measured);
   EXPECT_NE(known.remark.find("is not JSON"), std::string::npos) << known.remark;
-  EXPECT_EQ(load_profile(file("facts.json")), known.profile);
+  EXPECT_EQ(load_profile(file("profile.json")), known.profile);
 }
 
 TEST_F(StoredProfile, OfAnotherVersionAreMeasuredAgain) {
-  write(file("facts.json"), changed([](json& profile) { profile["format"] = 1; }));
-  const CachedProfile known = load_or_measure(file("facts.json"), kQuick);
+  write(file("profile.json"), changed([](json& profile) { profile["format"] = 1; }));
+  const CachedProfile known = load_or_measure(file("profile.json"), kQuick);
   EXPECT_TRUE(known.measured);
   EXPECT_TRUE(known.stored);
   EXPECT_NE(known.remark.find("version 1"), std::string::npos) << known.remark;
-  EXPECT_EQ(load_profile(file("facts.json")), known.profile);
+  EXPECT_EQ(load_profile(file("profile.json")), known.profile);
 }
 
 TEST_F(StoredProfile, ExpireWithWhatTheyDependOn) {
@@ -197,11 +197,11 @@ TEST_F(StoredProfile, ExpireWithWhatTheyDependOn) {
     SCOPED_TRACE(words);
     MachineProfile profile = imaginary_machine();
     change(profile.fingerprint);
-    save_profile(profile, file("facts.json"));
-    const CachedProfile known = load_or_measure(file("facts.json"), kQuick);
+    save_profile(profile, file("profile.json"));
+    const CachedProfile known = load_or_measure(file("profile.json"), kQuick);
     EXPECT_TRUE(known.measured);
     EXPECT_NE(known.remark.find(words), std::string::npos) << known.remark;
-    EXPECT_EQ(load_profile(file("facts.json")), known.profile);
+    EXPECT_EQ(load_profile(file("profile.json")), known.profile);
   };
   expect_expired([](auto& stored) { stored.host = "elsewhere"; }, "host elsewhere, now ");
   expect_expired([](auto& stored) { stored.kernel = "2.4.0"; }, "kernel 2.4.0, now ");
@@ -214,29 +214,29 @@ TEST_F(StoredProfile, ExpireWithWhatTheyDependOn) {
 TEST_F(StoredProfile, OfAnUnreliableMeasurementAreUsedAndNotStored) {
   MeasureOptions options = kQuick;
   options.largest_spread = 0;  // every machine is too busy
-  const CachedProfile known = load_or_measure(file("facts.json"), options);
+  const CachedProfile known = load_or_measure(file("profile.json"), options);
   EXPECT_TRUE(known.measured);
   EXPECT_FALSE(known.stored);
   EXPECT_NE(known.remark.find("not stored: the machine was busy"), std::string::npos)
       << known.remark;
   EXPECT_GT(known.profile.memory_bandwidth(1), 0);
-  EXPECT_FALSE(fs::exists(file("facts.json")));
+  EXPECT_FALSE(fs::exists(file("profile.json")));
   options = kQuick;
   options.threads = usable_processors() + 1;
-  EXPECT_NE(measure_again(file("facts.json"), options).remark.find("threads share"),
+  EXPECT_NE(measure_again(file("profile.json"), options).remark.find("threads share"),
             std::string::npos);
-  EXPECT_FALSE(fs::exists(file("facts.json")));
+  EXPECT_FALSE(fs::exists(file("profile.json")));
 }
 
 TEST_F(StoredProfile, AreKeptOnlyWhereNobodyElseCanWrite) {
   const auto expect_not_kept = [&](const fs::path& folder, const std::string& words) {
     SCOPED_TRACE(words);
-    save_profile(imaginary_machine(), folder / "facts.json");
-    const CachedProfile known = load_or_measure(folder / "facts.json", kQuick);
+    save_profile(imaginary_machine(), folder / "profile.json");
+    const CachedProfile known = load_or_measure(folder / "profile.json", kQuick);
     EXPECT_TRUE(known.measured);
     EXPECT_FALSE(known.stored);
     EXPECT_EQ(known.remark, "not stored: " + folder.string() + ": " + words);
-    EXPECT_EQ(load_profile(folder / "facts.json"), imaginary_machine());
+    EXPECT_EQ(load_profile(folder / "profile.json"), imaginary_machine());
   };
   fs::create_directory(file("shared"));
   for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
@@ -245,7 +245,7 @@ TEST_F(StoredProfile, AreKeptOnlyWhereNobodyElseCanWrite) {
   }
   fs::create_directory(file("own"));
   fs::create_directory_symlink(file("own"), file("link"));
-  expect_not_kept(file("link"), "is a link, which facts are not kept behind");
+  expect_not_kept(file("link"), "is a link, behind which profiles are not stored");
 }
 
 TEST_F(StoredProfile, AFolderOfAnotherUserIsNotTrusted) {
@@ -321,7 +321,7 @@ class PolicyOfProfiles : public StoredProfile {
 
   fs::path cache() const { return file("cache"); }
 
-  // Counts what a measurement tells about itself: 0 if there is none.
+  // Counts the progress reports of a measurement: 0 if there is none.
   ProfilePolicy counting(ProfilePolicy policy) {
     policy.progress = [this](std::string_view, double) { ++told_; };
     return policy;
@@ -470,7 +470,7 @@ TEST_F(PolicyOfProfiles, ASuppliedProfileThatCannotBeIsRefused) {
   expect_refused([](auto& profile) { profile = {}; }, "'memory_bytes'");
   expect_refused([](auto& profile) { profile.read.clear(); }, "'read' is empty");
   expect_refused([](auto& profile) { profile.hockney.bytes_per_second = std::nan(""); },
-                 "'bytes_per_second' is no number");
+                 "'bytes_per_second' is not a number");
   expect_refused([](auto& profile) { std::swap(profile.plateaus[0], profile.plateaus[1]); },
                  "'plateaus' is not in order");
 }

@@ -180,7 +180,7 @@ TYPED_TEST(BasisTyped, RefusesCoefficientsThatItsNumbersCannotHold) {
   }
 }
 
-// Doubles that single precision does not tell apart, overflows to infinity or flushes to zero.
+// Doubles that are equal in single precision, overflow to infinity or are flushed to zero.
 TEST(Basis, ThatDoublesCanHoldIsRefusedInSinglePrecision) {
   const auto refused_in_single = [](const Basis& basis) {
     SCOPED_TRACE(basis.name());

@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+#include <string_view>
+
+#include "strata/plans/internal/explanation.hpp"
+
 namespace strata::detail {
 namespace {
 
@@ -33,6 +38,39 @@ TEST(Planning, WindowsFillAShareOfTheCache) {
   EXPECT_EQ(window_budget(options, 1000, 0.7), 200);
   options.cache_bytes = 0;
   EXPECT_EQ(window_budget(options, 1000, 0.7), 1000);
+  options.cache_bytes = std::numeric_limits<Offset>::max();
+  options.cache_share = 16;
+  EXPECT_EQ(window_budget(options, 1000, 0.7), Offset{1} << 62);
+}
+
+TEST(Planning, ExplainsWhichShareOfTheCacheLevelsWereCutFor) {
+  PlanRecord record;
+  record.candidates.resize(2);
+  PowerCandidate& levels = record.candidates.front();
+  levels.strategy = PowerStrategy::graph;
+  levels.block = 4;
+  levels.cache_share = 2;
+  levels.measured_seconds = 2;
+  record.candidates.back().measured_seconds = 1;
+  record.candidates.back().memory_bytes = 1e9;
+  EXPECT_EQ(method_text(levels, 8), "graph 4+4, share 2");
+  const auto explains = [&](std::string_view sentence) {
+    Subject subject;
+    subject.power = 8;
+    const std::string text = explain(record, subject);
+    EXPECT_NE(text.find(sentence), std::string::npos) << text;
+  };
+  explains(
+      "Groups of levels are cut for 2 times the cache, so that their kernels fill the device "
+      "better: "
+      "0.50 times as fast as plain products (timed).");
+  levels.cache_share = 1;
+  EXPECT_EQ(method_text(levels, 4), "graph, share 1");
+  explains(
+      "stays in the cache, so that 0 kB come from memory instead of 1.00 GB: 0.50 times as fast as "
+      "plain products (timed).");
+  levels.cache_share = 0;
+  EXPECT_EQ(method_text(levels, 4), "graph");
 }
 
 TEST(Planning, AWindowHasAGroupMoreThanPowers) {

@@ -184,7 +184,7 @@ TEST(PowerPlan, RunsEightPowersAsFourAndFourAndSevenAsFourAndThree) {
       options.power = power;
       options.block = block;
       options.strategy = strategy;
-      options.basis = Basis::chebyshev(-6, 6);  // three terms: block borders look back twice
+      options.basis = Basis::chebyshev(-6, 6);  // three terms: a block needs the last two powers
       expect_powers(matrix, options);
       const Plan plan = plan_powers(matrix, options);
       EXPECT_EQ(plan.choice().block, std::min(power, block));
@@ -288,7 +288,7 @@ TEST(PowerPlan, TakesMorePowersThanThereAreLevels) {
   }
 }
 
-// The rows in the order of the plan, without empty positions.
+// The rows in the order of the plan, without padded rows.
 std::vector<double> row_order(const Plan& plan) {
   std::vector<double> rows(static_cast<std::size_t>(plan.rows()) * plan.vectors());
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<double>(i) + 1;

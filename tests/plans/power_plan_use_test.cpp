@@ -87,7 +87,7 @@ TEST(PowerPlan, RefusesToOverwriteX) {
     EXPECT_THROW(plan.apply(x, all.subspan(2 * n - 1, 4 * n), workspace), InvalidArgument);
     EXPECT_THROW(plan.apply_last(x, x, workspace_for_last), InvalidArgument);
     EXPECT_THROW(plan.apply_last(x, all.subspan(1, n), workspace_for_last), InvalidArgument);
-    // Side by side is fine, on either side.
+    // Next to each other is fine, on either side.
     const std::vector<double> start(x.begin(), x.end());
     plan.apply(x, all.subspan(2 * n, 4 * n), workspace);
     EXPECT_TRUE(std::ranges::equal(x, start));

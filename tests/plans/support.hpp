@@ -60,7 +60,7 @@ void expect_refused(Action&& action, std::string_view message) {
   }
 }
 
-// One of several vectors that lie side by side.
+// One of several interleaved vectors.
 template <class T>
 std::vector<T> one_of(const std::vector<T>& vectors, int v, int count) {
   std::vector<T> one(vectors.size() / count);
@@ -164,7 +164,7 @@ std::vector<V> powers_of(const PowerPlan<V, I>& plan, VectorOrder order, const s
     const auto one = std::span<V>(in_order).subspan(k * each, each);
     const auto back = std::span<V>(powers).subspan(k * x.size(), x.size());
     plan.to_caller_order(one, back);
-    // Empty positions stay zero: there and back gives the same.
+    // Padded rows stay zero: there and back gives the same.
     std::vector<V> again(each);
     plan.to_plan_order(back, again);
     EXPECT_TRUE(std::ranges::equal(again, one)) << "power " << k + 1;

@@ -8,6 +8,7 @@
 #include "strata/base/types.hpp"
 #include "strata/device/array.hpp"
 #include "strata/device/stream.hpp"
+#include "strata/kernels/gpu/reorder.hpp"
 #include "strata/order/padded_order.hpp"
 
 namespace strata::gpu {
@@ -37,6 +38,17 @@ class DeviceOrder {
   void scatter(DeviceSpan<const std::type_identity_t<V>> padded, DeviceSpan<V> of_rows, int count,
                Stream& stream) const;
 
+  // The same for vectors of rows that are not interleaved: element v of row r at
+  // data[r·line_stride + v·element_stride]. Their sizes are not known, only that `data` is aligned
+  // to the size of its elements, or InvalidArgument is thrown. They share nothing with what is
+  // padded, nor elements with each other where they are written.
+  template <Value V>
+  void gather(const StridedLines<const std::type_identity_t<V>>& of_rows, DeviceSpan<V> padded,
+              int count, Stream& stream) const;
+  template <Value V>
+  void scatter(DeviceSpan<const std::type_identity_t<V>> padded, const StridedLines<V>& of_rows,
+               int count, Stream& stream) const;
+
  private:
   std::int32_t rows_ = 0;
   std::int32_t padded_rows_ = 0;
@@ -45,5 +57,10 @@ class DeviceOrder {
   DeviceArray<std::int32_t> row_at_;       // by position
   DeviceArray<std::int32_t> position_of_;  // by row
 };
+
+// Rows as they are, as many as the interleaved vectors have, which are `count`.
+template <Value V>
+void interleave(const StridedLines<const std::type_identity_t<V>>& rows, DeviceSpan<V> interleaved,
+                int count, Stream& stream);
 
 }  // namespace strata::gpu

@@ -25,7 +25,7 @@ const Pair* pairs_of(DeviceSpan<const double> data) {
 // Blocks for the whole array, one tile each.
 LaunchShape tiles_of(Offset elements) {
   if (elements % kTile != 0) {
-    throw InvalidArgument(std::to_string(elements) + " elements are no whole tiles");
+    throw InvalidArgument(std::to_string(elements) + " elements are not a whole number of tiles");
   }
   return {.blocks = elements / kTile, .threads = kThreads};
 }

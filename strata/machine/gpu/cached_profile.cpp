@@ -10,11 +10,11 @@ namespace strata::gpu {
 namespace {
 
 namespace fs = std::filesystem;
-using strata::detail::FactReader;
-using Json = strata::detail::FactJson;
+using strata::detail::ProfileReader;
+using Json = strata::detail::ProfileJson;
 
-// Goes up whenever stored facts change their meaning.
-constexpr int kFormat = 1;
+// Goes up whenever keys of stored profiles, or their meaning, change.
+constexpr int kFormat = 2;
 
 Json json_of(const DeviceProperties& device) {
   return {{"api", name_of(device.api)},
@@ -37,7 +37,7 @@ Json json_of(const DeviceProperties& device) {
           {"runtime", device.runtime}};
 }
 
-Api api_from(const FactReader& reader) {
+Api api_from(const ProfileReader& reader) {
   const std::string name = reader.text("api");
   for (const Api api : {Api::cuda, Api::hip}) {
     if (name == name_of(api)) return api;
@@ -45,7 +45,7 @@ Api api_from(const FactReader& reader) {
   reader.refuse(fmt::format("'api' is '{}'", name));
 }
 
-DeviceProperties device_from(const FactReader& reader) {
+DeviceProperties device_from(const ProfileReader& reader) {
   return {.api = api_from(reader),
           .index = reader.index("index"),
           .name = reader.text("name"),
@@ -73,7 +73,7 @@ Json json_of(const BabelStreamRates& stream) {
           {"array_bytes", stream.array_bytes}};
 }
 
-BabelStreamRates stream_from(const FactReader& reader) {
+BabelStreamRates stream_from(const ProfileReader& reader) {
   return {.copy = reader.positive("copy_bytes_per_second"),
           .mul = reader.positive("mul_bytes_per_second"),
           .add = reader.positive("add_bytes_per_second"),
@@ -104,12 +104,12 @@ std::string to_json(const GpuProfile& profile) {
                                   {"graph_node_seconds", profile.graph_node_seconds},
                                   {"barrier_seconds", profile.barrier_seconds},
                                   {"handoff_seconds", profile.handoff_seconds},
-                                  {"ramp_up", strata::detail::json_of(profile.hockney)}});
+                                  {"hockney", strata::detail::json_of(profile.hockney)}});
 }
 
 GpuProfile profile_from_json(std::string_view text, const std::string& source) {
   const Json document = strata::detail::parse_profile(text, source, kFormat);
-  const FactReader reader(document, source);
+  const ProfileReader reader(document, source);
   return {.device = device_from(reader.inside("device")),
           .read = strata::detail::points_from<BandwidthPoint>(reader, "read"),
           .plateaus = strata::detail::points_from<Plateau>(reader, "plateaus"),
@@ -118,7 +118,7 @@ GpuProfile profile_from_json(std::string_view text, const std::string& source) {
           .graph_node_seconds = reader.number("graph_node_seconds"),
           .barrier_seconds = reader.number("barrier_seconds"),
           .handoff_seconds = reader.number("handoff_seconds"),
-          .hockney = strata::detail::hockney_from(reader.inside("ramp_up")),
+          .hockney = strata::detail::hockney_from(reader.inside("hockney")),
           .measured_at = reader.text("measured_at"),
           .measuring_seconds = reader.number("measuring_seconds")};
 }

@@ -1,5 +1,5 @@
-// Facts of GPUs that outlive the process, beside those of the machine: one JSON file per device and
-// driver.
+// Profiles of GPUs that outlive the process, next to those of the processor: one JSON file per
+// device and driver.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,13 @@
 
 namespace strata::gpu {
 
-// Where the facts of this device belong. The name depends on all that makes facts of another device
-// or driver useless here. Empty if there is no cache_folder().
+// Where the profile of this device belongs. The name depends on all that makes the profile of
+// another device or driver useless for it. Empty if there is no cache_folder().
 std::filesystem::path profile_path(const DeviceProperties& device);
 
 std::string to_json(const GpuProfile& profile);
 // Throws FileError naming `source` if the text is anything but what to_json writes: no JSON, of
-// another version, incomplete, or with numbers that cannot be.
+// another version, incomplete, or with impossible numbers.
 GpuProfile profile_from_json(std::string_view text, const std::string& source);
 
 // None if there is no such file. Throws FileError as profile_from_json does.

@@ -33,7 +33,7 @@ CachedGpuProfile measure_again(const std::filesystem::path& path, const GpuMeasu
 // Unavailable if there is no device of that number.
 const CachedGpuProfile& cached_gpu_profile(int device = 0);
 
-// Supplies the profile that plans on this device use from now on: no other is looked for. None:
+// Supplies the profile that plans on this device use from now on: no other is searched for. None:
 // goes back to finding one. Throws InvalidArgument unless it could have been measured.
 void set_gpu_profile(int device, const std::optional<GpuProfile>& profile);
 

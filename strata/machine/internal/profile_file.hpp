@@ -1,5 +1,5 @@
-// What files of facts have in common, whatever machine the facts are about: strict reading of what
-// was written, and what to do about files that are not there, useless or cannot be written.
+// What the files of machine profiles have in common, be it of a processor or a GPU: strict reading
+// of what was written, and what to do about files that are missing, useless or cannot be written.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@
 
 namespace strata::detail {
 
-using FactJson = nlohmann::ordered_json;
+using ProfileJson = nlohmann::ordered_json;
 
 // A name for the file of what `identity` describes: "KIND-0123456789abcdef.json".
 std::string profile_file_name(std::string_view kind, std::string_view identity);
@@ -30,42 +30,42 @@ std::optional<std::string> read_profile_file(const std::filesystem::path& path);
 // Makes the folder, for this user alone, and replaces the file whole. Throws FileError.
 void write_profile_file(const std::filesystem::path& path, const std::string& text);
 
-// Why facts cannot be kept in the folder, in words: it is a link, or somebody else could write what
-// is read there. Empty if it can, or if it is not there yet.
+// Why profiles are not stored in the folder, in words: it is a link, or somebody else could write
+// what is read there. Empty if they can be, or if the folder does not exist yet.
 std::string why_not_private(const std::filesystem::path& folder);
-// Makes the folder if it is not there yet. Throws FileError if it cannot, or why_not_private().
+// Makes the folder if it does not exist yet. Throws FileError if it cannot, or why_not_private().
 void require_private_folder(const std::filesystem::path& folder);
 
 // The whole text as JSON. Throws FileError naming `source` if it is none, or of another version.
-FactJson parse_profile(std::string_view text, const std::string& source, int format);
-std::string text_of(const FactJson& document);
+ProfileJson parse_profile(std::string_view text, const std::string& source, int format);
+std::string text_of(const ProfileJson& document);
 
 // Reads what was written and refuses everything else. The document must outlive it.
-class FactReader {
+class ProfileReader {
  public:
-  FactReader(const FactJson& object, const std::string& source)
+  ProfileReader(const ProfileJson& object, const std::string& source)
       : object_(object), source_(source) {}
 
   [[noreturn]] void refuse(const std::string& why) const { throw FileError(source_, why); }
 
-  FactReader inside(const char* key) const { return FactReader(value(key), source_); }
+  ProfileReader inside(const char* key) const { return ProfileReader(value(key), source_); }
 
-  // A list, each item read by parse(FactReader).
+  // A list, each item read by parse(ProfileReader).
   template <class Item, class Parse>
   std::vector<Item> list(const char* key, Parse&& parse) const {
-    const FactJson& values = value(key);
-    if (!values.is_array()) refuse(fmt::format("'{}' is no list", key));
+    const ProfileJson& values = value(key);
+    if (!values.is_array()) refuse(fmt::format("'{}' is not a list", key));
     std::vector<Item> items;
-    for (const FactJson& item : values) items.push_back(parse(FactReader(item, source_)));
+    for (const ProfileJson& item : values) items.push_back(parse(ProfileReader(item, source_)));
     return items;
   }
   std::string text(const char* key) const {
-    const FactJson& text = value(key);
-    if (!text.is_string()) refuse(fmt::format("'{}' is no text", key));
+    const ProfileJson& text = value(key);
+    if (!text.is_string()) refuse(fmt::format("'{}' is not a text", key));
     return text.get<std::string>();
   }
   bool yes_or_no(const char* key) const {
-    const FactJson& answer = value(key);
+    const ProfileJson& answer = value(key);
     if (!answer.is_boolean()) refuse(fmt::format("'{}' is neither true nor false", key));
     return answer.get<bool>();
   }
@@ -79,17 +79,17 @@ class FactReader {
   Offset limit_bytes(const char* key) const { return whole_number(key, 0, kMostBytes); }
   // A finite number, not negative.
   double number(const char* key) const {
-    const FactJson& number = value(key);
-    if (!number.is_number()) refuse(fmt::format("'{}' is no number", key));
+    const ProfileJson& number = value(key);
+    if (!number.is_number()) refuse(fmt::format("'{}' is not a number", key));
     const double result = number.get<double>();
     if (!std::isfinite(result) || result < 0) {
-      refuse(fmt::format("'{}' is {}, which cannot be", key, number.dump()));
+      refuse(fmt::format("'{}' is {}, which is impossible", key, number.dump()));
     }
     return result;
   }
   double positive(const char* key) const {
     const double result = number(key);
-    if (result == 0) refuse(fmt::format("'{}' is 0, which cannot be", key));
+    if (result == 0) refuse(fmt::format("'{}' is 0, which is impossible", key));
     return result;
   }
 
@@ -97,27 +97,27 @@ class FactReader {
   static constexpr Offset kMostBytes = Offset{1} << 60;
 
   Offset whole_number(const char* key, Offset smallest, Offset largest) const {
-    const FactJson& number = value(key);
-    if (!number.is_number_integer()) refuse(fmt::format("'{}' is no whole number", key));
+    const ProfileJson& number = value(key);
+    if (!number.is_number_integer()) refuse(fmt::format("'{}' is not a whole number", key));
     if (number < smallest || number > largest) {
       refuse(fmt::format("'{}' is {}, outside {} … {}", key, number.dump(), smallest, largest));
     }
     return number.get<Offset>();
   }
-  const FactJson& value(const char* key) const {
-    if (!object_.is_object()) refuse(fmt::format("'{}' is not where it belongs", key));
+  const ProfileJson& value(const char* key) const {
+    if (!object_.is_object()) refuse(fmt::format("'{}' is not inside an object", key));
     const auto found = object_.find(key);
     if (found == object_.end()) refuse(fmt::format("lacks '{}'", key));
     return *found;
   }
 
-  const FactJson& object_;
+  const ProfileJson& object_;
   const std::string& source_;
 };
 
 // A BandwidthPoint or a Plateau.
 template <class Point>
-Point point_from(const FactReader& reader) {
+Point point_from(const ProfileReader& reader) {
   return {.threads = reader.small_count("threads"),
           .bytes = reader.bytes("bytes"),
           .bytes_per_second = reader.positive("bytes_per_second")};
@@ -125,7 +125,7 @@ Point point_from(const FactReader& reader) {
 
 // By threads, then by working set: what the interpolation relies on.
 template <class Point>
-std::vector<Point> points_from(const FactReader& reader, const char* key) {
+std::vector<Point> points_from(const ProfileReader& reader, const char* key) {
   const auto points = reader.list<Point>(key, point_from<Point>);
   if (points.empty()) reader.refuse(fmt::format("'{}' is empty", key));
   for (std::size_t i = 1; i < points.size(); ++i) {
@@ -139,8 +139,8 @@ std::vector<Point> points_from(const FactReader& reader, const char* key) {
 }
 
 template <class Point>
-FactJson json_of(const std::vector<Point>& points) {
-  FactJson list = FactJson::array();
+ProfileJson json_of(const std::vector<Point>& points) {
+  ProfileJson list = ProfileJson::array();
   for (const Point& point : points) {
     list.push_back({{"threads", point.threads},
                     {"bytes", point.bytes},
@@ -149,13 +149,13 @@ FactJson json_of(const std::vector<Point>& points) {
   return list;
 }
 
-inline FactJson json_of(const HockneyFit& hockney) {
+inline ProfileJson json_of(const HockneyFit& hockney) {
   return {{"overhead_seconds", hockney.overhead_seconds},
           {"bytes_per_second", hockney.bytes_per_second},
           {"relative_error", hockney.relative_error}};
 }
 
-inline HockneyFit hockney_from(const FactReader& reader) {
+inline HockneyFit hockney_from(const ProfileReader& reader) {
   return {.overhead_seconds = reader.number("overhead_seconds"),
           .bytes_per_second = reader.positive("bytes_per_second"),
           .relative_error = reader.number("relative_error")};
@@ -189,7 +189,7 @@ void store(Known& known, const std::filesystem::path& path, Save&& save) {
 
 // What load() finds; if that is nothing, or useless, what measure() gives; if the policy forbids
 // that, assume(). load() throws FileError for what cannot be used. A folder that others can write
-// counts as empty; storing tells about it.
+// counts as empty; the remark on storing says so.
 template <class Known, class Load, class Measure, class Assume>
 Known load_or_else(const std::filesystem::path& path, const ProfilePolicy& policy, Load&& load,
                    Measure&& measure, Assume&& assume) {

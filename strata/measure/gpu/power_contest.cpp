@@ -194,7 +194,9 @@ class LibraryPowers {
     const auto csr = std::make_shared<const DeviceCsr<V>>(matrix_, stream_);
     std::vector<DevicePeer<V>> peers = make_peers(
         {.matrix = matrix_, .on_device = [&] { return csr; }, .stream = stream_, .progress = {}});
-    if (peers.empty()) throw Unavailable("this build has no library of the GPU's vendor");
+    if (peers.empty()) {
+      throw Unavailable("this build was made without the library of the GPU's vendor");
+    }
     const std::exception_ptr refusal = peers.front().refusal;
     std::erase_if(peers, [](const DevicePeer<V>& peer) { return !peer.multiply; });
     if (peers.empty()) std::rethrow_exception(refusal);

@@ -1,5 +1,5 @@
 // The power benchmark on a GPU: plans of the GPU and repeated products of its vendor's library.
-// Matrices and vectors stay on it; its own clock tells the time.
+// Matrices and vectors stay on it; they are timed by its own clock.
 #pragma once
 
 #include "strata/machine/gpu/profile.hpp"

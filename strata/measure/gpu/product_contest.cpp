@@ -39,7 +39,7 @@ class GpuProducts {
         x_(matrix.cols()),
         y_(matrix.rows()),
         contest_(
-            internal::work_of(matrix, false),
+            work_of(matrix),
             {.poison_inputs = [this] { poison_on_device(x_.span(), stream_); },
              .restore_inputs = [this] { load(); },
              .poison_outputs = [this] { poison_on_device(y_.span(), stream_); }},

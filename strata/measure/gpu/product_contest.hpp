@@ -1,4 +1,4 @@
-// The product benchmark on a GPU. Matrices and vectors stay on it; its own clock tells the time.
+// The product benchmark on a GPU. Matrices and vectors stay on it; they are timed by its own clock.
 #pragma once
 
 #include <vector>

@@ -19,7 +19,7 @@ struct PowerContender {
   PowerResult result;
   std::function<void()> run = {};  // computes all powers; none if it was refused
   ContestVectors vectors = {};
-  // Looks at what the last run computed, and compares it with the reference on request.
+  // Examines what the last run computed, and compares it with the reference on request.
   std::function<ExaminedPowers(bool validate)> examine = {};
   // Plain products on the matrix as this plan has ordered it.
   std::function<PowerContender()> plain_in_this_order = {};

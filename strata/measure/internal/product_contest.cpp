@@ -60,10 +60,10 @@ void ProductContest::count(Entered& entered) const {
   const VectorTraffic traffic{.rows = work_.rows,
                               .cols = work_.cols,
                               .value_bytes = static_cast<double>(work_.value_bytes),
-                              .write_allocate = work_.write_allocate};
-  result.measurement.flops = work_.flops_per_entry * static_cast<double>(work_.entries);
+                              .write_allocate = gpu_ == nullptr};
+  result.measurement.flops = work_.flops();
   result.measurement.bytes = static_cast<double>(result.format_bytes) + traffic.bytes();
-  result.minimum_bytes = work_.value_bytes * (work_.entries + work_.rows + work_.cols);
+  result.minimum_bytes = work_.minimum_bytes();
   if (gpu_ != nullptr) result.prediction = predict(*gpu_, result.measurement);
 }
 

@@ -7,31 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "strata/formats/csr.hpp"
 #include "strata/machine/gpu/profile.hpp"
 #include "strata/measure/contest.hpp"
+#include "strata/measure/matrix_analysis.hpp"
 #include "strata/measure/product_result.hpp"
 
 namespace strata::internal {
-
-// What one product computes.
-struct ProductWork {
-  Offset rows = 0;
-  Offset cols = 0;
-  Offset entries = 0;
-  Offset value_bytes = 8;
-  double flops_per_entry = 2;
-  bool write_allocate = true;  // see VectorTraffic
-};
-template <Value V, Index I>
-ProductWork work_of(const Csr<V, I>& matrix, bool write_allocate) {
-  return {.rows = matrix.rows(),
-          .cols = matrix.cols(),
-          .entries = matrix.nnz(),
-          .value_bytes = sizeof(V),
-          .flops_per_entry = is_complex<V> ? 8.0 : 2.0,
-          .write_allocate = write_allocate};
-}
 
 // A product that is ready to run.
 struct MadeProduct {
@@ -41,7 +22,8 @@ struct MadeProduct {
 
 class ProductContest {
  public:
-  // `check` judges y. The profile is for predictions, on GPUs.
+  // `check` judges y. The profile is that of the GPU, for predictions; none on processors,
+  // whose caches write-allocate (VectorTraffic).
   ProductContest(ProductWork work, ContestVectors vectors, std::function<Check()> check,
                  ContestOptions options, const gpu::GpuProfile* gpu = nullptr);
 

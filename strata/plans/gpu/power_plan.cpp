@@ -4,6 +4,7 @@
 
 #include "strata/base/instantiate.hpp"
 #include "strata/plans/gpu/internal/prepared.hpp"
+#include "strata/plans/gpu/internal/strided.hpp"
 #include "strata/plans/gpu/internal/workspace.hpp"
 #include "strata/plans/internal/checks.hpp"
 
@@ -111,6 +112,29 @@ void PowerPlan<V>::apply_last(DeviceSpan<const V> x, DeviceSpan<V> last, Workspa
   detail::run_powers<V>(prepared().method, prepared().coefficients, y, vectors(), state.method,
                         stream);
   if (!direct) order.scatter(DeviceSpan<const V>(state.vectors[2].span()), last, vectors(), stream);
+}
+
+template <Value V>
+PlanWorkspace<V> PowerPlan<V>::make_strided_workspace(Stream& stream) const {
+  return State<V>::make(prepared(), power() + 1, stream);
+}
+
+template <Value V>
+void PowerPlan<V>::apply(StridedVectors<const V> x, StridedVectors<V> powers, Offset power_stride,
+                         Workspace& workspace, Stream& stream) const {
+  auto& state = State<V>::of(workspace, prepared(), power() + 1);
+  const DeviceOrder& order = prepared().rows->on_device;
+  order.gather(detail::lines_of(x), state.vectors[0].span(), vectors(), stream);
+  std::vector<V*> y;
+  for (int k = 0; k <= power(); ++k) y.push_back(state.vectors[k].data());
+  detail::run_powers<V>(prepared().method, prepared().coefficients, y, vectors(), state.method,
+                        stream);
+  for (int k = 1; k <= power(); ++k) {
+    const StridedVectors<V> result{powers.data + (k - 1) * power_stride, powers.row_stride,
+                                   powers.vector_stride};
+    order.scatter(DeviceSpan<const V>(state.vectors[k].span()), detail::lines_of(result), vectors(),
+                  stream);
+  }
 }
 
 template <Value V>

@@ -36,6 +36,7 @@
 #include "strata/plans/candidate.hpp"
 #include "strata/plans/gpu/workspace.hpp"
 #include "strata/plans/plan_options.hpp"
+#include "strata/plans/strided_vectors.hpp"
 
 namespace strata::gpu {
 
@@ -70,6 +71,18 @@ class PowerPlan {
   // last = y_p alone, with two vectors in all however large p is.
   void apply_last(DeviceSpan<const V> x, DeviceSpan<V> last, Workspace& workspace,
                   Stream& stream) const;
+
+  // apply for vectors of rows in the caller's order that are not interleaved; y_k begins at
+  // powers.data + (k − 1)·power_stride. Pointers are to device memory, complex elements aligned to
+  // their size; vectors must not share elements. Kernels copy in and out, in the pass that changes
+  // the order of the rows. Their copies are in the workspace, which make_strided_workspace
+  // allocates: power() + 1 vectors of padded_rows() rows.
+  //
+  //   auto strided = plan.make_strided_workspace(stream);
+  //   plan.apply({x, 1, ld}, {y, 1, ld}, ld * plan.vectors(), strided, stream);   // columns
+  Workspace make_strided_workspace(Stream& stream) const;
+  void apply(StridedVectors<const V> x, StridedVectors<V> powers, Offset power_stride,
+             Workspace& workspace, Stream& stream) const;
 
   // After the stream was synchronised: throws DeviceError if an application did not end well.
   void require_ended(Workspace& workspace, Stream& stream) const;

@@ -1,7 +1,10 @@
 #include "strata/plans/gpu/product_plan.hpp"
 
+#include <algorithm>
+
 #include "strata/base/instantiate.hpp"
 #include "strata/plans/gpu/internal/prepared.hpp"
+#include "strata/plans/gpu/internal/strided.hpp"
 #include "strata/plans/gpu/internal/workspace.hpp"
 #include "strata/plans/internal/checks.hpp"
 
@@ -74,6 +77,35 @@ void ProductPlan<V>::apply(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V>
       plan.method, {.alpha = alpha, .beta = beta}, direct ? x.data() : state.vectors[0].data(),
       direct ? y.data() : state.vectors[1].data(), vectors(), state.method, stream);
   if (!direct) order.scatter(DeviceSpan<const V>(state.vectors[1].span()), y, vectors(), stream);
+}
+
+template <Value V>
+PlanWorkspace<V> ProductPlan<V>::make_strided_workspace(Stream& stream) const {
+  return detail::WorkspaceState<V>::make(prepared(), 2, std::max(order().padded_rows(), cols()),
+                                         stream);
+}
+
+template <Value V>
+void ProductPlan<V>::apply(V alpha, StridedVectors<const V> x, V beta, StridedVectors<V> y,
+                           Workspace& workspace, Stream& stream) const {
+  const detail::Prepared<V>& plan = prepared();
+  auto& state = detail::WorkspaceState<V>::of(workspace, plan, 2);
+  const DeviceOrder& on_device = plan.rows->on_device;
+  const Offset padded = Offset{on_device.padded_rows()} * vectors();
+  const DeviceSpan<V> packed_y = state.vectors[1].subspan(0, padded);
+  if (order().is_identity()) {
+    interleave(detail::lines_of(x), state.vectors[0].subspan(0, Offset{cols()} * vectors()),
+               vectors(), stream);
+  } else {
+    on_device.gather(detail::lines_of(x), state.vectors[0].subspan(0, padded), vectors(), stream);
+  }
+  if (beta != V{}) {
+    const StridedVectors<const V> old{y.data, y.row_stride, y.vector_stride};
+    on_device.gather(detail::lines_of(old), packed_y, vectors(), stream);
+  }
+  detail::run_product<V>(plan.method, {.alpha = alpha, .beta = beta}, state.vectors[0].data(),
+                         packed_y.data(), vectors(), state.method, stream);
+  on_device.scatter(DeviceSpan<const V>(packed_y), detail::lines_of(y), vectors(), stream);
 }
 
 template <Value V>

@@ -22,6 +22,7 @@
 #include "strata/plans/candidate.hpp"
 #include "strata/plans/gpu/workspace.hpp"
 #include "strata/plans/plan_options.hpp"
+#include "strata/plans/strided_vectors.hpp"
 
 namespace strata::gpu {
 
@@ -54,6 +55,13 @@ class ProductPlan {
   // r·vectors() + v. x must not overlap y.
   void apply(DeviceSpan<const V> x, DeviceSpan<V> y, Workspace& workspace, Stream& stream) const;
   void apply(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V> y, Workspace& workspace,
+             Stream& stream) const;
+
+  // The same for vectors of rows in the caller's order that are not interleaved, as
+  // PowerPlan::apply takes them. The workspace that make_strided_workspace allocates has room for
+  // copies of x and y.
+  Workspace make_strided_workspace(Stream& stream) const;
+  void apply(V alpha, StridedVectors<const V> x, V beta, StridedVectors<V> y, Workspace& workspace,
              Stream& stream) const;
 
   // Where the plan has the rows; for callers that work in its order.

@@ -111,6 +111,16 @@ void require_apart(const void* x, Offset x_bytes, const void* out, Offset out_by
   if (!apart) throw InvalidArgument("x overlaps the vectors that results are written to");
 }
 
+void require_workspace(const Identity* made_for, Identity plan, Offset vectors, Offset needed) {
+  if (made_for == nullptr) {
+    throw InvalidArgument("the workspace is empty: it was moved from or no plan made it");
+  }
+  if (*made_for != plan) throw InvalidArgument("the workspace was made for another plan");
+  if (vectors < needed) {
+    throw InvalidArgument("the workspace was made for another function of the plan");
+  }
+}
+
 void throw_empty_plan() {
   throw InvalidArgument("the plan is empty: it was moved from or never made");
 }

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "strata/base/identity.hpp"
 #include "strata/base/types.hpp"
 #include "strata/kernels/has_kernel.hpp"
 #include "strata/plans/plan_options.hpp"
@@ -27,6 +28,10 @@ void require_elements(std::string_view what, Offset elements, Offset rows, int v
 
 // Throws InvalidArgument if two arrays of so many bytes overlap.
 void require_apart(const void* x, Offset x_bytes, const void* out, Offset out_bytes);
+
+// Throws InvalidArgument unless a workspace was made (by whom, or null), for this plan, and has as
+// many vectors as are needed.
+void require_workspace(const Identity* made_for, Identity plan, Offset vectors, Offset needed);
 
 [[noreturn]] void throw_empty_plan();
 

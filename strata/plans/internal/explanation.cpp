@@ -63,6 +63,7 @@ std::string method_text(const PowerCandidate& candidate, int power) {
   }
   if (candidate.bands > 1) text += fmt::format(", {} bands", candidate.bands);
   if (candidate.slack > 0) text += ", slack";
+  if (candidate.cache_share > 0) text += fmt::format(", share {:.3g}", candidate.cache_share);
   return text;
 }
 
@@ -91,10 +92,10 @@ std::string candidate_table(std::span<const PowerCandidate> candidates, int powe
   return text;
 }
 
-// " instead of 3.00 GB: 1.50 times as fast as plain products (timed)"
+// ": 1.50 times as fast as plain products (timed)"
 std::string gain_text(const PowerCandidate& plain, const PowerCandidate& best) {
-  return fmt::format(" instead of {}: {:.2f} times as fast as plain products ({})",
-                     bytes_text(plain.memory_bytes), plain.seconds() / best.seconds(),
+  return fmt::format(": {:.2f} times as fast as plain products ({})",
+                     plain.seconds() / best.seconds(),
                      best.measured_seconds > 0 ? "timed" : "predicted");
 }
 
@@ -102,16 +103,23 @@ std::string blocked_reason(const PlanRecord& record, int power) {
   const PowerCandidate& best = record.choice();
   const auto plain = std::ranges::find_if(record.candidates, &PowerCandidate::plain);
   const bool known = plain != record.candidates.end();
+  const std::string gain = known ? gain_text(*plain, best) : "";
+  if (best.cache_share > 1) {
+    return fmt::format(
+        "Chosen: {} in {}, rows {}. Groups of levels are cut for {:.3g} times the cache, so that "
+        "their kernels fill the device better{}.",
+        method_text(best, power), format_text(best), text_of(best.order), best.cache_share, gain);
+  }
   if (known && best.memory_bytes >= plain->memory_bytes) {
     return fmt::format("Chosen: {} in {}, rows {}, as asked for. No window fits in a cache.",
                        method_text(best, power), format_text(best), text_of(best.order));
   }
   return fmt::format(
       "Chosen: {} in {}, rows {}. A window of {} stays in the cache, so that {} come from "
-      "memory{}.",
+      "memory{}{}.",
       method_text(best, power), format_text(best), text_of(best.order),
       window_text(best.window_bytes), bytes_text(best.memory_bytes),
-      known ? gain_text(*plain, best) : "");
+      known ? fmt::format(" instead of {}", bytes_text(plain->memory_bytes)) : "", gain);
 }
 
 std::string plain_reason(const PlanRecord& record, const Subject& subject) {

@@ -34,7 +34,8 @@ Offset level_group_bytes(Offset window_bytes, int block) {
 Offset window_budget(const PowerOptions& options, Offset measured_bytes, double default_share) {
   const Offset bytes = options.cache_bytes > 0 ? options.cache_bytes : measured_bytes;
   const double share = options.cache_share > 0 ? options.cache_share : default_share;
-  return static_cast<Offset>(share * static_cast<double>(bytes));
+  constexpr double kMost = 0x1p62;  // that an Offset holds, with room for sums
+  return static_cast<Offset>(std::min(share * static_cast<double>(bytes), kMost));
 }
 
 double copy_bytes(const PowerOptions& options, bool reordered, double rows, double row_bytes,

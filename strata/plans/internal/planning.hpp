@@ -38,7 +38,8 @@ std::vector<int> blocks_of(int power, int block);
 // (Alappat et al., IEEE TPDS 34(2), 2023).
 Offset level_group_bytes(Offset window_bytes, int block);
 
-// What windows may fill of a cache of so many bytes, see PowerOptions.
+// What windows may fill of a cache of so many bytes, see PowerOptions. The share is that of the
+// options, if they have one.
 Offset window_budget(const PowerOptions& options, Offset measured_bytes, double default_share);
 
 // Whether the options ask for more than plain products, or demand it.

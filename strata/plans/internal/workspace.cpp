@@ -1,7 +1,9 @@
 #include "strata/plans/internal/workspace.hpp"
 
-#include "strata/base/error.hpp"
+#include <iterator>
+
 #include "strata/base/instantiate.hpp"
+#include "strata/plans/internal/checks.hpp"
 
 namespace strata {
 
@@ -41,16 +43,10 @@ PlanWorkspace<V> WorkspaceState<V>::make(Identity plan, int threads, int vectors
 
 template <Value V>
 WorkspaceState<V>& WorkspaceState<V>::of(PlanWorkspace<V>& workspace, Identity plan, int vectors) {
-  if (!workspace.state_) {
-    throw InvalidArgument("the workspace is empty: it was moved from or no plan made it");
-  }
-  if (workspace.state_->plan != plan) {
-    throw InvalidArgument("the workspace was made for another plan");
-  }
-  if (workspace.state_->vectors.size() < static_cast<std::size_t>(vectors)) {
-    throw InvalidArgument("the workspace was made for another function of the plan");
-  }
-  return *workspace.state_;
+  WorkspaceState* state = workspace.state_.get();
+  require_workspace(state == nullptr ? nullptr : &state->plan, plan,
+                    state == nullptr ? 0 : std::ssize(state->vectors), vectors);
+  return *state;
 }
 
 }  // namespace detail

@@ -1,6 +1,7 @@
 // Plans by levels on the GPU of this machine: a kernel per group and power, launched or as a graph.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <vector>
 
 #include "strata/device/graph.hpp"
@@ -193,7 +194,7 @@ TEST_F(GpuLevelPlanTest, AWorkspaceServesVectorsAtAnyAddress) {
   for (const PowerStrategy strategy : kByLevels) {
     for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
       PowerOptions options = level_options(strategy);
-      options.format = Format::csr;  // no empty positions: both orders have the same length
+      options.format = Format::csr;  // no padded rows: both orders have the same length
       options.vector_order = order;
       options.power = 3;
       const auto plan = plan_powers(matrix, options, stream());
@@ -308,6 +309,51 @@ TEST_F(GpuLevelPlanTest, AreAmongTheCandidatesOfAPlanThatChooses) {
   expect_powers(matrix, options);
   options.autotune = true;
   expect_powers(matrix, options);
+}
+
+// The shares of the candidates by levels, and whether each of them was timed.
+std::map<double, bool> shares_of(const PowerPlan<double>& plan) {
+  std::map<double, bool> timed;
+  for (const PowerCandidate& candidate : plan.candidates()) {
+    if (candidate.placement != WindowPlacement::l2 || candidate.cache_share == 0) continue;
+    bool& of_share = timed[candidate.cache_share];
+    of_share = of_share || candidate.measured_seconds > 0;
+  }
+  return timed;
+}
+
+TEST_F(GpuLevelPlanTest, TimesLargerWindowsWhereNoShareIsGiven) {
+  using Shares = std::map<double, bool>;
+  const auto matrix = generate<double, I>("stencil7:10x10x60");
+  for (const PowerStrategy strategy : kByLevels) {
+    PowerOptions options = level_options(strategy);
+    EXPECT_EQ(shares_of(plan_powers(matrix, options, stream())), (Shares{{1, false}}));
+    options.autotune = true;
+    const auto plan = plan_powers(matrix, options, stream());
+    SCOPED_TRACE(plan.explain());
+    EXPECT_EQ(shares_of(plan), (Shares{{1, true}, {2, true}, {4, true}}));
+    const PowerCandidate& choice = plan.choice();
+    for (const PowerCandidate& candidate : plan.candidates()) {
+      if (candidate.strategy != strategy || candidate.measured_seconds == 0) continue;
+      EXPECT_LE(choice.measured_seconds, candidate.measured_seconds);
+      EXPECT_LE(static_cast<double>(candidate.window_bytes), 60000 * candidate.cache_share);
+    }
+    expect_powers(matrix, options);
+    options.cache_share = 3;
+    EXPECT_EQ(shares_of(plan_powers(matrix, options, stream())), (Shares{{3, true}}));
+    options.cache_share = 0;
+    options.cache_bytes = Offset{1} << 40;  // one group whatever the share: timed once
+    EXPECT_EQ(shares_of(plan_powers(matrix, options, stream())), (Shares{{1, true}}));
+  }
+}
+
+TEST_F(GpuLevelPlanTest, APlanThatChoosesLooksAtOneShare) {
+  PowerOptions options = level_options(PowerStrategy::automatic);
+  options.autotune = true;
+  const auto matrix = generate<double, I>("stencil7:10x10x60");
+  const auto shares = shares_of(plan_powers(matrix, options, stream()));
+  ASSERT_EQ(shares.size(), 1U);
+  EXPECT_EQ(shares.begin()->first, 1);
 }
 
 TEST_F(GpuLevelPlanTest, RefusesANegativeCache) {

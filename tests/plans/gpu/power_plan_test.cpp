@@ -172,6 +172,87 @@ TEST_F(GpuPowerPlanTest, WorkspacesOfOtherPlansAreRefused) {
   }
 }
 
+class GpuStridesTest : public GpuPowerPlanTest {
+ protected:
+  // What the plan gives for x in the caller's order, whatever the order of its vectors is.
+  std::vector<double> powers_for_the_caller(const PowerPlan<double>& plan, VectorOrder order,
+                                            const std::vector<double>& x) {
+    if (order == VectorOrder::caller) return powers_of(plan, x);
+    const auto padded = static_cast<std::size_t>(plan.padded_rows());
+    std::vector<double> in_order(padded);
+    plan.order().gather<double>(x, in_order, 1);
+    const std::vector<double> found = powers_of(plan, in_order);
+    std::vector<double> powers(x.size() * plan.power());
+    for (std::size_t k = 0; k < static_cast<std::size_t>(plan.power()); ++k) {
+      plan.order().scatter<double>(std::span(found).subspan(k * padded, padded),
+                                   std::span(powers).subspan(k * x.size(), x.size()), 1);
+    }
+    return powers;
+  }
+};
+
+// x with a gap after every element, and every power in a column of an array with room for four.
+TEST_F(GpuStridesTest, ComeOutLikeInterleavedVectors) {
+  const auto matrix = generate<double, I>("stencil7:8x8x30,shuffle=1");
+  const auto rows = static_cast<std::size_t>(matrix.rows());
+  const auto x = test::random_vector<double>(rows, 3);
+  std::vector<double> spread(2 * rows, -5);
+  for (std::size_t row = 0; row < rows; ++row) spread[2 * row] = x[row];
+  const auto on_device = to_device(std::span<const double>(spread), stream());
+  const std::vector<double> untouched(4 * rows, -7);
+  for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::wavefront,
+                                       PowerStrategy::levels, PowerStrategy::graph}) {
+    for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
+      PowerOptions options = quick_options();
+      options.strategy = strategy;
+      options.power = 3;
+      options.vector_order = order;
+      const auto plan = plan_powers(matrix, options, stream());
+      SCOPED_TRACE(plan.explain());
+      const auto expected = powers_for_the_caller(plan, order, x);
+      auto powers = to_device(std::span<const double>(untouched), stream());
+      auto workspace = plan.make_strided_workspace(stream());
+      for (int run = 0; run < 2; ++run) {
+        plan.apply({on_device.data(), 2}, {powers.data(), 4}, 1, workspace, stream());
+      }
+      stream().synchronize();
+      plan.require_ended(workspace, stream());
+      const Array<double> found = to_host(powers.span(), stream());
+      for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t k = 0; k < 3; ++k) {
+          ASSERT_EQ(found[4 * row + k], expected[k * rows + row]) << row << " " << k;
+        }
+        ASSERT_EQ(found[4 * row + 3], -7);
+      }
+    }
+  }
+}
+
+TEST_F(GpuStridesTest, NeedAWorkspaceOfTheirOwn) {
+  PowerOptions options = quick_options();
+  options.strategy = PowerStrategy::spmv;
+  const auto matrix = generate<double, I>("stencil5:20x20");
+  const auto plan = plan_powers(matrix, options, stream());
+  const auto twin = plan_powers(matrix, options, stream());
+  DeviceArray<double> x(400), powers(1600);
+  fill_zero(x.span(), stream());
+  const StridedVectors<const double> from{x.data()};
+  const StridedVectors<double> to{powers.data()};
+  auto for_spans = plan.make_workspace(stream());
+  auto of_twin = twin.make_strided_workspace(stream());
+  PowerPlan<double>::Workspace none;
+  const auto apply = [&](auto& workspace) { plan.apply(from, to, 400, workspace, stream()); };
+  test::expect_refused([&] { apply(none); },
+                       "the workspace is empty: it was moved from or no plan made it");
+  test::expect_refused([&] { apply(of_twin); }, "the workspace was made for another plan");
+  test::expect_refused([&] { apply(for_spans); },
+                       "the workspace was made for another function of the plan");
+  auto strided = plan.make_strided_workspace(stream());
+  EXPECT_EQ(strided.bytes() - for_spans.bytes(), 5 * x.span().bytes());
+  EXPECT_NO_THROW(apply(strided));
+  EXPECT_NO_THROW(plan.apply(std::as_const(x).span(), powers.span(), strided, stream()));
+}
+
 TEST_F(GpuPowerPlanTest, PlansWithoutContentsThrow) {
   const auto matrix = generate<double, I>("stencil5:20x20");
   PowerPlan<double> moved_from = plan_powers(matrix, quick_options(), stream());
@@ -195,6 +276,9 @@ TEST_F(GpuPowerPlanTest, PlansWithoutContentsThrow) {
     EXPECT_THROW(
         empty->apply_last(std::as_const(x).span(), powers.subspan(0, 400), workspace, stream()),
         InvalidArgument);
+    EXPECT_THROW(empty->make_strided_workspace(stream()), InvalidArgument);
+    EXPECT_THROW(empty->apply({x.data()}, {powers.data()}, 400, workspace, stream()),
+                 InvalidArgument);
     EXPECT_THROW(empty->require_ended(workspace, stream()), InvalidArgument);
     EXPECT_THROW(empty->to_plan_order(std::as_const(x).span(), x.span(), stream()),
                  InvalidArgument);

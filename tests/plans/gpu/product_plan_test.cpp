@@ -47,6 +47,27 @@ class GpuProductPlanTest : public GpuPowerPlanTest {
   }
 };
 
+// Three interleaved vectors as columns, with -7 between them.
+std::vector<double> columns_of(const std::vector<double>& interleaved, Offset leading) {
+  std::vector<double> columns(static_cast<std::size_t>(3 * leading), -7);
+  for (std::size_t i = 0; i < interleaved.size(); ++i) {
+    columns[i / 3 + i % 3 * static_cast<std::size_t>(leading)] = interleaved[i];
+  }
+  return columns;
+}
+
+std::vector<std::pair<std::string, Csr<double, std::int32_t>>> strided_matrices() {
+  std::vector<std::pair<std::string, Csr<double, std::int32_t>>> matrices;
+  for (const char* spec : {"stencil7:12x12x12", "stencil7:12x12x12,shuffle=1"}) {
+    matrices.emplace_back(spec, generate<double, std::int32_t>(spec));
+  }
+  for (const auto& [name, entries] : test::awkward_matrices<double, std::int32_t>()) {
+    auto matrix = entries.to_csr();
+    if (matrix.rows() != matrix.cols()) matrices.emplace_back(name, std::move(matrix));
+  }
+  return matrices;
+}
+
 TEST_F(GpuProductPlanTest, AgreesWithExactStepsOnAwkwardMatrices) {
   int turn = 0;
   for (const auto& [name, entries] : test::awkward_matrices<double, std::int64_t>()) {
@@ -105,6 +126,34 @@ TEST_F(GpuProductPlanTest, VectorsInThePlansOrderAreNotCopied) {
   EXPECT_TRUE(check.passed) << check.explain();
 }
 
+// Columns with a leading dimension, of square matrices in both orders and of others.
+TEST_F(GpuProductPlanTest, TakesVectorsWithStrides) {
+  for (const auto& [name, matrix] : strided_matrices()) {
+    SCOPED_TRACE(name);
+    ProductOptions options = quick_product();
+    options.vectors = 3;
+    const auto plan = plan_product(matrix, options, stream());
+    const Offset x_leading = Offset{matrix.cols()} + 5;
+    const Offset y_leading = Offset{matrix.rows()} + 3;
+    const auto x = test::random_vector<double>(3 * static_cast<std::size_t>(matrix.cols()), 1);
+    const auto y = test::random_vector<double>(3 * static_cast<std::size_t>(matrix.rows()), 2);
+    const auto x_columns = to_device(std::span<const double>(columns_of(x, x_leading)), stream());
+    auto strided = plan.make_strided_workspace(stream());
+    auto workspace = plan.make_workspace(stream());
+    for (const double beta : {0.0, -1.0}) {
+      const auto interleaved = to_device(std::span<const double>(x), stream());
+      auto expected = to_device(std::span<const double>(y), stream());
+      plan.apply(2.0, interleaved.span(), beta, expected.span(), workspace, stream());
+      const Array<double> wanted = to_host(expected.span(), stream());
+      auto y_columns = to_device(std::span<const double>(columns_of(y, y_leading)), stream());
+      plan.apply(2.0, {x_columns.data(), 1, x_leading}, beta, {y_columns.data(), 1, y_leading},
+                 strided, stream());
+      EXPECT_TRUE(std::ranges::equal(to_host(y_columns.span(), stream()),
+                                     columns_of({wanted.begin(), wanted.end()}, y_leading)));
+    }
+  }
+}
+
 TEST_F(GpuProductPlanTest, WorkspacesOfOtherPlansAndEmptyPlansAreRefused) {
   const auto matrix = generate<double, std::int32_t>("stencil5:20x20");
   const auto plan = plan_product(matrix, quick_product(), stream());
@@ -114,6 +163,17 @@ TEST_F(GpuProductPlanTest, WorkspacesOfOtherPlansAndEmptyPlansAreRefused) {
   DeviceArray<double> y(plan.y_rows());
   EXPECT_THROW(twin.apply(x.span(), y.span(), workspace, stream()), InvalidArgument);
   EXPECT_THROW(ProductPlan<double>().rows(), InvalidArgument);
+  const auto apply_strided = [&](const ProductPlan<double>& to_plan, auto& with) {
+    to_plan.apply(1.0, {x.data(), 1, 0}, 0.0, {y.data(), 1, 0}, with, stream());
+  };
+  auto strided = plan.make_strided_workspace(stream());
+  test::expect_refused([&] { apply_strided(twin, strided); },
+                       "the workspace was made for another plan");
+  test::expect_refused([&] { apply_strided(plan, workspace); },
+                       "the workspace was made for another function of the plan");
+  EXPECT_NO_THROW(apply_strided(plan, strided));
+  EXPECT_THROW(apply_strided({}, strided), InvalidArgument);
+  EXPECT_THROW(ProductPlan<double>().make_strided_workspace(stream()), InvalidArgument);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ class LevelCut {
 
   Offset groups() const { return std::ssize(group_rows_) - 1; }
   Offset largest_entries() const { return largest_entries_; }
+  std::span<const std::int32_t> group_rows() const { return group_rows_; }
 
   // A tile per group. Made when it is asked for: a plan looks at many cuts and runs few.
   const Tiling<std::int32_t>& tiling();

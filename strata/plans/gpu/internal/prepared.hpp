@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "strata/base/identity.hpp"
@@ -44,6 +45,7 @@ struct Prepared {
   bool direct() const {  // vectors are used where they are
     return options.vector_order == VectorOrder::plan || rows->order.is_identity();
   }
+  void remark(std::string text) { record.remarks.push_back(std::move(text)); }
   Offset bytes() const { return bytes_of<V>(method) + rows->on_device.bytes(); }
 
   // New values on the same pattern, all or nothing.

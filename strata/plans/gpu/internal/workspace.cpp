@@ -2,8 +2,9 @@
 
 #include <iterator>
 
-#include "strata/base/error.hpp"
+#include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
+#include "strata/plans/internal/checks.hpp"
 
 namespace strata::gpu {
 
@@ -28,11 +29,18 @@ namespace detail {
 
 template <Value V>
 PlanWorkspace<V> WorkspaceState<V>::make(const Prepared<V>& plan, int vectors, Stream& stream) {
+  return make(plan, vectors, plan.rows->order.padded_rows(), stream);
+}
+
+template <Value V>
+PlanWorkspace<V> WorkspaceState<V>::make(const Prepared<V>& plan, int vectors, Offset rows,
+                                         Stream& stream) {
   PlanWorkspace<V> workspace;
   workspace.state_ = std::make_unique<WorkspaceState>();
   WorkspaceState& state = *workspace.state_;
   state.plan = plan.identity;
-  const Offset elements = Offset{plan.rows->order.padded_rows()} * plan.options.vectors;
+  const auto elements =
+      checked_multiply<Offset>(rows, plan.options.vectors, "the elements of vectors");
   for (int k = 0; k < vectors; ++k) state.vectors.emplace_back(elements);
   state.method = workspace_of(plan.method, plan.options.vectors, stream);
   return workspace;
@@ -41,10 +49,10 @@ PlanWorkspace<V> WorkspaceState<V>::make(const Prepared<V>& plan, int vectors, S
 template <Value V>
 WorkspaceState<V>& WorkspaceState<V>::of(PlanWorkspace<V>& workspace, const Prepared<V>& plan,
                                          int vectors) {
-  const bool fits = workspace.state_ && workspace.state_->plan == plan.identity &&
-                    std::ssize(workspace.state_->vectors) >= vectors;
-  if (!fits) throw InvalidArgument("the workspace was made for another plan or another function");
-  return *workspace.state_;
+  WorkspaceState* state = workspace.state_.get();
+  strata::detail::require_workspace(state == nullptr ? nullptr : &state->plan, plan.identity,
+                                    state == nullptr ? 0 : std::ssize(state->vectors), vectors);
+  return *state;
 }
 
 }  // namespace detail

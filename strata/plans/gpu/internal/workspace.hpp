@@ -16,8 +16,9 @@ struct WorkspaceState {
   std::vector<DeviceArray<V>> vectors;
   MethodWorkspace<V> method;
 
-  // With so many vectors in the plan's order.
+  // With so many vectors, in the plan's order or of so many rows.
   static PlanWorkspace<V> make(const Prepared<V>& plan, int vectors, Stream& stream);
+  static PlanWorkspace<V> make(const Prepared<V>& plan, int vectors, Offset rows, Stream& stream);
   // Throws InvalidArgument unless the workspace is of this plan and has so many vectors.
   static WorkspaceState& of(PlanWorkspace<V>& workspace, const Prepared<V>& plan, int vectors);
 };

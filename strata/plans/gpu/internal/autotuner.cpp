@@ -1,0 +1,193 @@
+#include "strata/plans/gpu/internal/autotuner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "strata/base/instantiate.hpp"
+#include "strata/device/error.hpp"
+
+namespace strata::gpu::detail {
+
+namespace {
+
+// How many sweeps over rows in one order are timed, the most promising first; and of levels in
+// every share of the cache, if they are asked for.
+constexpr std::size_t kTimed = 4;
+// How much more device memory planning may take than a plan.
+constexpr double kMemoryFactor = 2.5;
+
+template <Value V>
+std::string does_not_fit(const Proposal<V>& proposal, const DeviceOutOfMemory& error) {
+  return fmt::format("{} in {} does not fit on the device: {}",
+                     name_of(proposal.candidate.strategy), format_text(proposal.candidate),
+                     error.what());
+}
+
+template <Value V>
+bool is_empty(const Method<V>& method) {
+  const auto* matrix = std::get_if<SharedMatrix<V>>(&method);
+  return matrix != nullptr && *matrix == nullptr;
+}
+
+}  // namespace
+
+template <Value V>
+Autotuner<V>::Autotuner(const Csr<V, std::int32_t>& matrix, const PowerOptions& options,
+                        Prepared<V>& prepared, Stream& stream)
+    : matrix_(matrix), options_(options), prepared_(prepared), stream_(stream) {}
+
+template <Value V>
+Offset Autotuner<V>::Fastest::bytes() const {
+  return is_empty<V>(method) ? 0 : bytes_of<V>(method);
+}
+
+template <Value V>
+void Autotuner<V>::autotune(std::vector<Proposal<V>>& proposals) {
+  std::ranges::stable_sort(proposals, {}, [](const Proposal<V>& proposal) {
+    return proposal.candidate.predicted_seconds;
+  });
+  Trials<V> trials(matrix_, options_, stream_);
+  find_budget(proposals, trials);
+  time_by_forms(favourites(proposals), trials);
+  if (!chooses()) return;
+  for (Proposal<V>& proposal : proposals) {
+    const PowerCandidate& candidate = proposal.candidate;
+    if (candidate.measured_seconds == 0 && is_by_levels(candidate.strategy) &&
+        (fastest_.proposal == nullptr ||
+         candidate.predicted_seconds < fastest_.proposal->candidate.seconds())) {
+      time(proposal, trials);
+    }
+  }
+}
+
+// From proposals in the order of their predictions.
+template <Value V>
+std::vector<Proposal<V>*> Autotuner<V>::favourites(std::vector<Proposal<V>>& proposals) const {
+  std::map<std::pair<const Rows*, double>, std::size_t> timed;
+  std::vector<Proposal<V>*> chosen;
+  for (Proposal<V>& proposal : proposals) {
+    const PowerCandidate& candidate = proposal.candidate;
+    if (chooses() && is_by_levels(candidate.strategy)) continue;
+    const std::pair kind{static_cast<const Rows*>(proposal.rows.get()), candidate.cache_share};
+    if (!candidate.plain() && timed[kind]++ >= kTimed) continue;
+    chosen.push_back(&proposal);
+  }
+  return chosen;
+}
+
+template <Value V>
+std::ptrdiff_t Autotuner<V>::take(const std::vector<Proposal<V>*>& ranked) {
+  for (std::size_t next = 0;; ++next) {
+    const Proposal<V>& proposal = *ranked[next];
+    // The matrix of the fastest is of use if it is that of this one, and in the way otherwise.
+    if (fastest_.proposal != nullptr &&
+        fastest_.proposal->form_address() != proposal.form_address()) {
+      fastest_ = {};
+    }
+    try {
+      prepared_.method = make_method(proposal);
+      prepared_.rows = proposal.rows;
+      prepared_.stored = proposal.candidate.format;
+      fastest_ = {};
+      return static_cast<std::ptrdiff_t>(next);
+    } catch (const DeviceOutOfMemory& error) {
+      if (next + 1 == ranked.size()) throw;
+      prepared_.remark(does_not_fit(proposal, error));
+    }
+  }
+}
+
+// Uploads the form, unless somebody holds it, and makes the method ready to run. Throws
+// DeviceOutOfMemory.
+template <Value V>
+Method<V> Autotuner<V>::make_method(const Proposal<V>& proposal) {
+  if (const auto* tiled = std::get_if<std::shared_ptr<TiledForm<V>>>(&proposal.form)) {
+    return PersistentSweep<V>((*tiled)->on_device(stream_), proposal.shape);
+  }
+  SharedMatrix<V> matrix =
+      std::get<std::shared_ptr<StoredForm<V>>>(proposal.form)->on_device(stream_);
+  if (proposal.cut == nullptr) return matrix;
+  return LevelPowers<V>(std::move(matrix), proposal.cut->tiling(),
+                        {options_.power, proposal.candidate.block, options_.vectors,
+                         proposal.candidate.strategy == PowerStrategy::graph});
+}
+
+// Planning takes at most kMemoryFactor times what its most compact result needs.
+template <Value V>
+void Autotuner<V>::find_budget(const std::vector<Proposal<V>>& proposals, const Trials<V>& trials) {
+  budget_ = std::numeric_limits<Offset>::max();
+  for (const Proposal<V>& proposal : proposals) {
+    const auto needed = static_cast<double>(proposal.device_bytes() + trials.bytes(*proposal.rows));
+    budget_ = std::min(budget_, static_cast<Offset>(kMemoryFactor * needed));
+  }
+}
+
+// Those that run on the same matrix one after another, so that it is uploaded once.
+template <Value V>
+void Autotuner<V>::time_by_forms(const std::vector<Proposal<V>*>& timed, Trials<V>& trials) {
+  std::vector<const void*> forms;
+  for (const Proposal<V>* proposal : timed) {
+    if (std::ranges::find(forms, proposal->form_address()) == forms.end()) {
+      forms.push_back(proposal->form_address());
+    }
+  }
+  for (const void* form : forms) {
+    Method<V> held;  // keeps the matrix on the device
+    for (Proposal<V>* proposal : timed) {
+      if (proposal->form_address() == form) held = time(*proposal, trials);
+    }
+  }
+}
+
+// The method that was timed; none if it does not fit. Besides the matrix of this one there is
+// that of the fastest so far on the device, or none if both are too much.
+template <Value V>
+Method<V> Autotuner<V>::time(Proposal<V>& proposal, Trials<V>& trials) {
+  const Offset needed = proposal.device_bytes() + trials.bytes(*proposal.rows);
+  if (needed > budget_) {
+    prepared_.remark(fmt::format("{} in {} would take {:.1f} GB on the device and was not tried",
+                                 name_of(proposal.candidate.strategy),
+                                 format_text(proposal.candidate),
+                                 static_cast<double>(needed) * 1e-9));
+    return {};
+  }
+  const bool same_form =
+      fastest_.proposal != nullptr && fastest_.proposal->form_address() == proposal.form_address();
+  if (!same_form && fastest_.bytes() + needed > budget_) fastest_.method = {};
+  try {
+    return time_on_device(proposal, trials);
+  } catch (const DeviceOutOfMemory&) {
+    fastest_.method = {};
+  }
+  try {
+    return time_on_device(proposal, trials);
+  } catch (const DeviceOutOfMemory& error) {
+    prepared_.remark(does_not_fit(proposal, error));
+    return {};
+  }
+}
+
+template <Value V>
+Method<V> Autotuner<V>::time_on_device(Proposal<V>& proposal, Trials<V>& trials) {
+  Method<V> method = make_method(proposal);
+  proposal.candidate.measured_seconds = trials.seconds_of(method, *proposal.rows);
+  if (is_fastest(proposal)) fastest_ = {&proposal, method};
+  return method;
+}
+
+template <Value V>
+bool Autotuner<V>::is_fastest(const Proposal<V>& proposal) const {
+  const auto rank = [&](const Proposal<V>& one) {
+    return strata::detail::rank_of(one, options_, true, kHandicaps);
+  };
+  return fastest_.proposal == nullptr || rank(proposal) < rank(*fastest_.proposal);
+}
+
+#define STRATA_INSTANTIATE(V, unused) template class Autotuner<V>
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::gpu::detail

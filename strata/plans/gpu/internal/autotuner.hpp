@@ -1,0 +1,64 @@
+// Autotuner: which of the proposals is the fastest on the device, by short timings within a limit
+// of device memory, and the method of the one that is taken.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "strata/base/types.hpp"
+#include "strata/device/stream.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/plans/gpu/internal/prepared.hpp"
+#include "strata/plans/gpu/internal/proposals.hpp"
+#include "strata/plans/gpu/internal/trials.hpp"
+#include "strata/plans/internal/planning.hpp"
+
+namespace strata::gpu::detail {
+
+// Plain products win unless another way is 2 % faster.
+inline constexpr strata::detail::Handicaps kHandicaps{.blocked = 1.02};
+
+template <Value V>
+class Autotuner {
+ public:
+  // All must outlive the tuner. Method, rows and format of what is taken go to `prepared`, and so
+  // do remarks.
+  Autotuner(const Csr<V, std::int32_t>& matrix, const PowerOptions& options, Prepared<V>& prepared,
+            Stream& stream);
+
+  // Times plain products and the most promising sweeps. Levels if they were asked for, or if their
+  // prediction, which is seldom reached, beats all that was timed. Sorts the proposals, which then
+  // have to stay where they are.
+  void autotune(std::vector<Proposal<V>>& proposals);
+
+  // Makes the method of the first proposal that fits that of the plan; returns its place. Throws
+  // DeviceOutOfMemory if none does.
+  std::ptrdiff_t take(const std::vector<Proposal<V>*>& ranked);
+
+ private:
+  // The fastest of those that were timed. Its method may have had to make room.
+  struct Fastest {
+    const Proposal<V>* proposal = nullptr;
+    Method<V> method;
+
+    Offset bytes() const;
+  };
+
+  bool chooses() const { return options_.strategy == PowerStrategy::automatic; }
+  std::vector<Proposal<V>*> favourites(std::vector<Proposal<V>>& proposals) const;
+  Method<V> make_method(const Proposal<V>& proposal);
+  void find_budget(const std::vector<Proposal<V>>& proposals, const Trials<V>& trials);
+  void time_by_forms(const std::vector<Proposal<V>*>& timed, Trials<V>& trials);
+  Method<V> time(Proposal<V>& proposal, Trials<V>& trials);
+  Method<V> time_on_device(Proposal<V>& proposal, Trials<V>& trials);
+  bool is_fastest(const Proposal<V>& proposal) const;
+
+  const Csr<V, std::int32_t>& matrix_;
+  const PowerOptions& options_;
+  Prepared<V>& prepared_;
+  Stream& stream_;
+  Offset budget_ = 0;  // of device memory
+  Fastest fastest_;
+};
+
+}  // namespace strata::gpu::detail

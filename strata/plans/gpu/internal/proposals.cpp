@@ -1,0 +1,356 @@
+#include "strata/plans/gpu/internal/proposals.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/device/error.hpp"
+#include "strata/plans/internal/given_order.hpp"
+#include "strata/plans/internal/layout.hpp"
+#include "strata/plans/internal/planning.hpp"
+
+namespace strata::gpu::detail {
+
+namespace {
+
+using strata::detail::SampledFormat;
+using I = std::int32_t;
+
+// Powers per sweep that are tried: a tile is held for all of them, so more cost room.
+constexpr int kLargestBlock = 4;
+// The size of tiles, about, for which a slice's height is chosen.
+constexpr Offset kTileBytes = 28 * 1024;
+// Entries of a row per thread, up to which it asks for all of them at once in any kernel.
+constexpr Offset kShortRow = 9;
+constexpr Offset kWarp = 32;
+// Levels are searched for if sweeps over the given rows promise less than this.
+constexpr double kGoodSpeedUp = 1.2;
+// So many levels there should be, or as many as two sweeps have powers.
+constexpr Offset kFewestLevels = 6;
+// Levels are put together up to so many bytes, before they are cut for the cache.
+constexpr Offset kLayoutBytes = Offset{1} << 20;
+// The largest part of a group for the cache that one of these may be.
+constexpr Offset kLayoutShare = 4;
+
+// A candidate of rows in a form.
+template <Value V>
+PowerCandidate candidate_of(PowerStrategy strategy, const Rows& rows, const StoredForm<V>& form) {
+  PowerCandidate candidate;
+  candidate.strategy = strategy;
+  candidate.order = rows.kind;
+  candidate.format = form.stored();
+  candidate.format_bytes = form.bytes();
+  return candidate;
+}
+
+}  // namespace
+
+template <Value V>
+Proposals<V>::Proposals(const Csr<V, I>& matrix, const PowerOptions& options, Prepared<V>& prepared,
+                        Stream& stream)
+    : matrix_(matrix),
+      options_(options),
+      prepared_(prepared),
+      device_(device_properties(current_device())),
+      stream_(stream) {}
+
+template <Value V>
+void Proposals<V>::propose_given_order() {
+  const SharedRows given = make_rows({}, PaddedOrder<I>::identity(matrix_.rows()));
+  const SampledFormat storage = strata::detail::choose_storage(matrix_, given->order, options_);
+  entry_bytes_ = storage.bytes_per_entry;
+  const auto formats = formats_for(storage.stored);
+  std::vector<SharedForm> forms;
+  for (const StoredFormat& stored : formats) {
+    forms.push_back(std::make_shared<StoredForm<V>>(matrix_, stored));
+    propose_plain(given, forms.back());
+  }
+  if (may_sweep()) propose_sweeps(given, matrix_);
+  if (!blocks() || !chooses()) return;
+  const Offset distance = strata::detail::dependency_distance<I>(pattern(), pattern().row_offsets);
+  const auto alignment = narrow<I>(formats.front().alignment(), "the slice height");
+  propose_by_levels(given, forms.front(), [&](Offset entries) {
+    return LevelCut(pattern(), cut_rows<I>(pattern().row_offsets, {0, pattern().rows},
+                                           std::max(entries, distance), alignment));
+  });
+}
+
+template <Value V>
+bool Proposals<V>::worth_searching() const {
+  if (strata::detail::may_reorder_products(matrix_, options_)) {
+    return strata::detail::reads_scattered(pattern());
+  }
+  if (!may_sweep()) return must_level();
+  double plain = std::numeric_limits<double>::infinity();
+  double sweeps = std::numeric_limits<double>::infinity();
+  for (const Proposal<V>& proposal : all_) {
+    if (is_by_levels(proposal.candidate.strategy)) continue;
+    double& best = proposal.candidate.plain() ? plain : sweeps;
+    best = std::min(best, proposal.candidate.predicted_seconds);
+  }
+  return plain / sweeps < kGoodSpeedUp;
+}
+
+template <Value V>
+bool Proposals<V>::promising(const LevelStructure<I>& structure) const {
+  return structure.levels() >= std::max<Offset>(kFewestLevels, 2 * options_.power);
+}
+
+template <Value V>
+void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
+  const bool for_the_cache = must_level() || (blocks() && chooses());
+  const Offset layout_bytes =
+      for_the_cache ? std::clamp<Offset>(
+                          group_bytes(cache_shares().front(), block_sizes().front()) / kLayoutShare,
+                          1, kLayoutBytes)
+                    : kLayoutBytes;
+  auto layout =
+      strata::detail::choose_layout(matrix_, structure, options_, layout_bytes, entry_bytes_);
+  SharedRows rows;
+  try {
+    rows = make_rows(layout.order, std::move(layout.groups.order));
+  } catch (const DeviceOutOfMemory& error) {
+    prepared_.remark(
+        fmt::format("levels were not considered, for their order does not fit: {}", error.what()));
+    return;
+  }
+  in_levels_ = std::make_unique<const Csr<V, I>>(reordered(matrix_, rows->order));
+  if (may_sweep()) propose_sweeps(rows, *in_levels_);
+  if (!chooses() && !must_level()) return;
+  for (const StoredFormat& stored : formats_for(layout.storage.stored)) {
+    const auto form = std::make_shared<StoredForm<V>>(*in_levels_, stored);
+    if (chooses()) propose_plain(rows, form);
+    propose_by_levels(rows, form, [&](Offset entries) {
+      const PatternView<I> in_order = in_levels_->pattern();
+      return LevelCut(in_order, merged_groups(in_order, layout.groups.group_offsets, entries));
+    });
+  }
+}
+
+template <Value V>
+bool Proposals<V>::blocks() const {
+  return strata::detail::may_block(options_) && matrix_.nnz() > 0;
+}
+
+template <Value V>
+bool Proposals<V>::may_sweep() const {
+  return blocks() && (chooses() || options_.strategy == PowerStrategy::wavefront) &&
+         (options_.format == Format::automatic || options_.format == Format::packed_sell);
+}
+
+template <Value V>
+std::shared_ptr<const Rows> Proposals<V>::make_rows(const RowOrder& kind, PaddedOrder<I> order) {
+  auto rows = std::make_shared<Rows>();
+  rows->kind = kind;
+  rows->on_device = DeviceOrder(order, stream_);
+  rows->order = std::move(order);
+  return rows;
+}
+
+// The smallest format for the rows. Also slices of a row per thread, which run faster than their
+// bytes say; and, where any will do, CSR: rows of any lengths run at full speed in it.
+template <Value V>
+std::vector<StoredFormat> Proposals<V>::formats_for(const StoredFormat& best) const {
+  std::vector<StoredFormat> formats{best};
+  if (is_sliced(best.format) && options_.slice_height == 0 && best.slice_height != kWarp) {
+    formats.push_back({best.format, kWarp});
+  }
+  if (options_.format == Format::automatic && best.format != Format::csr) {
+    formats.push_back({Format::csr, 1});
+  }
+  return formats;
+}
+
+template <Value V>
+std::vector<int> Proposals<V>::block_sizes() const {
+  return strata::detail::block_sizes(options_.power, options_.block);
+}
+
+// Of the L2 cache that windows may fill, the smallest first. Larger ones than that of the cache are
+// a matter of timing: by their prediction they lose.
+template <Value V>
+std::vector<double> Proposals<V>::cache_shares() const {
+  if (options_.cache_share > 0) return {options_.cache_share};
+  std::vector<double> shares{kGpuCacheShare};
+  if (must_level() && options_.autotune) {
+    shares.insert(shares.end(), std::begin(kLargerGpuCacheShares), std::end(kLargerGpuCacheShares));
+  }
+  return shares;
+}
+
+template <Value V>
+Offset Proposals<V>::window_budget(double share) const {
+  const Offset l2 =
+      prepared_.profile.device == device_ ? l2_bytes_of(prepared_.profile) : device_.l2_bytes;
+  return strata::detail::window_budget(options_, l2, share);
+}
+
+template <Value V>
+Offset Proposals<V>::group_bytes(double share, int block) const {
+  return strata::detail::level_group_bytes(window_budget(share), block);
+}
+
+template <Value V>
+double Proposals<V>::entry_bytes_of(const StoredForm<V>& form) const {
+  return static_cast<double>(form.bytes()) / static_cast<double>(matrix_.nnz());
+}
+
+template <Value V>
+PowersToPredict Proposals<V>::powers_in(const Rows& rows) const {
+  const double row_bytes = static_cast<double>(sizeof(V)) * options_.vectors;
+  return {.power = options_.power,
+          .row_bytes = row_bytes,
+          .entries = static_cast<double>(matrix_.nnz()),
+          .rows = static_cast<double>(rows.order.padded_rows()),
+          .copy_bytes = strata::detail::copy_bytes(options_, !rows.order.is_identity(),
+                                                   static_cast<double>(rows.order.rows()),
+                                                   row_bytes, sizeof(I))};
+}
+
+template <Value V>
+void Proposals<V>::propose_plain(const SharedRows& rows, const SharedForm& form) {
+  PowerCandidate candidate = candidate_of(PowerStrategy::spmv, *rows, *form);
+  predict_plain(candidate, powers_in(*rows), prepared_.profile);
+  all_.push_back({candidate, rows, form, {}, nullptr});
+}
+
+// cut(entries) puts rows into groups of about so many. Proposed are all blocks and shares of what
+// was asked for, or the most promising block of each strategy.
+template <Value V>
+template <class Cut>
+void Proposals<V>::propose_by_levels(const SharedRows& rows, const SharedForm& form,
+                                     const Cut& cut) {
+  std::vector<Proposal<V>> by_levels;
+  for (const int block : block_sizes()) {
+    std::shared_ptr<LevelCut> smaller;
+    for (const double share : cache_shares()) {
+      const double entries = static_cast<double>(group_bytes(share, block)) / entry_bytes_of(*form);
+      const auto groups =
+          std::make_shared<LevelCut>(cut(std::max<Offset>(static_cast<Offset>(entries), 1)));
+      if (chooses() && groups->groups() < 2 * block) continue;  // too few for a window
+      if (smaller && std::ranges::equal(smaller->group_rows(), groups->group_rows())) continue;
+      smaller = groups;
+      for (const PowerStrategy strategy : {PowerStrategy::levels, PowerStrategy::graph}) {
+        if (!chooses() && strategy != options_.strategy) continue;
+        by_levels.push_back(by_cut(strategy, {block, share}, rows, form, groups));
+      }
+    }
+  }
+  if (chooses()) {
+    const auto strategy = [](const Proposal<V>& p) { return p.candidate.strategy; };
+    std::ranges::stable_sort(by_levels, {}, [&](const Proposal<V>& p) {
+      return std::pair(strategy(p), p.candidate.predicted_seconds);
+    });
+    const auto rest = std::ranges::unique(by_levels, {}, strategy);
+    by_levels.erase(rest.begin(), rest.end());
+  }
+  std::ranges::move(by_levels, std::back_inserter(all_));
+}
+
+template <Value V>
+Proposal<V> Proposals<V>::by_cut(PowerStrategy strategy, const WindowShape& window,
+                                 const SharedRows& rows, const SharedForm& form,
+                                 const std::shared_ptr<LevelCut>& cut) const {
+  PowerCandidate candidate = candidate_of(strategy, *rows, *form);
+  candidate.placement = WindowPlacement::l2;
+  candidate.block = window.block;
+  candidate.cache_share = window.share;
+  candidate.window_bytes =
+      static_cast<Offset>(entry_bytes_of(*form) * static_cast<double>(cut->largest_entries()) *
+                          static_cast<double>(std::min<Offset>(window.block + 1, cut->groups())));
+  predict_levels(candidate, powers_in(*rows), {cut->groups(), strategy == PowerStrategy::graph},
+                 prepared_.profile);
+  return {candidate, rows, form, {}, cut};
+}
+
+// Heights whose slices are small beside a tile, the tallest: threads then need no shuffles.
+template <Value V>
+Offset Proposals<V>::height_for(const Csr<V, I>& in_order, Offset tile_bytes) const {
+  if (options_.slice_height > 0) return options_.slice_height;
+  const Offset row = in_order.nnz() * Offset{sizeof(V) + 2} / std::max<Offset>(in_order.rows(), 1);
+  Offset height = 32;
+  while (height > 8 && row * height > tile_bytes * 2 / 5) height /= 2;
+  return height;
+}
+
+// Whether a thread has more entries of a row than it asks for at a time where rows are short.
+template <Value V>
+bool Proposals<V>::has_long_rows(Offset height) const {
+  return matrix_.nnz() * height / kWarp > kShortRow * matrix_.rows();
+}
+
+// The one kernel that is made for the device and its rows, with each placement of the window.
+template <Value V>
+std::vector<SweepShape> Proposals<V>::shapes_for(int block, Offset height) const {
+  std::vector<SweepShape> shapes = sweep_shapes<V>(device_, block, options_.vectors, height);
+  const bool specialised = std::ranges::any_of(shapes, &SweepShape::specialised);
+  std::erase_if(shapes, [&](const SweepShape& shape) {
+    return shape.specialised != specialised || (shape.placement == WindowPlacement::shared_memory &&
+                                                shape.many_gathers != has_long_rows(height));
+  });
+  return shapes;
+}
+
+template <Value V>
+void Proposals<V>::propose_sweeps(const SharedRows& rows, const Csr<V, I>& in_order) {
+  const Offset height = height_for(in_order, kTileBytes);
+  std::shared_ptr<const PackedSell<V, I>> in_slices;
+  std::vector<std::shared_ptr<TiledForm<V>>> forms;
+  for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
+    if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
+    for (const SweepShape& shape : shapes_for(block, height)) {
+      auto same = std::ranges::find_if(forms, [&](const std::shared_ptr<TiledForm<V>>& form) {
+        return form->tile_bytes() == shape.tile_bytes && form->tiles().workers == shape.workers;
+      });
+      if (same == forms.end()) {
+        if (!in_slices) in_slices = packed(in_order, height);
+        same = forms.insert(forms.end(), std::make_shared<TiledForm<V>>(in_slices, shape.tile_bytes,
+                                                                        shape.workers));
+      }
+      propose_sweep(rows, *same, shape);
+    }
+  }
+}
+
+template <Value V>
+void Proposals<V>::propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
+                                 const SweepShape& shape) {
+  const SweepTiles& tiles = form->tiles();
+  SweepLayout layout;
+  try {
+    layout = lay_out_sweep(tiles, shape);
+  } catch (const InvalidArgument&) {
+    return;  // this window is smaller than the dependency distance of the powers
+  }
+  PowerCandidate candidate;
+  candidate.strategy = PowerStrategy::wavefront;
+  candidate.order = rows->kind;
+  candidate.format = {Format::packed_sell, tiles.slice_height};
+  candidate.placement = shape.placement;
+  candidate.block = shape.power;
+  candidate.format_bytes = tiles.record_bytes;
+  candidate.window_bytes =
+      layout.window_tiles * tiles.record_bytes / std::max<Offset>(tiles.tiles, 1);
+  // Windows in shared memory are as large as it is; in the L2 cache they heed what was asked for.
+  const bool limited = options_.cache_bytes > 0 && shape.placement == WindowPlacement::l2;
+  if (limited && candidate.window_bytes > window_budget(kGpuCacheShare)) return;
+  const auto distance = static_cast<double>(tiles.dependency_distance[shape.power]);
+  predict_sweeps(candidate, powers_in(*rows),
+                 {.tiles = static_cast<double>(tiles.tiles),
+                  .workers = static_cast<double>(shape.workers),
+                  .held_tiles = static_cast<double>(layout.window_tiles),
+                  .dependency_distance = shape.specialised ? distance : 0},
+                 prepared_.profile);
+  all_.push_back({candidate, rows, form, shape, nullptr});
+}
+
+#define STRATA_INSTANTIATE(V, unused) template class Proposals<V>
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::gpu::detail

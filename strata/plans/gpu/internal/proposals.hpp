@@ -1,0 +1,108 @@
+// Proposals: what a GPU can run of a matrix, in which order of the rows, and what that should cost.
+#pragma once
+
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "strata/base/types.hpp"
+#include "strata/device/device.hpp"
+#include "strata/device/stream.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/order/levels.hpp"
+#include "strata/plans/gpu/internal/level_cut.hpp"
+#include "strata/plans/gpu/internal/methods.hpp"
+#include "strata/plans/gpu/internal/prediction.hpp"
+#include "strata/plans/gpu/internal/prepared.hpp"
+
+namespace strata::gpu::detail {
+
+// Strategies with a kernel per group of levels.
+constexpr bool is_by_levels(PowerStrategy strategy) {
+  return strategy == PowerStrategy::levels || strategy == PowerStrategy::graph;
+}
+
+// A candidate with all that its method is made of.
+template <Value V>
+struct Proposal {
+  PowerCandidate candidate;
+  std::shared_ptr<const Rows> rows;
+  std::variant<std::shared_ptr<StoredForm<V>>, std::shared_ptr<TiledForm<V>>> form;
+  SweepShape shape;               // of wavefront sweeps
+  std::shared_ptr<LevelCut> cut;  // of levels
+
+  bool reordered() const { return !rows->order.is_identity(); }
+  // Proposals of one form run on the same matrix on the device.
+  const void* form_address() const {
+    return std::visit([](const auto& held) -> const void* { return held.get(); }, form);
+  }
+  Offset device_bytes() const {
+    return std::visit([](const auto& held) { return held->device_bytes(); }, form);
+  }
+};
+
+template <Value V>
+class Proposals {
+ public:
+  // All must outlive the proposals. The profile of `prepared` is known; remarks go to its record.
+  Proposals(const Csr<V, std::int32_t>& matrix, const PowerOptions& options, Prepared<V>& prepared,
+            Stream& stream);
+
+  std::vector<Proposal<V>>& all() { return all_; }
+
+  void propose_given_order();
+  // Whether levels might do better than what was proposed, and whether these might.
+  bool worth_searching() const;
+  bool promising(const LevelStructure<std::int32_t>& structure) const;
+  void propose_levels(const LevelStructure<std::int32_t>& structure);
+
+ private:
+  using SharedRows = std::shared_ptr<const Rows>;
+  using SharedForm = std::shared_ptr<StoredForm<V>>;
+
+  // Of levels.
+  struct WindowShape {
+    int block = 1;     // powers per sweep
+    double share = 1;  // of the L2 cache
+  };
+
+  bool chooses() const { return options_.strategy == PowerStrategy::automatic; }
+  PatternView<std::int32_t> pattern() const { return matrix_.pattern(); }
+  bool blocks() const;
+  bool may_sweep() const;
+  bool must_level() const { return blocks() && is_by_levels(options_.strategy); }
+
+  SharedRows make_rows(const RowOrder& kind, PaddedOrder<std::int32_t> order);
+  std::vector<StoredFormat> formats_for(const StoredFormat& best) const;
+  std::vector<int> block_sizes() const;
+  std::vector<double> cache_shares() const;
+  Offset window_budget(double share) const;
+  Offset group_bytes(double share, int block) const;
+  double entry_bytes_of(const StoredForm<V>& form) const;
+  PowersToPredict powers_in(const Rows& rows) const;
+
+  void propose_plain(const SharedRows& rows, const SharedForm& form);
+
+  template <class Cut>
+  void propose_by_levels(const SharedRows& rows, const SharedForm& form, const Cut& cut);
+  Proposal<V> by_cut(PowerStrategy strategy, const WindowShape& window, const SharedRows& rows,
+                     const SharedForm& form, const std::shared_ptr<LevelCut>& cut) const;
+
+  Offset height_for(const Csr<V, std::int32_t>& in_order, Offset tile_bytes) const;
+  bool has_long_rows(Offset height) const;
+  std::vector<SweepShape> shapes_for(int block, Offset height) const;
+  void propose_sweeps(const SharedRows& rows, const Csr<V, std::int32_t>& in_order);
+  void propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
+                     const SweepShape& shape);
+
+  const Csr<V, std::int32_t>& matrix_;
+  const PowerOptions& options_;
+  Prepared<V>& prepared_;
+  const DeviceProperties device_;
+  Stream& stream_;
+  std::vector<Proposal<V>> all_;
+  std::unique_ptr<const Csr<V, std::int32_t>> in_levels_;  // the matrix that cuts refer to
+  double entry_bytes_ = 0;                                 // of the rows as given
+};
+
+}  // namespace strata::gpu::detail

@@ -1,0 +1,28 @@
+#include "tests/gen/gen_check.hpp"
+
+namespace strata::test {
+
+Eigen::MatrixXd dense(const Matrix& matrix) {
+  return to_eigen(matrix).toDense();
+}
+
+double smallest_eigenvalue(const Matrix& matrix) {
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense(matrix), Eigen::EigenvaluesOnly)
+      .eigenvalues()
+      .minCoeff();
+}
+
+std::uint64_t checksum(const Matrix& matrix) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  const auto add = [&](const auto& array) {
+    for (const std::byte byte : std::as_bytes(array)) {
+      hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3ULL;
+    }
+  };
+  add(matrix.row_offsets());
+  add(matrix.columns());
+  add(matrix.values());
+  return hash;
+}
+
+}  // namespace strata::test
