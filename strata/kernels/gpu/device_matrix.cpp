@@ -195,28 +195,42 @@ SellView<DeviceValue<V>> DeviceSell<V>::view() const {
 
 // ---- packed SELL
 
+namespace {
+
+template <Value V, Index I>
+Array<std::uint64_t> positions_of(const PackedSell<V, I>& matrix) {
+  return {matrix.entry_offsets().begin(), matrix.entry_offsets().end() - 1};
+}
+
+}  // namespace
+
 template <Value V>
 template <Index I>
 DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>& matrix, Stream& stream)
     : shape_(shape_of(matrix)),
       slice_height_(static_cast<std::int32_t>(matrix.slice_height())),
       row_alignment_(alignment_of(matrix)),
+      full_(matrix.has_full_values()),
       slices_(upload(slice_headers(matrix), stream)),
       codes_(to_device(matrix.codes(), stream)),
-      values_(to_device(matrix.values(), stream)),
+      data_(to_device(matrix.data(), stream)),
+      table_(to_device(matrix.table().values(), stream)),
       presence_(to_device(matrix.presence().words(), stream)),
+      positions_(full_ ? DeviceArray<std::uint64_t>() : upload(positions_of(matrix), stream)),
       row_of_slot_(upload_indices(matrix.row_of_slot(), stream)) {}
 
 template <Value V>
 Offset DevicePackedSell<V>::bytes() const {
-  return slices_.bytes() + codes_.bytes() + values_.bytes() + presence_.bytes() +
-         row_of_slot_.bytes();
+  return slices_.bytes() + codes_.bytes() + data_.bytes() + table_.bytes() + presence_.bytes() +
+         positions_.bytes() + row_of_slot_.bytes();
 }
 
 template <Value V>
 PackedSellView<DeviceValue<V>> DevicePackedSell<V>::view() const {
-  return {device_values(values_),     codes_.data(), slices_.data(), data_or_null(presence_),
-          data_or_null(row_of_slot_), rows()};
+  return {
+      data_.data(), codes_.data(),           slices_.data(),           device_values(table_),
+      table_size(), data_or_null(presence_), data_or_null(positions_), data_or_null(row_of_slot_),
+      rows()};
 }
 
 #define STRATA_INSTANTIATE(V, I)                                                        \

@@ -179,6 +179,9 @@ class DevicePackedSell {
   std::int32_t row_alignment() const { return row_alignment_; }
   Offset scratch_elements(int) const { return 0; }
   Offset bytes() const;
+  // Whether all values are stored as they are.
+  bool has_full_values() const { return full_; }
+  std::int32_t table_size() const { return static_cast<std::int32_t>(table_.size()); }
 
   PackedSellView<DeviceValue<V>> view() const;
 
@@ -186,10 +189,13 @@ class DevicePackedSell {
   DeviceShape shape_;
   std::int32_t slice_height_ = 4;
   std::int32_t row_alignment_ = 4;
+  bool full_ = true;
   DeviceArray<SliceHeader> slices_;
   DeviceArray<std::byte> codes_;
-  DeviceArray<V> values_;
+  DeviceArray<std::byte> data_;
+  DeviceArray<V> table_;
   DeviceArray<std::uint64_t> presence_;
+  DeviceArray<std::uint64_t> positions_;
   DeviceArray<std::int32_t> row_of_slot_;
 };
 

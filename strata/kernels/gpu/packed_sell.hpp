@@ -17,19 +17,28 @@ struct PackedRows {
   std::int32_t rows = 0;
 };
 
+// Which of the entries of a row are not holes or padding.
+template <int height>
+struct EntriesOfRow {
+  const std::uint64_t* presence;
+  std::uint64_t first;  // the position of its first entry
+
+  STRATA_DEVICE bool operator()(int entry) const {
+    const std::uint64_t position = first + static_cast<std::uint64_t>(entry) * height;
+    return presence == nullptr || (presence[position / 64] >> (position % 64) & 1) != 0;
+  }
+};
+
 // A row of one vector without its holes and padding.
 template <int height, class Thread, class T>
 STRATA_DEVICE T sum_of_entries(Thread& thread, const PackedSlice<T>& slice,
                                const std::uint64_t* presence, int row, const T* x, int count) {
-  const auto is_entry = [&](int entry) {
-    const std::uint64_t position =
-        slice.position + static_cast<std::uint64_t>(entry) * height + static_cast<unsigned>(row);
-    return presence == nullptr || (presence[position / 64] >> (position % 64) & 1) != 0;
-  };
+  const EntriesOfRow<height> is_entry{presence, slice.position + static_cast<unsigned>(row)};
+  const FullValues<FromCache, height, T> values{slice.values};
   T sum{};
   with_columns<FromCache, height>(slice, [&](const auto& columns) {
-    sum = sum_without_padding<height>(thread, slice.values, slice.width, columns, row, x, count,
-                                      is_entry);
+    sum =
+        sum_without_padding<height>(thread, values, slice.width, columns, row, x, count, is_entry);
   });
   return sum;
 }
@@ -46,12 +55,38 @@ STRATA_DEVICE void packed_sell_slice(Thread& thread, const PackedSlice<T>& slice
       });
 }
 
-// The body of the kernel: warps go through the slices together, each loading its next header while
-// it works on a slice.
+// One slice with encoded values.
 template <class Loads, int height, int vectors, int ahead, class Thread, class T>
-STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& matrix,
-                                    const StepArguments<T>& step, SliceRange range) {
-  const PackedRows rows{matrix.presence, matrix.row_of_slot, matrix.rows};
+STRATA_DEVICE void encoded_slice(Thread& thread, const PackedSellView<T>& matrix, int number,
+                                 const SliceHeader& header, const T* near_table,
+                                 const StepArguments<T>& step) {
+  const PackedSlice<T> slice{nullptr,         matrix.codes + header.codes * kCodeUnit,
+                             header.width(),  header.encoding(),
+                             number * height, 0};
+  const ValuePlace<T> place{header.value_encoding(), matrix.codes + header.values * kCodeUnit,
+                            matrix.data + header.data * kCodeUnit, near_table, matrix.table};
+  T sums[vectors] = {};
+  with_some_columns<Loads, height>(slice, [&](const auto& columns) {
+    with_values<Loads, height>(place, slice.width, [&](const auto& values) {
+      multiply<Loads, height, vectors, ahead>(thread, values, slice.width, columns, step.x,
+                                              step.count, sums);
+    });
+  });
+  finish_slice<height>(
+      thread, {slice.first_slot, matrix.rows, matrix.row_of_slot}, step, sums, [&](int row, int v) {
+        const EntriesOfRow<height> is_entry{matrix.presence,
+                                            matrix.positions[number] + static_cast<unsigned>(row)};
+        return sum_without_padding<height>(
+            thread, AnyValues<FromCache, height, T>(place, slice.width), slice.width,
+            AnyColumns<FromCache, height>(slice), row, step.x + v, step.count, is_entry);
+      });
+}
+
+// body(number, header) for the slices of a warp: warps go through the slices together, each loading
+// its next header while it works on a slice.
+template <class Thread, class T, class Body>
+STRATA_DEVICE void for_each_slice(Thread& thread, const PackedSellView<T>& matrix, SliceRange range,
+                                  const Body& body) {
   const int stride = thread.blocks() * thread.warps();
   int number = range.begin + thread.block() * thread.warps() + thread.warp();
   if (number >= range.end) return;
@@ -59,13 +94,39 @@ STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& mat
     const int next = number + stride;
     const SliceHeader now = header;
     if (next < range.end) header = matrix.slices[next];
-    packed_sell_slice<Loads, height, vectors, ahead>(
-        thread,
-        PackedSlice<T>{matrix.values + now.values, matrix.codes + now.codes * kCodeUnit,
-                       now.width(), now.encoding(), number * height, now.values},
-        rows, step);
+    body(number, now);
     number = next;
   }
+}
+
+// The body of the kernel for full values.
+template <class Loads, int height, int vectors, int ahead, class Thread, class T>
+STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& matrix,
+                                    const StepArguments<T>& step, SliceRange range) {
+  const PackedRows rows{matrix.presence, matrix.row_of_slot, matrix.rows};
+  for_each_slice(thread, matrix, range, [&](int number, const SliceHeader& header) {
+    const auto* values = reinterpret_cast<const T*>(matrix.data + header.data * kCodeUnit);
+    packed_sell_slice<Loads, height, vectors, ahead>(
+        thread,
+        PackedSlice<T>{
+            values, matrix.codes + header.codes * kCodeUnit, header.width(), header.encoding(),
+            number * height,
+            static_cast<std::uint64_t>(values - reinterpret_cast<const T*>(matrix.data))},
+        rows, step);
+  });
+}
+
+// The same for any values. Shared memory has room for the near table.
+template <class Loads, int height, int vectors, int ahead, class Thread, class T>
+STRATA_DEVICE void encoded_sell_step(Thread& thread, const PackedSellView<T>& matrix,
+                                     const StepArguments<T>& step, SliceRange range) {
+  T* near_table = thread.template shared<T>();
+  const int near = matrix.table_size < kNearTable ? matrix.table_size : kNearTable;
+  for (int i = thread.index(); i < near; i += thread.size()) near_table[i] = matrix.table[i];
+  thread.sync_block();
+  for_each_slice(thread, matrix, range, [&](int number, const SliceHeader& header) {
+    encoded_slice<Loads, height, vectors, ahead>(thread, matrix, number, header, near_table, step);
+  });
 }
 
 }  // namespace strata::gpu

@@ -20,14 +20,15 @@ STRATA_DEVICE void sell_step(Thread& thread, const SellView<T>& matrix,
     const auto width = static_cast<int>((matrix.slice_offsets[number + 1] - first) / height);
     const IndexColumns<Loads, height> columns{matrix.columns + first};
     T sums[vectors] = {};
-    multiply<Loads, height, vectors, ahead>(thread, matrix.values + first, width, columns, step.x,
-                                            step.count, sums);
+    const FullValues<Loads, height, T> values{matrix.values + first};
+    multiply<Loads, height, vectors, ahead>(thread, values, width, columns, step.x, step.count,
+                                            sums);
     finish_slice<height>(thread, {number * height, matrix.rows, matrix.row_of_slot}, step, sums,
                          [&](int row, int v) {
                            const std::int32_t length = matrix.row_lengths[number * height + row];
                            return sum_without_padding<height>(
-                               thread, matrix.values + first, width, columns, row, step.x + v,
-                               step.count, [&](int entry) { return entry < length; });
+                               thread, values, width, columns, row, step.x + v, step.count,
+                               [&](int entry) { return entry < length; });
                          });
   }
 }

@@ -12,6 +12,7 @@
 #include "strata/formats/packed_sell.hpp"
 #include "strata/kernels/gpu/products.hpp"
 #include "strata/kernels/gpu/simt.hpp"
+#include "strata/kernels/gpu/slice_values.hpp"
 #include "strata/kernels/gpu/step.hpp"
 #include "strata/kernels/gpu/value.hpp"
 
@@ -51,9 +52,9 @@ struct IndexColumns {
 };
 
 // A row of a slice, for add_products().
-template <class Loads, int height, class T, class Columns>
+template <class Values, class Columns>
 struct RowOfSlice {
-  const T* values;
+  const Values& values;
   const Columns& columns;
   int row;
 
@@ -62,24 +63,25 @@ struct RowOfSlice {
     return columns.at(thread, entry, row);
   }
   template <class Thread>
-  STRATA_DEVICE T value(Thread& thread, int entry) const {
-    return Loads::load(thread, values + entry * height + row);
+  STRATA_DEVICE auto value(Thread& thread, int entry) const {
+    return values.at(thread, entry, row);
   }
 };
 
 // One thread's part of its row.
-template <class Loads, int height, int vectors, int ahead, class Thread, class T, class Columns>
-STRATA_DEVICE void multiply(Thread& thread, const T* values, int width, const Columns& columns,
+template <class Loads, int height, int vectors, int ahead, class Thread, class T, class Values,
+          class Columns>
+STRATA_DEVICE void multiply(Thread& thread, const Values& values, int width, const Columns& columns,
                             const T* x, int count, T (&sums)[vectors]) {
-  const RowOfSlice<Loads, height, T, Columns> row{values, columns, thread.lane() % height};
+  const RowOfSlice<Values, Columns> row{values, columns, thread.lane() % height};
   add_products<Loads, Thread::warp_size / height, vectors, ahead>(thread, thread.lane() / height, 0,
                                                                   width, row, x, count, sums);
 }
 
 // A row of one vector without its padding, for which is_entry(entry) is false. Formed in the same
 // order as the sum of its threads.
-template <int height, class Thread, class T, class Columns, class IsEntry>
-STRATA_DEVICE T sum_without_padding(Thread& thread, const T* values, int width,
+template <int height, class Thread, class T, class Values, class Columns, class IsEntry>
+STRATA_DEVICE T sum_without_padding(Thread& thread, const Values& values, int width,
                                     const Columns& columns, int row, const T* x, int count,
                                     const IsEntry& is_entry) {
   constexpr int parts = Thread::warp_size / height;
@@ -87,7 +89,7 @@ STRATA_DEVICE T sum_without_padding(Thread& thread, const T* values, int width,
   for (int entry = 0; entry < width; ++entry) {
     if (!is_entry(entry)) continue;
     const auto from = static_cast<std::int64_t>(columns.at(thread, entry, row)) * count;
-    const T value = values[entry * height + row];
+    const T value = values.at(thread, entry, row);
     STRATA_UNROLL
     for (int part = 0; part < parts; ++part) {
       if (part == entry % parts) sums[part] = multiply_add(value, x[from], sums[part]);
@@ -112,13 +114,17 @@ struct PackedSlice {
   std::uint64_t position;  // of its first value among the presence bits
 };
 
+// As delta_begin() of packed_sell.hpp, in the 32 bits that a slice needs.
+STRATA_HOST_DEVICE constexpr int delta_place(int width, int height) {
+  const int alignment = height > 16 ? height : 16;
+  return (width * 4 + alignment - 1) / alignment * alignment;
+}
+
 // body(columns) with the columns of a slice in their encoding.
 template <class Loads, int height, class T, class Body>
 STRATA_DEVICE void with_columns(const PackedSlice<T>& slice, const Body& body) {
   const auto* numbers = reinterpret_cast<const std::int32_t*>(slice.codes);
-  // As delta_begin() of packed_sell.hpp, in the 32 bits that a slice needs.
-  constexpr int alignment = static_cast<int>(code_alignment(height));
-  const std::byte* deltas = slice.codes + (slice.width * 4 + alignment - 1) / alignment * alignment;
+  const std::byte* deltas = slice.codes + delta_place(slice.width, height);
   switch (slice.encoding) {
     case SliceEncoding::dia: body(DiaColumns<Loads>{numbers, slice.first_slot}); break;
     case SliceEncoding::delta8:
@@ -133,12 +139,57 @@ STRATA_DEVICE void with_columns(const PackedSlice<T>& slice, const Body& body) {
   }
 }
 
+// Any of the encodings, told apart entry by entry; all rows go the same way.
+template <class Loads, int height>
+class AnyColumns {
+ public:
+  template <class T>
+  STRATA_DEVICE explicit AnyColumns(const PackedSlice<T>& slice)
+      : numbers_(reinterpret_cast<const std::int32_t*>(slice.codes)),
+        deltas_(slice.codes + delta_place(slice.width, height)),
+        first_slot_(slice.first_slot),
+        encoding_(slice.encoding) {}
+
+  template <class Thread>
+  STRATA_DEVICE std::int32_t at(Thread& thread, int entry, int row) const {
+    switch (encoding_) {
+      case SliceEncoding::dia:
+        return DiaColumns<Loads>{numbers_, first_slot_}.at(thread, entry, row);
+      case SliceEncoding::delta8:
+        return DeltaColumns<Loads, height, std::uint8_t>{
+            numbers_, reinterpret_cast<const std::uint8_t*>(deltas_), first_slot_}
+            .at(thread, entry, row);
+      case SliceEncoding::delta16:
+        return DeltaColumns<Loads, height, std::uint16_t>{
+            numbers_, reinterpret_cast<const std::uint16_t*>(deltas_), first_slot_}
+            .at(thread, entry, row);
+      default: return IndexColumns<Loads, height>{numbers_}.at(thread, entry, row);
+    }
+  }
+
+ private:
+  const std::int32_t* numbers_;
+  const std::byte* deltas_;
+  std::int32_t first_slot_;
+  SliceEncoding encoding_;
+};
+
+// body(columns): for encoded values, which have bodies of their own, diagonals and all the rest.
+template <class Loads, int height, class T, class Body>
+STRATA_DEVICE void with_some_columns(const PackedSlice<T>& slice, const Body& body) {
+  if (slice.encoding == SliceEncoding::dia) {
+    body(DiaColumns<Loads>{reinterpret_cast<const std::int32_t*>(slice.codes), slice.first_slot});
+  } else {
+    body(AnyColumns<Loads, height>(slice));
+  }
+}
+
 template <class Loads, int height, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void multiply(Thread& thread, const PackedSlice<T>& slice, const T* x, int count,
                             T (&sums)[vectors]) {
+  const FullValues<Loads, height, T> values{slice.values};
   with_columns<Loads, height>(slice, [&](const auto& columns) {
-    multiply<Loads, height, vectors, ahead>(thread, slice.values, slice.width, columns, x, count,
-                                            sums);
+    multiply<Loads, height, vectors, ahead>(thread, values, slice.width, columns, x, count, sums);
   });
 }
 

@@ -21,7 +21,7 @@ void require_device_shape(const Sliced& matrix) {
 
 // The number of values in a slice, in which kernels count with 31 bits and some steps too far.
 Offset values_in(std::span<const Offset> offsets, Offset slice) {
-  constexpr Offset kMost = Offset{1} << 30;
+  constexpr Offset kMost = Offset{1} << 29;
   const Offset values = offsets[slice + 1] - offsets[slice];
   if (values > kMost) {
     throw OverflowError(
@@ -35,14 +35,22 @@ Offset values_in(std::span<const Offset> offsets, Offset slice) {
 template <Value V, Index I>
 Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix) {
   require_device_shape(matrix);
+  const auto place = [](Offset bytes, std::string_view what) {
+    return narrow<std::uint32_t>(bytes / kCodeUnit, what);
+  };
   Array<SliceHeader> headers(matrix.slices());
   parallel_for(matrix.slices(), [&](Offset slice) {
+    const auto number = static_cast<I>(slice);
     const auto width = static_cast<std::uint32_t>(values_in(matrix.entry_offsets(), slice) /
                                                   matrix.slice_height());
-    headers[slice] = {static_cast<std::uint64_t>(matrix.entry_offsets()[slice]),
-                      narrow<std::uint32_t>(matrix.code_offsets()[slice] / kCodeUnit,
-                                            "the place of a slice's codes on a GPU"),
-                      width * 4 + static_cast<std::uint32_t>(matrix.encodings()[slice])};
+    const Offset codes = matrix.code_offsets()[slice];
+    const Offset values =
+        codes + value_block_begin(matrix.encoding(number), matrix.slice_height(), width);
+    headers[slice] = {place(matrix.data_offsets()[slice], "the place of a slice's values on a GPU"),
+                      place(codes, "the place of a slice's codes on a GPU"),
+                      place(values, "the place of a slice's constants on a GPU"),
+                      width * 32 + static_cast<std::uint32_t>(matrix.value_encoding(number)) * 4 +
+                          static_cast<std::uint32_t>(matrix.encoding(number))};
   });
   return headers;
 }

@@ -70,25 +70,33 @@ struct SellView {
   std::int32_t rows = 0;
 };
 
-// All that a warp has to know of a slice of packed SELL, in one load of 16 bytes.
+// All that a warp has to know of a slice of packed SELL, in one load of 16 bytes. Places are in
+// units of kCodeUnit.
 struct alignas(16) SliceHeader {
-  std::uint64_t values;  // the position of its first value
-  std::uint32_t codes;   // where its code block begins, in units of kCodeUnit
-  std::uint32_t shape;   // width · 4 + encoding
+  std::uint32_t data;    // where its value data begin
+  std::uint32_t codes;   // where its code block begins
+  std::uint32_t values;  // where its value block begins, among the codes
+  std::uint32_t shape;   // width · 32 + value encoding · 4 + encoding of the columns
 
-  STRATA_HOST_DEVICE int width() const { return static_cast<int>(shape >> 2); }
+  STRATA_HOST_DEVICE int width() const { return static_cast<int>(shape >> 5); }
   STRATA_HOST_DEVICE SliceEncoding encoding() const {
     return static_cast<SliceEncoding>(shape & 3);
+  }
+  STRATA_HOST_DEVICE ValueEncoding value_encoding() const {
+    return static_cast<ValueEncoding>(shape >> 2 & 7);
   }
 };
 inline constexpr std::int64_t kCodeUnit = 16;
 
 template <class T>
 struct PackedSellView {
-  const T* values = nullptr;
+  const std::byte* data = nullptr;
   const std::byte* codes = nullptr;
   const SliceHeader* slices = nullptr;
+  const T* table = nullptr;                   // of values
+  std::int32_t table_size = 0;                // 0 without codes
   const std::uint64_t* presence = nullptr;    // null when every stored value is an entry
+  const std::uint64_t* positions = nullptr;   // of the slices' first values among these
   const std::int32_t* row_of_slot = nullptr;  // null when nothing is sorted
   std::int32_t rows = 0;
 };

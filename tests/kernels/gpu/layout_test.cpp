@@ -27,7 +27,11 @@ TYPED_TEST(GpuLayout, HeadersSayWhatTheSlicesSay) {
       const Array<SliceHeader> headers = slice_headers(matrix);
       ASSERT_EQ(std::ssize(headers), matrix.slices());
       for (I slice = 0; slice < matrix.slices(); ++slice) {
-        EXPECT_EQ(headers[slice].values, matrix.entry_offsets()[slice]);
+        EXPECT_EQ(headers[slice].data * kCodeUnit, matrix.data_offsets()[slice]);
+        EXPECT_EQ(headers[slice].values * kCodeUnit,
+                  matrix.code_offsets()[slice] + value_block_begin(matrix.encoding(slice), height,
+                                                                   matrix.width(slice)));
+        EXPECT_EQ(headers[slice].value_encoding(), matrix.value_encoding(slice));
         EXPECT_EQ(headers[slice].codes * kCodeUnit, matrix.code_offsets()[slice]);
         EXPECT_EQ(headers[slice].width(), matrix.width(slice));
         EXPECT_EQ(headers[slice].encoding(), matrix.encoding(slice));

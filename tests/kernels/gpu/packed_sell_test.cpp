@@ -15,21 +15,37 @@ TYPED_TEST_SUITE(GpuPackedSell, test::ValuesOnWarps);
 
 template <int warp_size, int height, Value V>
 auto on_emulator(const PackedSell<V, Index32>& matrix) {
+  const auto entry_offsets = matrix.entry_offsets();
   return test::emulated<V>(
       matrix.rows(), matrix.cols(),
-      [matrix, headers = gpu::slice_headers(matrix), values = test::device_copy(matrix.values())](
+      [matrix, headers = gpu::slice_headers(matrix),
+       table = test::device_copy(matrix.table().values()),
+       positions = std::vector<std::uint64_t>(entry_offsets.begin(), entry_offsets.end())](
           const auto& arguments, auto rows, auto vectors) {
         const auto words = matrix.presence().words();
         const gpu::PackedSellView<gpu::DeviceValue<V>> view{
-            values.data(),
+            matrix.data().data(),
             matrix.codes().data(),
             headers.data(),
+            table.data(),
+            static_cast<Index32>(table.size()),
             words.empty() ? nullptr : words.data(),
+            positions.data(),
             matrix.sorted() ? matrix.row_of_slot().data() : nullptr,
             matrix.rows()};
-        test::launch_somehow<warp_size>(0, [&](auto& thread) {
-          gpu::packed_sell_step<gpu::FromMemory, height, vectors, gpu::gathers_ahead(vectors)>(
-              thread, view, arguments, gpu::slices_of(matrix, rows));
+        const gpu::SliceRange range = gpu::slices_of(matrix, rows);
+        if (matrix.has_full_values()) {
+          test::launch_somehow<warp_size>(0, [&](auto& thread) {
+            gpu::packed_sell_step<gpu::FromMemory, height, vectors, gpu::gathers_ahead(vectors)>(
+                thread, view, arguments, range);
+          });
+          return;
+        }
+        // Every warp brings memory for the table of its block.
+        const std::size_t near = std::min<std::size_t>(table.size(), gpu::kNearTable);
+        test::launch_somehow<warp_size>(near * sizeof(V), [&](auto& thread) {
+          gpu::encoded_sell_step<gpu::FromCache, height, vectors, gpu::gathers_ahead(vectors)>(
+              thread, view, arguments, range);
         });
       });
 }
