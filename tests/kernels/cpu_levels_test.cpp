@@ -12,6 +12,7 @@
 #include "strata/kernels/cpu/levels.hpp"
 #include "strata/kernels/cpu/step.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/repeated_values.hpp"
 #include "tests/support/types.hpp"
 
 namespace strata {
@@ -127,6 +128,36 @@ TYPED_TEST(CpuBits, DependOnNeitherSliceHeightNorEncodingNorNumberOfVectors) {
             const auto packed = PackedSell<V, I>::from_csr(
                 csr, {.slice_height = height, .max_fill = 1e9, .allowed = {.dia = dia}});
             EXPECT_EQ(step_of_first(packed, count), expected) << "C = " << height;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Whatever the encoding of the values, they are multiplied and added as full ones are. Values that
+// are not finite make rows be summed again.
+TYPED_TEST(CpuBits, DoNotDependOnTheEncodingOfTheValues) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  for (const Level level : cpu::available_levels()) {
+    const cpu::LevelScope scope(level);
+    for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
+      for (const test::Repeats repeats : test::kRepeats) {
+        const Csr<V, I> csr = test::with_repeats(entries.to_csr(), repeats);
+        for (const Offset height : {4, 8, 16, 32}) {
+          SCOPED_TRACE(testing::Message() << name << ", " << cpu::name_of(level) << ", C = "
+                                          << height << ", repeats " << static_cast<int>(repeats));
+          const auto full = PackedSell<V, I>::from_csr(
+              csr, {.slice_height = height, .max_fill = 1e9, .values = AllowedValues::none()});
+          for (const AllowedValues& allowed : test::kAllowedValues) {
+            const auto packed = PackedSell<V, I>::from_csr(
+                csr, {.slice_height = height, .max_fill = 1e9, .values = allowed});
+            for (const int count : {1, 3}) {
+              EXPECT_TRUE(
+                  test::same_results(step_of_first(packed, count), step_of_first(full, count)))
+                  << count << " vectors, set " << &allowed - test::kAllowedValues;
+            }
           }
         }
       }

@@ -3,6 +3,7 @@
 
 #include "strata/kernels/gpu/slice_headers.hpp"
 #include "tests/kernels/gpu/emulated.hpp"
+#include "tests/support/repeated_values.hpp"
 
 namespace strata {
 namespace {
@@ -83,6 +84,41 @@ TYPED_TEST(GpuPackedSell, EveryEncodingAgreesWithTheReference) {
   expect_works<warp, 32, V>(1, kWide);
   expect_works<warp, 16, V>(1, kPlain);
   expect_works<warp, 8, V>(1, kNoDia);
+}
+
+template <int warp_size, int height, Value V>
+void expect_bits_of_full_values(test::Repeats repeats) {
+  std::size_t number = 0;
+  for (const auto& [name, entries] : test::awkward_matrices<V, Index32>()) {
+    SCOPED_TRACE(testing::Message()
+                 << name << ", C = " << height << ", repeats " << static_cast<int>(repeats));
+    const Csr<V, Index32> csr = test::with_repeats(entries.to_csr(), repeats);
+    const int count = 1 + static_cast<int>(number++ % 3);
+    const std::vector<V> x =
+        test::random_vector<V>(static_cast<std::size_t>(csr.cols()) * count, 1);
+    const auto product = [&](const AllowedValues& allowed) {
+      std::vector<V> out(static_cast<std::size_t>(csr.rows()) * count);
+      const auto matrix = PackedSell<V, Index32>::from_csr(
+          csr, {.slice_height = height, .max_fill = 1e9, .values = allowed});
+      on_emulator<warp_size, height>(matrix)({}, {x.data(), nullptr, out.data(), count},
+                                             csr.all_rows());
+      return out;
+    };
+    const std::vector<V> expected = product(AllowedValues::none());
+    for (const AllowedValues& allowed :
+         {test::kAllowedValues[0], test::kAllowedValues[1], test::kAllowedValues[3]}) {
+      EXPECT_TRUE(test::same_results(product(allowed), expected));
+    }
+  }
+}
+
+TYPED_TEST(GpuPackedSell, BitsDoNotDependOnTheEncodingOfTheValues) {
+  using V = typename TypeParam::Value;
+  constexpr int warp = TypeParam::warp_size;
+  for (const test::Repeats repeats : test::kRepeats) {
+    expect_bits_of_full_values<warp, 32, V>(repeats);
+    expect_bits_of_full_values<warp, 8, V>(repeats);
+  }
 }
 
 TYPED_TEST(GpuPackedSell, HolesNeverLetAnythingThrough) {

@@ -1,0 +1,89 @@
+#include "strata/formats/value_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "strata/base/parallel.hpp"
+#include "strata/base/random.hpp"
+
+namespace strata {
+namespace {
+
+TEST(ValueTable, HasTheMostFrequentFirst) {
+  const std::vector<double> values{3, 1, 2, 2, 3, 3, 0};
+  const ValueTable<double> table{values};
+  EXPECT_EQ(std::vector<double>(table.values().begin(), table.values().end()),
+            (std::vector<double>{3, 2, 0, 1}));
+  EXPECT_EQ(table.distinct(), 4);
+  EXPECT_EQ(table.code_of(2), 1);
+  EXPECT_EQ(table.code_of(7), -1);
+}
+
+TEST(ValueTable, ZeroIsAlwaysThere) {
+  const std::vector<double> values(10, 5.0);
+  EXPECT_EQ(ValueTable<double>(values).code_of(0), 1);
+  EXPECT_EQ(ValueTable<double>(values, 1).code_of(0), 0);
+  EXPECT_EQ(ValueTable<double>(std::span<const double>()).code_of(0), 0);
+  const std::vector<double> many{1, 1, 1, 2, 2, 3};
+  const ValueTable<double> two(many, 2);
+  EXPECT_EQ(two.size(), 2);
+  EXPECT_EQ(two.code_of(1), 0);
+  EXPECT_EQ(two.code_of(0), 1);
+  EXPECT_EQ(two.code_of(2), -1);
+}
+
+TEST(ValueTable, TellsValuesApartByTheirBits) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> values{0.0, -0.0, nan, -nan};
+  const ValueTable<double> table{values};
+  EXPECT_EQ(table.distinct(), 4);
+  EXPECT_NE(table.code_of(0.0), table.code_of(-0.0));
+  EXPECT_TRUE(std::signbit(table.values()[table.code_of(-nan)]));
+}
+
+TEST(ValueTable, OfTooManyKeepsThoseThatRepeat) {
+  std::vector<double> values(400000);
+  const Random random(3);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = i % 4 == 0 ? static_cast<double>(random.below(i, 10)) : random.uniform(i) + 100;
+  }
+  const ValueTable<double> table{values};
+  EXPECT_EQ(table.distinct(), -1);
+  EXPECT_EQ(count_distinct<double>(values), -1);
+  for (int value = 0; value < 10; ++value) {
+    EXPECT_GE(table.code_of(value), 0);
+    EXPECT_LT(table.code_of(value), 10);
+  }
+}
+
+TEST(ValueTable, IsTheSameForAnyNumberOfThreads) {
+  std::vector<float> values(100000);
+  const Random random(5);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(random.below(i, 3000)) + 1;
+  }
+  std::vector<float> first;
+  for (const int threads : {1, 2, 5}) {
+    const ThreadCountScope scope(threads);
+    const ValueTable<float> table{values};
+    EXPECT_EQ(table.distinct(), 3000);
+    const std::vector<float> now(table.values().begin(), table.values().end());
+    if (first.empty()) first = now;
+    EXPECT_EQ(now, first);
+  }
+}
+
+TEST(ValueTable, HoldsAsManyAsSixteenBitsName) {
+  std::vector<double> values(65536);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
+  EXPECT_EQ(ValueTable<double>(values).size(), 65536);
+  EXPECT_EQ(ValueTable<double>(values).distinct(), 65536);
+  values.push_back(-1);
+  EXPECT_EQ(ValueTable<double>(values).distinct(), -1);
+}
+
+}  // namespace
+}  // namespace strata
