@@ -17,9 +17,13 @@ Number<V> row_times(const I* columns, const V* values, Offset length, const V* x
       sums[s] = multiply_add(loaded(values + k + s), loaded(x + columns[k + s]), sums[s]);
     }
   }
-  for (; k < length; ++k) {
-    sums[0] = multiply_add(loaded(values + k), loaded(x + columns[k]), sums[0]);
-  }
+  // Written out, for most rows of some matrices have no other entries.
+  const auto add_last = [&](Offset last) {
+    sums[0] = multiply_add(loaded(values + last), loaded(x + columns[last]), sums[0]);
+  };
+  if (k < length) add_last(k);
+  if (k + 1 < length) add_last(k + 1);
+  if (k + 2 < length) add_last(k + 2);
   return added(added(sums[0], sums[1]), added(sums[2], sums[3]));
 }
 

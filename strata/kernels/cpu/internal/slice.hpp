@@ -49,9 +49,15 @@ struct IndexColumns {
   }
 };
 
-// How far ahead values are asked for: the hardware's own prefetching ends with the page, and
-// gathers leave it too little room. From memory this is worth 15 % (dia) to 40 % (deltas).
+// How far ahead values are asked for. On x86-64 the hardware's own prefetching ends with the page,
+// and gathers leave it too little room: from memory this is worth 15 % (dia) to 40 % (deltas). On
+// aarch64 the hardware needs no help, and this distance, a multiple of the size of a way of the
+// first-level cache, halves the speed (Neoverse V1, 27-point stencil: 5.5 GF/s, without 11.9).
+#ifdef __aarch64__
+inline constexpr int kAheadBytes = 0;
+#else
 inline constexpr int kAheadBytes = 4096;
+#endif
 inline constexpr int kLineBytes = 64;
 
 // Inlined, so that the sums stay in registers and are not returned through memory.
@@ -60,7 +66,7 @@ template <Value V, int height, class Columns>
                                             const V* x, Lanes<V, height>& sums) {
   constexpr int kBytes = static_cast<int>(sizeof(V));
   for (Offset entry = 0; entry < slice.width; ++entry) {
-    for (int lane = 0; lane < height; lane += kLineBytes / kBytes) {
+    for (int lane = 0; kAheadBytes > 0 && lane < height; lane += kLineBytes / kBytes) {
       __builtin_prefetch(slice.values + entry * height + lane + kAheadBytes / kBytes);
     }
     Lanes<V, height> factors;
