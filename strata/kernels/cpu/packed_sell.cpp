@@ -75,8 +75,10 @@ template <Value V, class Body>
   }
 }
 
+// Inlined, so that the height is a constant where the caller has one.
 template <Value V>
-inline EncodedValues<V> values_of(const PackedSellView<V>& matrix, const Slice<V>& slice) {
+[[gnu::always_inline]] inline EncodedValues<V> values_of(const PackedSellView<V>& matrix,
+                                                         const Slice<V>& slice) {
   const Offset number = slice.first_slot / slice.height;
   const Offset alignment = slice.height > 16 ? slice.height : 16;
   const auto aligned = [&](Offset bytes) {
@@ -149,7 +151,7 @@ template <Value V, class Body>
 // Encoded values come from few registers, so that more than some for the sums would only be in the
 // way: so many lanes at a time.
 template <Value V>
-inline constexpr int kLanesAtATime = 4 * kRegisterBytes / static_cast<int>(sizeof(Real<V>));
+inline constexpr int kLanesAtATime = 8 * kRegisterBytes / static_cast<int>(sizeof(Real<V>));
 
 template <int height, Value V, class Columns, class ColumnOfEntry>
 [[gnu::always_inline]] inline void step_encoded(const PackedSellView<V>& matrix,
@@ -167,7 +169,9 @@ template <int height, Value V, class Columns, class ColumnOfEntry>
       columns.template take_from<kLanes>(vectors.x, entry, lane, factors);
       add_column(values, places, column_of_entry(entry), lane, factors, sums);
     }
-    finish_slice(step, vectors, slice, Rows<V>{matrix}, sums, lane);
+    // A copy, so that the sums themselves have no address and stay in registers.
+    Lanes<V, kLanes> results = sums;
+    finish_slice(step, vectors, slice, Rows<V>{matrix}, results, lane);
   }
 }
 

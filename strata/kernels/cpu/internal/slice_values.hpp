@@ -39,7 +39,7 @@ inline const T* at_bytes(const std::byte* from, Offset bytes) {
 }
 
 template <Value V>
-inline ColumnPlaces<V> places_of(const EncodedValues<V>& values) {
+[[gnu::always_inline]] inline ColumnPlaces<V> places_of(const EncodedValues<V>& values) {
   constexpr Offset kSize = sizeof(V);
   if (values.encoding != ValueEncoding::mixed) {
     const bool masked = values.encoding == ValueEncoding::masked;
@@ -64,7 +64,7 @@ struct ColumnOf {
   Offset number;
 };
 template <Value V>
-inline ColumnOf column_of(const EncodedValues<V>& values, Offset entry) {
+[[gnu::always_inline]] inline ColumnOf column_of(const EncodedValues<V>& values, Offset entry) {
   if (values.encoding != ValueEncoding::mixed) return {values.encoding, entry};
   const std::uint32_t column =
       at_bytes<std::uint32_t>(values.block, Offset{sizeof(MixedHeader)})[entry];
