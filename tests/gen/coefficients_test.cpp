@@ -9,7 +9,6 @@
 #include <limits>
 #include <vector>
 
-#include "strata/base/parallel.hpp"
 #include "strata/formats/statistics.hpp"
 #include "strata/order/permutation.hpp"
 #include "tests/gen/gen_check.hpp"
@@ -18,10 +17,10 @@
 namespace strata {
 namespace {
 
-using test::checksum;
 using test::expect_error;
 using test::make;
 using test::Matrix;
+using test::Sample;
 
 using Complex = std::complex<double>;
 using ComplexMatrix = Csr<Complex, std::int32_t>;
@@ -80,12 +79,6 @@ void visit_pairs(const Matrix& a, const Matrix& b, Visit&& visit) {
   }
 }
 
-struct Sample {
-  const char* spec;
-  std::uint64_t expected;
-};
-
-// A number that changes means that a published specification stands for another matrix from now on.
 constexpr std::array kSamples{
     Sample{"stencil27:17x18x19,coefficients=random", 0x9ae392aceb0b7306ULL},
     Sample{"stencil27:17x18x19,coefficients=200", 0x1372735648624a0aULL},
@@ -95,13 +88,7 @@ constexpr std::array kSamples{
 };
 
 TEST(Coefficients, AreTheSameOnEveryMachineAndForEveryNumberOfThreads) {
-  for (const int threads : {1, 2, 5}) {
-    set_thread_count(threads);
-    for (const auto& [spec, expected] : kSamples) {
-      EXPECT_EQ(checksum(make(spec)), expected) << spec << " on " << threads << " threads";
-    }
-  }
-  set_thread_count(0);
+  test::expect_checksums(kSamples);
 }
 
 TEST(Coefficients, OfTheirOwnDoNotRepeat) {

@@ -1,5 +1,7 @@
 #include "tests/gen/gen_check.hpp"
 
+#include "strata/base/parallel.hpp"
+
 namespace strata::test {
 
 Eigen::MatrixXd dense(const Matrix& matrix) {
@@ -23,6 +25,15 @@ std::uint64_t checksum(const Matrix& matrix) {
   add(matrix.columns());
   add(matrix.values());
   return hash;
+}
+
+void expect_checksums(std::span<const Sample> samples) {
+  for (const int threads : {1, 2, 5}) {
+    const ThreadCountScope scope(threads);
+    for (const auto& [spec, expected] : samples) {
+      EXPECT_EQ(checksum(make(spec)), expected) << spec << " on " << threads << " threads";
+    }
+  }
 }
 
 }  // namespace strata::test

@@ -28,6 +28,15 @@ double smallest_eigenvalue(const Matrix& matrix);
 // FNV-1a over the bytes of the arrays.
 std::uint64_t checksum(const Matrix& matrix);
 
+// What a specification stands for. A number that changes means that a published one stands for
+// another matrix from now on.
+struct Sample {
+  const char* spec;
+  std::uint64_t expected;  // its checksum
+};
+// On several numbers of threads.
+void expect_checksums(std::span<const Sample> samples);
+
 inline Offset row_length(const Matrix& matrix, std::int32_t row) {
   return matrix.pattern().row_length(row);
 }

@@ -17,14 +17,9 @@ using test::checksum;
 using test::expect_error;
 using test::make;
 using test::Matrix;
+using test::Sample;
 
-struct Sample {
-  const char* spec;
-  std::uint64_t expected;
-};
-
-// Large enough for several threads. A number that changes means that a published specification
-// stands for another matrix from now on.
+// Large enough for several threads.
 constexpr std::uint64_t kExtrudedSample = 0x438253b7653e6605ULL;
 constexpr std::uint64_t kBlocksSample = 0x06c21960814931c2ULL;
 constexpr std::array kSamples{
@@ -52,16 +47,13 @@ constexpr std::array kSamples{
 };
 
 TEST(Generate, MatricesAreTheSameOnEveryMachineAndForEveryNumberOfThreads) {
+  test::expect_checksums(kSamples);
   for (const int threads : {1, 2, 5}) {
-    set_thread_count(threads);
-    for (const auto& [spec, expected] : kSamples) {
-      EXPECT_EQ(checksum(make(spec)), expected) << spec << " on " << threads << " threads";
-    }
+    const ThreadCountScope scope(threads);
     const Matrix base = make("random:2000,nnzr=5");
     EXPECT_EQ(checksum(extruded(base, 3)), kExtrudedSample) << threads << " threads";
     EXPECT_EQ(checksum(with_dense_blocks(base, 2, 1)), kBlocksSample) << threads << " threads";
   }
-  set_thread_count(0);
 }
 
 TEST(Generate, EveryGeneratorThatNeedsNoFileIsSampled) {
