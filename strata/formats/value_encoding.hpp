@@ -32,6 +32,7 @@
 
 #include "strata/base/checked.hpp"
 #include "strata/base/types.hpp"
+#include "strata/formats/stored_values.hpp"
 #include "strata/formats/value_table.hpp"
 
 namespace strata {
@@ -47,6 +48,9 @@ constexpr std::string_view name_of(ValueEncoding encoding) {
   return names[static_cast<std::size_t>(encoding)];
 }
 
+// Of the tables of StoredValues::few.
+inline constexpr Offset kFewValues = 16;
+
 // Which value encodings a conversion may use besides `full`, which fits every slice. Constants come
 // with masks, and mixed slices follow from the others.
 struct AllowedValues {
@@ -55,9 +59,12 @@ struct AllowedValues {
   bool dict16 = true;
   Offset most_codes = kLargestValueTable;  // the size of the table, at most
 
-  // For values that change often.
-  static constexpr AllowedValues none() {
-    return {.constant = false, .dict8 = false, .dict16 = false};
+  static constexpr AllowedValues of(StoredValues values) {
+    const bool codes = values >= StoredValues::few;
+    return {.constant = values >= StoredValues::constants,
+            .dict8 = codes,
+            .dict16 = values == StoredValues::all,
+            .most_codes = values == StoredValues::few ? kFewValues : kLargestValueTable};
   }
   constexpr bool codes() const { return dict8 || dict16; }
   constexpr bool any() const { return constant || codes(); }

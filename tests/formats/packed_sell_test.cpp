@@ -113,7 +113,7 @@ TYPED_TEST(PackedSellTyped, EverySliceHasItsCheapestEncoding) {
       SCOPED_TRACE(testing::Message() << name << ", C = " << slice_height);
       const auto packed = PackedSell<V, I>::from_csr(
           csr,
-          {.slice_height = slice_height, .max_fill = 1e9, .values = AllowedValues::none()});
+          {.slice_height = slice_height, .max_fill = 1e9, .values = AllowedValues::of(StoredValues::full)});
       for (I slice = 0; slice < packed.slices(); ++slice) {
         const Offset bytes = packed.width(slice) * slice_height * Offset{sizeof(V)} +
                              packed.block_bytes(slice);

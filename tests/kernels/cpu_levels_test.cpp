@@ -149,7 +149,7 @@ TYPED_TEST(CpuBits, DoNotDependOnTheEncodingOfTheValues) {
           SCOPED_TRACE(testing::Message() << name << ", " << cpu::name_of(level) << ", C = "
                                           << height << ", repeats " << static_cast<int>(repeats));
           const auto full = PackedSell<V, I>::from_csr(
-              csr, {.slice_height = height, .max_fill = 1e9, .values = AllowedValues::none()});
+              csr, {.slice_height = height, .max_fill = 1e9, .values = AllowedValues::of(StoredValues::full)});
           for (const AllowedValues& allowed : test::kAllowedValues) {
             const auto packed = PackedSell<V, I>::from_csr(
                 csr, {.slice_height = height, .max_fill = 1e9, .values = allowed});

@@ -104,7 +104,7 @@ void expect_bits_of_full_values(test::Repeats repeats) {
                                              csr.all_rows());
       return out;
     };
-    const std::vector<V> expected = product(AllowedValues::none());
+    const std::vector<V> expected = product(AllowedValues::of(StoredValues::full));
     for (const AllowedValues& allowed :
          {test::kAllowedValues[0], test::kAllowedValues[1], test::kAllowedValues[3]}) {
       EXPECT_TRUE(test::same_results(product(allowed), expected));

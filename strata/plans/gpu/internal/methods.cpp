@@ -181,7 +181,7 @@ std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>& matrix, Offset s
   return std::make_shared<const PackedSell<V, I>>(
       PackedSell<V, I>::from_csr(matrix, {.slice_height = slice_height,
                                           .max_fill = kAnyFill,
-                                          .values = AllowedValues::none()}));
+                                          .values = AllowedValues::of(StoredValues::full)}));
 }
 
 template <Value V>
