@@ -55,6 +55,13 @@ struct SliceChoice {
   Offset bytes(Offset height) const {
     return columns_bytes(height) + values.block_bytes + values.data_bytes;
   }
+  // How long a product takes, in bytes from memory: entries, holes and padding included, take time
+  // even where they have few bytes. On processors and GPUs alike a product with a constant takes
+  // about as long as so many bytes.
+  Offset cost(Offset height) const {
+    constexpr Offset kBytesPerProduct = 3;
+    return std::max(bytes(height), kBytesPerProduct * width * height);
+  }
 };
 
 // Two code blocks with the same digest are the same, but for a chance of 2^−128.
@@ -88,7 +95,7 @@ class SliceEncoder {
     SliceChoice<V> dia{SliceEncoding::dia, std::ssize(columns_.diagonals(first)), {}};
     if (dia.width > 0) {
       dia.values = values_.choose(arrangement(first, dia));
-      if (dia.values.data_bytes == 0) return dia;
+      if (dia.values.data_bytes == 0 && dia.width == width) return dia;
     }
     SliceChoice<V> left{SliceEncoding::index32, width, {}};
     const bool aligned = columns_.left_aligned(first, width, left.encoding);
@@ -97,7 +104,7 @@ class SliceEncoder {
     }
     if (aligned) {
       left.values = values_.choose(arrangement(first, left));
-      if (dia.width == 0 || left.bytes(height_) < dia.bytes(height_)) return left;
+      if (dia.width == 0 || costs_less(left, dia)) return left;
     }
     return choose_values(slice, dia.encoding, dia.width);
   }
@@ -116,8 +123,9 @@ class SliceEncoder {
     values_.write_block(choice.values, block + choice.columns_bytes(height_));
   }
   // The value data of the slice; of a mixed one, which was chosen last.
+  // Either may be null.
   void write_data(Offset slice, const SliceChoice<V>& choice, std::byte* data,
-                  SlicePresence& presence) {
+                  SlicePresence* presence) {
     values_.write_data(arrangement(slice * height_, choice), choice.values, data, presence);
   }
 
@@ -136,7 +144,26 @@ class SliceEncoder {
                                  static_cast<std::uint64_t>(choice.values.encoding));
   }
 
+  // Codes repeat where regular matrices do; full values hardly ever.
+  bool data_may_be_shared(const SliceChoice<V>& choice) const {
+    const ValueChoice<V>& values = choice.values;
+    constexpr Offset kLargestShared = 16384;
+    return values.encoding != ValueEncoding::full && values.mixed.full == 0 &&
+           values.data_bytes > 0 && values.data_bytes <= kLargestShared;
+  }
+  // Of the slice that was chosen last.
+  Digest data_digest(Offset slice, const SliceChoice<V>& choice) {
+    block_.resize(choice.values.data_bytes);
+    values_.write_data(arrangement(slice * height_, choice), choice.values, block_.data(), nullptr);
+    return digest_of(block_, static_cast<std::uint64_t>(choice.values.data_bytes));
+  }
+
  private:
+  bool costs_less(const SliceChoice<V>& one, const SliceChoice<V>& other) const {
+    return std::pair(one.cost(height_), one.bytes(height_)) <
+           std::pair(other.cost(height_), other.bytes(height_));
+  }
+
   SliceArrangement arrangement(Offset first, const SliceChoice<V>& choice) {
     const bool dia = choice.encoding == SliceEncoding::dia;
     return {first, height_, choice.width,
@@ -153,13 +180,19 @@ class SliceEncoder {
 template <Value V>
 struct Layout {
   std::vector<SliceChoice<V>> slices;
-  std::vector<bool> shares;  // another's code block
+  std::vector<bool> shares;       // another's code block
+  std::vector<bool> shares_data;  // another's value data
   Array<Offset> entry_offsets;
   Array<Offset> code_offsets;
   Array<Offset> data_offsets;
   Offset code_bytes = 0;
   Offset value_block_bytes = 0;  // of those
+  Offset data_bytes() const { return data_offsets.back(); }
 
+  // What all would take with full values on the same columns.
+  Offset bytes_with_full_values() const {
+    return code_bytes - value_block_bytes + entry_offsets.back() * Offset{sizeof(V)};
+  }
   // What codes save of the bytes of the values, without the table.
   Offset saved_by_codes(Offset height) const {
     Offset saved = 0;
@@ -203,41 +236,52 @@ Layout<V> layout_of(Offset slices, I slice_height, const MakeEncoder& make_encod
   Layout<V> layout;
   layout.slices.resize(slices);
   layout.shares.resize(slices);
+  layout.shares_data.resize(slices);
   layout.entry_offsets = Array<Offset>(slices + 1, 0);
   layout.code_offsets = Array<Offset>(slices, 0);
   layout.data_offsets = Array<Offset>(slices + 1, 0);
   std::vector<Digest> digests(slices);
+  std::vector<Digest> data_digests(slices);
   parallel_dynamic(slices, 256, [&](Offset begin, Offset end) {
     SliceEncoder<V, I> encoder = make_encoder();
     for (Offset slice = begin; slice < end; ++slice) {
       const SliceChoice<V> choice = choose(encoder, slice);
       layout.slices[slice] = choice;
       layout.entry_offsets[slice] = choice.width * height;
-      layout.data_offsets[slice] = choice.values.data_bytes;
       if (encoder.may_be_shared(choice)) digests[slice] = encoder.digest(slice, choice);
+      if (encoder.data_may_be_shared(choice)) {
+        data_digests[slice] = encoder.data_digest(slice, choice);
+      }
     }
   });
   exclusive_scan(layout.entry_offsets);
-  exclusive_scan(layout.data_offsets);
 
   SliceEncoder<V, I> encoder = make_encoder();
   FirstWithDigest first_with(slices);
+  FirstWithDigest first_with_data(slices);
+  Offset data = 0;
   for (Offset slice = 0; slice < slices; ++slice) {
     const SliceChoice<V>& choice = layout.slices[slice];
-    if (encoder.may_be_shared(choice)) {
-      const Offset first = first_with.find(digests, slice);
-      if (first != slice) {
-        layout.shares[slice] = true;
-        layout.code_offsets[slice] = layout.code_offsets[first];
-        continue;
-      }
-    }
-    layout.code_offsets[slice] = layout.code_bytes;
+    const auto sharer = [&](bool may, FirstWithDigest& firsts, std::span<const Digest> of) {
+      return may ? firsts.find(of, slice) : slice;
+    };
+    const Offset with_data =
+        sharer(encoder.data_may_be_shared(choice), first_with_data, data_digests);
+    layout.shares_data[slice] = with_data != slice;
+    layout.data_offsets[slice] = with_data != slice ? layout.data_offsets[with_data] : data;
+    if (with_data == slice) data += choice.values.data_bytes;
+
+    const Offset with_block = sharer(encoder.may_be_shared(choice), first_with, digests);
+    layout.shares[slice] = with_block != slice;
+    layout.code_offsets[slice] =
+        with_block != slice ? layout.code_offsets[with_block] : layout.code_bytes;
+    if (with_block != slice) continue;
     const Offset block = code_alignment(height) *
                          ceil_div<Offset>(choice.values.block_bytes, code_alignment(height));
     layout.value_block_bytes += block;
     layout.code_bytes += choice.columns_bytes(height) + block;
   }
+  layout.data_offsets.back() = data;
   return layout;
 }
 
@@ -356,11 +400,11 @@ class PackedSell<V, I>::Builder {
     packed.slice_height_ = shape_.slice_height;
     packed.sort_window_ = shape_.sort_window;
     packed.allowed_ = options_.allowed;
-    packed.allowed_values_ = options_.values;
+    packed.allowed_values_ = allowed_values_;
 
     packed.value_block_bytes_ = layout_.value_block_bytes;
     packed.codes_.resize(layout_.code_bytes);
-    packed.data_.resize(layout_.data_offsets.back());
+    packed.data_.resize(layout_.data_bytes());
     packed.presence_ = PresenceBits(layout_.entry_offsets.back(), matrix_.nnz());
     packed.encodings_.resize(layout_.slices.size());
     packed.value_encodings_.resize(layout_.slices.size());
@@ -389,26 +433,40 @@ class PackedSell<V, I>::Builder {
       table_ = ValueTable<V>(matrix_.values(), options_.values.most_codes);
       lay();
       const Offset saved = layout_.saved_by_codes(shape_.slice_height);
-      if (saved > bytes_of<V>(table_.size())) return;
+      if (saved > bytes_of<V>(table_.size())) return decline(lay);
       table_ = {};
-      if (saved == 0) return;
-      codes_pay_ = false;
+      if (saved == 0) return decline(lay);
+      options_.values.dict8 = false;
+      options_.values.dict16 = false;
     }
+    lay();
+    decline(lay);
+  }
+
+  // Full values have the simpler kernels: what hardly saves anything is not worth others.
+  template <class Lay>
+  void decline(const Lay& lay) {
+    constexpr double kWorthwhile = 0.95;
+    if (!options_.values.any() || layout_.value_block_bytes + table_.size() == 0) return;
+    const Offset bytes = layout_.code_bytes + layout_.data_bytes() + bytes_of<V>(table_.size());
+    if (static_cast<double>(bytes) <=
+        kWorthwhile * static_cast<double>(layout_.bytes_with_full_values())) {
+      return;
+    }
+    options_.values = AllowedValues::of(StoredValues::full);
+    table_ = {};
     lay();
   }
 
   SliceEncoder<V, I> make_encoder() const {
-    PackedSellOptions options = options_;
-    options.values.dict8 &= codes_pay_;
-    options.values.dict16 &= codes_pay_;
     return SliceEncoder<V, I>(matrix_, {matrix_.pattern(), row_of_slot_}, shape_.slice_height,
-                              options, table_);
+                              options_, table_);
   }
 
   Footprint footprint() const {
     return footprint_from<V>(matrix_.rows(), !row_of_slot_.empty(), std::ssize(layout_.slices),
                              layout_.entry_offsets.back(), matrix_.nnz(), layout_.code_bytes,
-                             layout_.value_block_bytes, layout_.data_offsets.back(), table_.size());
+                             layout_.value_block_bytes, layout_.data_bytes(), table_.size());
   }
 
   void write(Offset slice, SliceEncoder<V, I>& encoder, SlicePresence& presence,
@@ -427,16 +485,18 @@ class PackedSell<V, I>::Builder {
       encoder.write_block(slice, choice, packed.codes_.data() + layout_.code_offsets[slice]);
     }
     presence.start(layout_.entry_offsets[slice], choice.width * shape_.slice_height);
-    encoder.write_data(slice, choice, packed.data_.data() + layout_.data_offsets[slice], presence);
+    std::byte* data =
+        layout_.shares_data[slice] ? nullptr : packed.data_.data() + layout_.data_offsets[slice];
+    encoder.write_data(slice, choice, data, &presence);
     presence.finish(packed.presence_);
   }
 
   const Csr<V, I>& matrix_;
   PackedSellOptions options_;
+  AllowedValues allowed_values_ = options_.values;  // before any was found not to pay
   SliceShape<I> shape_;
   Array<I> row_of_slot_;
   ValueTable<V> table_;
-  bool codes_pay_ = true;
   Layout<V> layout_;
 };
 
@@ -540,10 +600,12 @@ template <Value V, Index I>
 Array<Offset> PackedSell<V, I>::bytes_before_slices() const {
   Array<Offset> before(static_cast<std::size_t>(slices()) + 1);
   Offset codes = 0;
+  Offset data = 0;
   for (I slice = 0; slice < slices(); ++slice) {
-    // Blocks of their own lie in the order of the slices.
+    // What is of their own lies in the order of the slices.
     codes = std::max(codes, code_offsets_[slice]);
-    before[slice] = data_offsets_[slice] + codes + slice * kBytesPerSlice;
+    data = std::max(data, data_offsets_[slice]);
+    before[slice] = data + codes + slice * kBytesPerSlice;
   }
   before.back() = data_offsets_.back() + std::ssize(codes_) + slices() * kBytesPerSlice;
   return before;

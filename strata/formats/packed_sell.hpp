@@ -16,8 +16,9 @@
 //   delta16  int32 base[width], then uint16 delta[width][C], likewise.
 //   index32  int32 column[width][C].
 //
-// Slices with equal code blocks share one. All but index32 are relative to the slice, so that the
-// slices inside a stencil differ in nothing but their value data, if in anything.
+// Slices with equal code blocks share one, and so do slices with equal codes for value data. All
+// but index32 are relative to the slice, so that the slices inside a stencil differ in nothing but
+// their value data, if in anything.
 //
 // Numbers are in the machine's byte order. Every code block, and the deltas inside one, starts at a
 // multiple of max(16, C) bytes from the beginning of `codes`, value data at a multiple of

@@ -97,14 +97,14 @@ class ValueAnalysis {
   }
 
   // The value data of a slice, of a mixed one the last that was given to choose(), and which of its
-  // positions are entries.
+  // positions are entries; either may be null.
   void write_data(const SliceArrangement& slice, const ValueChoice<V>& choice, std::byte* data,
-                  SlicePresence& presence) {
-    std::memset(data, 0, static_cast<std::size_t>(choice.data_bytes));
+                  SlicePresence* presence) {
+    if (data != nullptr) std::memset(data, 0, static_cast<std::size_t>(choice.data_bytes));
     MixedHeader numbers;
     for_each_column(slice, [&](Offset entry, std::uint32_t mask, const V* values) {
-      presence.set_bits(entry * slice.height, mask);
-      if (is_constant(choice.encoding)) return;
+      if (presence != nullptr) presence->set_bits(entry * slice.height, mask);
+      if (data == nullptr || is_constant(choice.encoding)) return;
       if (choice.encoding != ValueEncoding::mixed) {
         write_column(choice.encoding, entry, slice.height, values, data);
         return;

@@ -211,6 +211,7 @@ DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>& matrix, Stream& st
       slice_height_(static_cast<std::int32_t>(matrix.slice_height())),
       row_alignment_(alignment_of(matrix)),
       full_(matrix.has_full_values()),
+      traits_(encoded_traits(matrix)),
       slices_(upload(slice_headers(matrix), stream)),
       codes_(to_device(matrix.codes(), stream)),
       data_(to_device(matrix.data(), stream)),

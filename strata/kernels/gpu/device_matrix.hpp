@@ -181,6 +181,7 @@ class DevicePackedSell {
   Offset bytes() const;
   // Whether all values are stored as they are.
   bool has_full_values() const { return full_; }
+  const EncodedTraits& traits() const { return traits_; }
   std::int32_t table_size() const { return static_cast<std::int32_t>(table_.size()); }
 
   PackedSellView<DeviceValue<V>> view() const;
@@ -190,6 +191,7 @@ class DevicePackedSell {
   std::int32_t slice_height_ = 4;
   std::int32_t row_alignment_ = 4;
   bool full_ = true;
+  EncodedTraits traits_;
   DeviceArray<SliceHeader> slices_;
   DeviceArray<std::byte> codes_;
   DeviceArray<std::byte> data_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "strata/kernels/gpu/internal/encoded_step.hpp"
 #include "strata/kernels/gpu/internal/step_launch.hpp"
 
 namespace strata::gpu {
@@ -25,7 +26,6 @@ __global__ void __launch_bounds__(kThreads, (blocks_wanted<vectors, T>()))
 // For one vector and rows so short that a thread loads all of its x at once. Warps then stay for
 // many slices, with more loads in flight than the gathers of one (7-point stencil on an H200: 743
 // GF/s become 798).
-constexpr int kShortRow = 8;
 constexpr int kStayingThreads = 256;
 constexpr int kStayingBlocks = 4;  // per multiprocessor
 
@@ -34,22 +34,6 @@ __global__ void __launch_bounds__(kStayingThreads, kStayingBlocks)
     packed_sell_short_kernel(PackedSellView<T> matrix, StepArguments<T> step, SliceRange range) {
   NativeThread thread;
   packed_sell_step<Early<Loads>, height, 1, kShortRow>(thread, matrix, step, range);
-}
-
-// For values that are encoded. Constants and codes are not read from memory once, so that there is
-// no other way to load them.
-template <int height, int vectors, class T>
-__global__ void __launch_bounds__(kThreads, (blocks_wanted<vectors, T>()))
-    encoded_sell_kernel(PackedSellView<T> matrix, StepArguments<T> step, SliceRange range) {
-  NativeThread thread;
-  encoded_sell_step<FromCache, height, vectors, gathers_ahead(vectors)>(thread, matrix, step,
-                                                                        range);
-}
-
-template <Value V>
-bool has_short_rows(const DevicePackedSell<V>& matrix) {
-  const Offset threads_per_row = matrix.shape().warp / matrix.slice_height();
-  return matrix.nnz() <= kShortRow * threads_per_row * matrix.rows();
 }
 
 }  // namespace
@@ -61,17 +45,7 @@ void step(const DevicePackedSell<V>& matrix, const Given<StepCoefficients<V>>& c
   const auto arguments =
       step_arguments(matrix.shape(), matrix.row_alignment(), coefficients, vectors, rows);
   const SliceRange range = slices_of(rows, matrix.slice_height());
-  if (!matrix.has_full_values()) {
-    LaunchShape shape = shape_for(range.end - range.begin, matrix.shape());
-    shape.shared_bytes = std::min(matrix.table_size(), kNearTable) * sizeof(V);
-    with_vectors(vectors.count, [&](auto count) {
-      with_power_of_two<4, 32>(matrix.slice_height(), [&](auto height) {
-        launch("encoded_sell_kernel", encoded_sell_kernel<height(), count(), DeviceValue<V>>, shape,
-               stream, matrix.view(), arguments, range);
-      });
-    });
-    return;
-  }
+  if (!matrix.has_full_values()) return encoded_step(matrix, arguments, range, stream);
   if (vectors.count == 1 && has_short_rows(matrix)) {
     const Offset warps = range.end - range.begin;
     const LaunchShape shape{

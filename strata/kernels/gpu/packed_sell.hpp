@@ -116,10 +116,11 @@ STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& mat
   });
 }
 
-// The same for any values. Shared memory has room for the near table.
+// The same for any values; for one vector there is a faster way (encoded_sell.hpp). Shared memory
+// has room for the near table.
 template <class Loads, int height, int vectors, int ahead, class Thread, class T>
-STRATA_DEVICE void encoded_sell_step(Thread& thread, const PackedSellView<T>& matrix,
-                                     const StepArguments<T>& step, SliceRange range) {
+STRATA_DEVICE void encoded_vectors_step(Thread& thread, const PackedSellView<T>& matrix,
+                                        const StepArguments<T>& step, SliceRange range) {
   T* near_table = thread.template shared<T>();
   const int near = matrix.table_size < kNearTable ? matrix.table_size : kNearTable;
   for (int i = thread.index(); i < near; i += thread.size()) near_table[i] = matrix.table[i];

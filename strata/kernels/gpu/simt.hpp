@@ -12,9 +12,16 @@
 //   lane(), warp(), warps()              the same by warps
 //   sync_warp(), sync_block()            barriers, which order memory among their threads
 //   shuffle_down(value, delta, width)    the value of lane + delta; own value beyond the width
+//   from_lane(value, lane)               the value of that lane, the same in all threads
 //   any(predicate), all(predicate)       over the warp
+//   ballot(predicate)                    bit l: that of lane l, of the first 32
 //   shared<T>()                          the block's dynamic shared memory
 //   load_once(pointer)                   of data that this kernel reads once and none writes
+//   load_early(pointer)                  of such data, where it is written: compilers would move
+//                                        loads to where they are used and wait for each
+//   load_if(condition, pointer, other)   of such data, or the other value; without a branch, which
+//                                        would keep loads from being in flight together
+//   prefetch(pointer)                    brings its line to the L2 cache, where there is a way
 //   load_flag, store_flag(pointer, …)    relaxed and atomic, visible to all blocks
 //   add_flag(pointer, value)             atomic, returns the old value
 //   fence()                              acquire and release among all blocks
@@ -30,6 +37,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #if defined(__CUDACC__) || defined(__HIPCC__)
 #define STRATA_SIMT_NATIVE 1
@@ -38,6 +46,7 @@
 #define STRATA_DEVICE_RARE __device__ __noinline__
 #define STRATA_HOST_DEVICE __host__ __device__
 #else
+#include <bit>
 #define STRATA_DEVICE inline
 #define STRATA_DEVICE_RARE inline
 #define STRATA_HOST_DEVICE
@@ -47,6 +56,29 @@
 #ifdef __HIPCC__
 #include <hip/hip_runtime.h>
 #endif
+#endif
+
+namespace strata::gpu {
+
+// The bits of a mask: how many are set, and the lowest of them, of which there must be one.
+STRATA_DEVICE int bits_set(std::uint32_t mask) {
+#ifdef STRATA_SIMT_NATIVE
+  return __popc(mask);
+#else
+  return std::popcount(mask);
+#endif
+}
+STRATA_DEVICE int lowest_bit(std::uint32_t mask) {
+#ifdef STRATA_SIMT_NATIVE
+  return __ffs(static_cast<int>(mask)) - 1;
+#else
+  return std::countr_zero(mask);
+#endif
+}
+
+}  // namespace strata::gpu
+
+#ifdef STRATA_SIMT_NATIVE
 
 namespace strata::gpu {
 
@@ -83,12 +115,27 @@ struct NativeThread {
   STRATA_DEVICE R shuffle_down(R value, int delta, int width) const {
     return __shfl_down(value, static_cast<unsigned>(delta), width);
   }
+  STRATA_DEVICE std::uint32_t from_lane(std::uint32_t value, int lane) const {
+    return __shfl(value, lane, warp_size);
+  }
+  STRATA_DEVICE std::uint32_t ballot(bool predicate) const {
+    return static_cast<std::uint32_t>(__ballot(predicate));
+  }
   STRATA_DEVICE bool any(bool predicate) const { return __any(predicate) != 0; }
   STRATA_DEVICE bool all(bool predicate) const { return __all(predicate) != 0; }
   template <class T>
   STRATA_DEVICE T load_once(const T* pointer) const {
     return *pointer;
   }
+  template <class T>
+  STRATA_DEVICE T load_early(const T* pointer) const {
+    return *pointer;
+  }
+  template <class From, class T>
+  STRATA_DEVICE T load_if(bool condition, const From* pointer, T other) const {
+    return condition ? static_cast<T>(*pointer) : other;
+  }
+  STRATA_DEVICE void prefetch(const void*) const {}
   STRATA_DEVICE std::uint32_t load_flag(const std::uint32_t* flag) const {
     return __atomic_load_n(flag, __ATOMIC_RELAXED);
   }
@@ -109,11 +156,67 @@ struct NativeThread {
   STRATA_DEVICE R shuffle_down(R value, int delta, int width) const {
     return __shfl_down_sync(0xffffffffU, value, static_cast<unsigned>(delta), width);
   }
+  STRATA_DEVICE std::uint32_t from_lane(std::uint32_t value, int lane) const {
+    return __shfl_sync(0xffffffffU, value, lane);
+  }
+  STRATA_DEVICE std::uint32_t ballot(bool predicate) const {
+    return __ballot_sync(0xffffffffU, predicate);
+  }
   STRATA_DEVICE bool any(bool predicate) const { return __any_sync(0xffffffffU, predicate) != 0; }
   STRATA_DEVICE bool all(bool predicate) const { return __all_sync(0xffffffffU, predicate) != 0; }
   template <class T>
   STRATA_DEVICE T load_once(const T* pointer) const {
     return __ldcs(pointer);
+  }
+  template <class T>
+  STRATA_DEVICE T load_early(const T* pointer) const {
+    T value;
+    if constexpr (sizeof(T) == 8) {
+      std::uint64_t bits;
+      asm volatile("ld.global.nc.b64 %0, [%1];" : "=l"(bits) : "l"(pointer));
+      memcpy(&value, &bits, sizeof value);
+    } else {
+      static_assert(sizeof(T) == 4);
+      std::uint32_t bits;
+      asm volatile("ld.global.nc.b32 %0, [%1];" : "=r"(bits) : "l"(pointer));
+      memcpy(&value, &bits, sizeof value);
+    }
+    return value;
+  }
+  template <class From, class T>
+  STRATA_DEVICE T load_if(bool condition, const From* pointer, T other) const {
+    const int wanted = condition ? 1 : 0;
+    if constexpr (sizeof(From) == 8) {
+      static_assert(sizeof(T) == 8);
+      std::uint64_t bits;
+      memcpy(&bits, &other, sizeof bits);
+      asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p ld.global.nc.b64 %0, [%1]; }"
+                   : "+l"(bits)
+                   : "l"(pointer), "r"(wanted));
+      memcpy(&other, &bits, sizeof bits);
+    } else {
+      static_assert(sizeof(T) == 4);
+      std::uint32_t bits;
+      memcpy(&bits, &other, sizeof bits);
+      if constexpr (sizeof(From) == 4) {
+        asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p ld.global.nc.b32 %0, [%1]; }"
+                     : "+r"(bits)
+                     : "l"(pointer), "r"(wanted));
+      } else if constexpr (sizeof(From) == 2) {
+        asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p ld.global.nc.u16 %0, [%1]; }"
+                     : "+r"(bits)
+                     : "l"(pointer), "r"(wanted));
+      } else {
+        asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p ld.global.nc.u8 %0, [%1]; }"
+                     : "+r"(bits)
+                     : "l"(pointer), "r"(wanted));
+      }
+      memcpy(&other, &bits, sizeof bits);
+    }
+    return other;
+  }
+  STRATA_DEVICE void prefetch(const void* pointer) const {
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(pointer));
   }
   STRATA_DEVICE std::uint32_t load_flag(const std::uint32_t* flag) const {
     std::uint32_t value;

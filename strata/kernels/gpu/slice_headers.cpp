@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
@@ -56,6 +59,38 @@ Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix) {
 }
 
 template <Value V, Index I>
+EncodedTraits encoded_traits(const PackedSell<V, I>& matrix) {
+  std::array<Offset, kValueEncodings.size()> entries{};
+  for (I slice = 0; slice < matrix.slices(); ++slice) {
+    entries[static_cast<std::size_t>(matrix.value_encoding(slice))] += matrix.width(slice);
+  }
+  const auto of = [&](ValueEncoding encoding) {
+    return entries[static_cast<std::size_t>(encoding)];
+  };
+  const Offset constants = of(ValueEncoding::constant) + of(ValueEncoding::masked);
+  const Offset codes = of(ValueEncoding::dict8);
+  const Offset others =
+      of(ValueEncoding::dict16) + of(ValueEncoding::full) + of(ValueEncoding::mixed);
+  EncodedTraits traits;
+  if (constants >= std::max(codes, others)) {
+    traits.kind = EncodedKind::constants;
+  } else if (codes >= others) {
+    traits.kind = EncodedKind::codes;
+  } else if (matrix.table().size() == 0) {
+    traits.kind = EncodedKind::filled;
+  }
+  // Twice as far as the slice in the middle reads: the next to be read from memory.
+  const I middle = matrix.slices() / 2;
+  if (matrix.slices() > 0 && matrix.encoding(middle) == SliceEncoding::dia) {
+    const Offset first = middle * Offset{matrix.slice_height()};
+    const Offset reach = matrix.column(first, matrix.width(middle) - 1) - first;
+    const Offset distance = 2 * std::max<Offset>(reach, 0);
+    if (distance < matrix.cols()) traits.prefetch = static_cast<std::int32_t>(distance);
+  }
+  return traits;
+}
+
+template <Value V, Index I>
 void require_device_size(const Sell<V, I>& matrix) {
   require_device_shape(matrix);
   parallel_for(matrix.slices(), [&](Offset slice) { values_in(matrix.slice_offsets(), slice); });
@@ -63,6 +98,7 @@ void require_device_size(const Sell<V, I>& matrix) {
 
 #define STRATA_INSTANTIATE(V, I)                                      \
   template Array<SliceHeader> slice_headers(const PackedSell<V, I>&); \
+  template EncodedTraits encoded_traits(const PackedSell<V, I>&);     \
   template void require_device_size(const Sell<V, I>&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

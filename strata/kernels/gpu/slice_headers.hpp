@@ -16,6 +16,9 @@ namespace strata::gpu {
 template <Value V, Index I>
 Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix);
 
+template <Value V, Index I>
+EncodedTraits encoded_traits(const PackedSell<V, I>& matrix);
+
 // The same checks for SELL, which goes to the GPU as it is.
 template <Value V, Index I>
 void require_device_size(const Sell<V, I>& matrix);

@@ -46,16 +46,23 @@ struct MaskedValues {
   }
 };
 
+// The code of an entry in its word.
+template <int per_word>
+STRATA_DEVICE std::uint32_t code_in(std::uint32_t word, int entry) {
+  constexpr int bits = 32 / per_word;
+  return word >> (entry % per_word * bits) & ((1u << bits) - 1);
+}
+
 template <class Loads, int height, int per_word, class T>
 struct CodedValues {
   const std::uint32_t* words;
   const T* table;
+  int stride = 1;  // between values of the table
 
   template <class Thread>
   STRATA_DEVICE T at(Thread& thread, int entry, int row) const {
-    constexpr int bits = 32 / per_word;
     const std::uint32_t word = Loads::load(thread, words + entry / per_word * height + row);
-    return table[word >> (entry % per_word * bits) & ((1u << bits) - 1)];
+    return table[code_in<per_word>(word, entry) * static_cast<unsigned>(stride)];
   }
 };
 
@@ -67,6 +74,7 @@ struct ValuePlace {
   const std::byte* data;
   const T* near_table;
   const T* table;
+  int near_stride = 1;  // between values of the near table
 };
 
 template <class To>
@@ -79,7 +87,10 @@ template <class Loads, int height, class T>
 class AnyValues {
  public:
   STRATA_DEVICE AnyValues(const ValuePlace<T>& place, int width)
-      : encoding_(place.encoding), near_table_(place.near_table), table_(place.table) {
+      : encoding_(place.encoding),
+        near_table_(place.near_table),
+        table_(place.table),
+        near_stride_(place.near_stride) {
     if (encoding_ != ValueEncoding::mixed) {
       constants_ = at_bytes<T>(place.block, 0);
       masks_ = at_bytes<std::uint32_t>(place.block, width * static_cast<int>(sizeof(T)));
@@ -113,7 +124,8 @@ class AnyValues {
       case ValueEncoding::masked:
         return MaskedValues<T>{constants_, masks_}.at(thread, number, row);
       case ValueEncoding::dict8:
-        return CodedValues<Loads, height, 4, T>{dict8_, near_table_}.at(thread, number, row);
+        return CodedValues<Loads, height, 4, T>{dict8_, near_table_, near_stride_}.at(thread,
+                                                                                      number, row);
       case ValueEncoding::dict16:
         return CodedValues<Loads, height, 2, T>{dict16_, table_}.at(thread, number, row);
       default: return FullValues<Loads, height, T>{full_}.at(thread, number, row);
@@ -124,6 +136,7 @@ class AnyValues {
   ValueEncoding encoding_;
   const T* near_table_;
   const T* table_;
+  int near_stride_;
   const std::uint32_t* columns_ = nullptr;  // of mixed slices
   const T* constants_;
   const std::uint32_t* masks_;
@@ -144,7 +157,7 @@ STRATA_DEVICE void with_values(const ValuePlace<T>& place, int width, const Body
       break;
     case ValueEncoding::dict8:
       body(CodedValues<Loads, height, 4, T>{at_bytes<std::uint32_t>(place.data, 0),
-                                            place.near_table});
+                                            place.near_table, place.near_stride});
       break;
     case ValueEncoding::full: body(FullValues<Loads, height, T>{at_bytes<T>(place.data, 0)}); break;
     default: body(AnyValues<Loads, height, T>(place, width)); break;

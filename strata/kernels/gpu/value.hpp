@@ -105,6 +105,24 @@ STRATA_DEVICE R load_once(Thread& thread, const R* pointer) {
   return thread.load_once(pointer);
 }
 template <class Thread, class R>
+STRATA_DEVICE R load_early(Thread& thread, const R* pointer) {
+  return thread.load_early(pointer);
+}
+template <class Thread, class R>
+STRATA_DEVICE Complex<R> load_early(Thread& thread, const Complex<R>* pointer) {
+  return {thread.load_early(&pointer->re), thread.load_early(&pointer->im)};
+}
+template <class Thread, class R>
+STRATA_DEVICE R load_if(Thread& thread, bool condition, const R* pointer, R other) {
+  return thread.load_if(condition, pointer, other);
+}
+template <class Thread, class R>
+STRATA_DEVICE Complex<R> load_if(Thread& thread, bool condition, const Complex<R>* pointer,
+                                 Complex<R> other) {
+  return {thread.load_if(condition, &pointer->re, other.re),
+          thread.load_if(condition, &pointer->im, other.im)};
+}
+template <class Thread, class R>
 STRATA_DEVICE Complex<R> load_once(Thread& thread, const Complex<R>* pointer) {
   return {thread.load_once(&pointer->re), thread.load_once(&pointer->im)};
 }

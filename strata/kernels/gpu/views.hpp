@@ -88,6 +88,20 @@ struct alignas(16) SliceHeader {
 };
 inline constexpr std::int64_t kCodeUnit = 16;
 
+// What most entries of a packed SELL with encoded values have.
+enum class EncodedKind {
+  constants,  // ValueEncoding::constant and masked
+  codes,      // dict8
+  filled,     // anything but codes: constants among full values
+  other,
+};
+// What decides how its kernel is launched.
+struct EncodedTraits {
+  EncodedKind kind = EncodedKind::other;
+  std::int32_t prefetch = 0;  // x so many columns from a slice's first slot on is needed soon; 0:
+                              // there is no telling
+};
+
 template <class T>
 struct PackedSellView {
   const std::byte* data = nullptr;

@@ -1,6 +1,7 @@
 // Packed SELL on an emulated GPU: every height and encoding.
 #include "strata/kernels/gpu/packed_sell.hpp"
 
+#include "strata/kernels/gpu/encoded_sell.hpp"
 #include "strata/kernels/gpu/slice_headers.hpp"
 #include "tests/kernels/gpu/emulated.hpp"
 #include "tests/support/repeated_values.hpp"
@@ -13,6 +14,38 @@ using test::Index32;
 template <class Types>
 class GpuPackedSell : public testing::Test {};
 TYPED_TEST_SUITE(GpuPackedSell, test::ValuesOnWarps);
+
+// As every kind of kernel, for they all take every matrix, with a near table that is too small for
+// some.
+template <int warp_size, int height, class T>
+void step_encoded(const gpu::PackedSellView<T>& view, const gpu::StepArguments<T>& arguments,
+                  gpu::SliceRange range, const gpu::EncodedTraits& traits) {
+  using gpu::EncodedKind;
+  const auto run = [&]<EncodedKind kind, int members, int ahead>(gpu::EncodedShape shape) {
+    shape.prefetch = traits.prefetch;
+    test::launch_somehow<warp_size>(gpu::encoded_shared_bytes<T>(shape, 1), [&](auto& thread) {
+      gpu::encoded_sell_step<kind, height, members, ahead>(thread, view, arguments, range, shape);
+    });
+  };
+  const int size = view.table_size;
+  gpu::EncodedShape near{.slices_per_warp = 7, .near_values = std::min(size, gpu::kNearTable)};
+  switch (traits.kind) {
+    case EncodedKind::constants:
+      run.template operator()<EncodedKind::constants, 4, 3>({.slices_per_warp = 5});
+      break;
+    case EncodedKind::codes:
+      near.copies = 4;
+      run.template operator()<EncodedKind::codes, 4, 4>(near);
+      break;
+    case EncodedKind::filled:
+      run.template operator()<EncodedKind::filled, 2, 4>({.slices_per_warp = 7});
+      break;
+    case EncodedKind::other:
+      near.near_values = std::min(size, 9);
+      run.template operator()<EncodedKind::other, 3, 2>(near);
+      break;
+  }
+}
 
 template <int warp_size, int height, Value V>
 auto on_emulator(const PackedSell<V, Index32>& matrix) {
@@ -42,12 +75,16 @@ auto on_emulator(const PackedSell<V, Index32>& matrix) {
           });
           return;
         }
-        // Every warp brings memory for the table of its block.
-        const std::size_t near = std::min<std::size_t>(table.size(), gpu::kNearTable);
-        test::launch_somehow<warp_size>(near * sizeof(V), [&](auto& thread) {
-          gpu::encoded_sell_step<gpu::FromCache, height, vectors, gpu::gathers_ahead(vectors)>(
-              thread, view, arguments, range);
-        });
+        if constexpr (vectors == 1) {
+          step_encoded<warp_size, height>(view, arguments, range, gpu::encoded_traits(matrix));
+        } else {
+          // Every warp brings memory for the table of its block.
+          const std::size_t near = std::min<std::size_t>(table.size(), gpu::kNearTable);
+          test::launch_somehow<warp_size>(near * sizeof(V), [&](auto& thread) {
+            gpu::encoded_vectors_step<gpu::FromCache, height, vectors, gpu::gathers_ahead(vectors)>(
+                thread, view, arguments, range);
+          });
+        }
       });
 }
 

@@ -1,0 +1,141 @@
+#include "strata/kernels/gpu/encoded_sell.hpp"
+
+#include <algorithm>
+
+#include "strata/kernels/gpu/internal/encoded_step.hpp"
+#include "strata/kernels/gpu/internal/step_launch.hpp"
+
+namespace strata::gpu {
+
+namespace {
+
+// How many entries of how many slices a thread has in flight, and the registers that this takes, by
+// trials on an H200: more slices share what a description costs, more blocks hide latency.
+struct GroupShape {
+  int members;
+  int ahead;
+  int threads;
+  int blocks;  // per multiprocessor, at least
+};
+template <EncodedKind kind, bool short_rows, class T>
+constexpr GroupShape group_shape() {
+  constexpr bool large = sizeof(T) > 8;
+  if constexpr (large) return {2, 2, 128, 2};
+  if constexpr (kind == EncodedKind::constants) {
+    return short_rows ? GroupShape{4, 7, 128, 4} : GroupShape{4, 3, 128, 5};
+  } else if constexpr (kind == EncodedKind::codes) {
+    return {4, 4, 512, 1};
+  } else if constexpr (kind == EncodedKind::filled) {
+    return {4, 4, 128, 4};
+  } else {
+    return {4, 2, 256, 2};
+  }
+}
+
+template <EncodedKind kind, bool short_rows, int height, class T>
+__global__ void __launch_bounds__((group_shape<kind, short_rows, T>().threads),
+                                  (group_shape<kind, short_rows, T>().blocks))
+    encoded_sell_kernel(PackedSellView<T> matrix, StepArguments<T> step, SliceRange range,
+                        EncodedShape shape) {
+  constexpr GroupShape group = group_shape<kind, short_rows, T>();
+  NativeThread thread;
+  encoded_sell_step<kind, height, group.members, group.ahead>(thread, matrix, step, range, shape);
+}
+
+// For several vectors: slices one by one.
+template <int height, int vectors, class T>
+__global__ void __launch_bounds__(kThreads)
+    encoded_vectors_kernel(PackedSellView<T> matrix, StepArguments<T> step, SliceRange range) {
+  NativeThread thread;
+  encoded_vectors_step<FromCache, height, vectors, gathers_ahead(vectors)>(thread, matrix, step,
+                                                                           range);
+}
+
+// Values of the near table: what kernels read of it, where shared memory has room for it.
+template <EncodedKind kind, class T>
+EncodedShape shape_of_table(int table_size) {
+  constexpr int kBankBytes = 128;  // that a warp reads at a time
+  EncodedShape shape;
+  if constexpr (kind == EncodedKind::codes) {
+    shape.near_values = std::min(table_size, kNearTable);
+    shape.copies = kBankBytes / static_cast<int>(sizeof(T));
+  } else if constexpr (kind == EncodedKind::other) {
+    constexpr int kMostBytes = 16384;
+    shape.near_values = std::min(table_size, kMostBytes / static_cast<int>(sizeof(T)));
+  }
+  return shape;
+}
+
+template <EncodedKind kind, bool short_rows, Value V>
+void launch_groups(const DevicePackedSell<V>& matrix,
+                   const StepArguments<DeviceValue<V>>& arguments, SliceRange range,
+                   Stream& stream) {
+  using T = DeviceValue<V>;
+  constexpr GroupShape group = group_shape<kind, short_rows, T>();
+  constexpr int kMostSlices = kind == EncodedKind::constants && !short_rows ? 16 : 32;
+  // Slices that follow one another are likely to be alike; few of them leave processors idle.
+  const Offset slices = range.end - range.begin;
+  const int warps = group.threads / matrix.shape().warp;
+  const Offset resident = Offset{group.blocks} * warps * matrix.shape().multiprocessors;
+  EncodedShape shape = shape_of_table<kind, T>(matrix.table_size());
+  shape.slices_per_warp =
+      static_cast<int>(std::clamp<Offset>(slices / std::max<Offset>(resident, 1), 1, kMostSlices));
+  shape.prefetch = matrix.traits().prefetch;
+  shape.columns = matrix.cols();
+  Offset blocks = ceil_div<Offset>(slices, Offset{shape.slices_per_warp} * warps);
+  // Those that fill a table stay.
+  if (shape.copies > 1) {
+    blocks = std::min(blocks, Offset{group.blocks} * matrix.shape().multiprocessors);
+  }
+  const LaunchShape launched{blocks, group.threads, encoded_shared_bytes<T>(shape, warps)};
+  with_power_of_two<4, 32>(matrix.slice_height(), [&](auto height) {
+    launch("encoded_sell_kernel", encoded_sell_kernel<kind, short_rows, height(), T>, launched,
+           stream, matrix.view(), arguments, range, shape);
+  });
+}
+
+}  // namespace
+
+template <Value V>
+void encoded_step(const DevicePackedSell<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
+                  SliceRange range, Stream& stream) {
+  if (arguments.count > 1) {
+    LaunchShape shape = shape_for(range.end - range.begin, matrix.shape());
+    shape.shared_bytes = std::min(matrix.table_size(), kNearTable) * sizeof(V);
+    with_vectors(arguments.count, [&](auto count) {
+      if constexpr (count() > 1) {
+        with_power_of_two<4, 32>(matrix.slice_height(), [&](auto height) {
+          launch("encoded_vectors_kernel",
+                 encoded_vectors_kernel<height(), count(), DeviceValue<V>>, shape, stream,
+                 matrix.view(), arguments, range);
+        });
+      }
+    });
+    return;
+  }
+  switch (matrix.traits().kind) {
+    case EncodedKind::constants:
+      if (has_short_rows(matrix)) {
+        launch_groups<EncodedKind::constants, true>(matrix, arguments, range, stream);
+      } else {
+        launch_groups<EncodedKind::constants, false>(matrix, arguments, range, stream);
+      }
+      break;
+    case EncodedKind::codes:
+      launch_groups<EncodedKind::codes, false>(matrix, arguments, range, stream);
+      break;
+    case EncodedKind::filled:
+      launch_groups<EncodedKind::filled, false>(matrix, arguments, range, stream);
+      break;
+    case EncodedKind::other:
+      launch_groups<EncodedKind::other, false>(matrix, arguments, range, stream);
+      break;
+  }
+}
+
+#define STRATA_INSTANTIATE(V, unused)                                                          \
+  template void encoded_step(const DevicePackedSell<V>&, const StepArguments<DeviceValue<V>>&, \
+                             SliceRange, Stream&)
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::gpu

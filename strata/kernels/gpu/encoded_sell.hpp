@@ -1,0 +1,657 @@
+// Packed SELL with encoded values on a GPU: one step of a recurrence on a range of slices.
+//
+// With most bytes gone, memory is no longer the limit; instructions and the first-level cache are.
+// Slices of regular matrices have their descriptions (code blocks) in common, so a warp takes a few
+// of those, a group, at a time: offsets, constants, masks and deltas are loaded once for all of
+// them, and more loads of x are in flight. Equal slices need not be neighbours, for boundaries lie
+// between them: a warp looks for them among some that follow one another. What all rows of a slice
+// share is staged in shared memory, where one load brings it to all threads.
+//
+// Kernels differ in the encoding that they are made for (EncodedKind); slices with other encodings
+// are multiplied by all of them, with fewer loads in flight.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "strata/kernels/gpu/packed_sell.hpp"
+#include "strata/kernels/gpu/slice.hpp"
+#include "strata/kernels/gpu/slice_values.hpp"
+#include "strata/kernels/gpu/step.hpp"
+#include "strata/kernels/gpu/views.hpp"
+
+namespace strata::gpu {
+
+// How the warps of a launch share out the slices, and what they load early.
+struct EncodedShape {
+  int slices_per_warp = 1;    // at a time, at most 32
+  int near_values = 0;        // of the near table; codes from there on are looked up in memory
+  int copies = 1;             // of each of them
+  std::int32_t prefetch = 0;  // so many columns from a slice's first slot on; 0: nothing
+  std::int32_t columns = 0;   // of the matrix
+};
+
+// The most frequent values, in shared memory. Every value is there several times, side by side, and
+// each thread reads a copy of its own, so that few of a warp meet in one bank.
+template <class T>
+struct NearTable {
+  const T* values;  // of the thread's copy
+  int copies;
+  int size;
+
+  STRATA_DEVICE T at(std::uint32_t code) const {
+    return values[code * static_cast<unsigned>(copies)];
+  }
+};
+
+// What the rows of a slice have in common in one entry.
+template <class T>
+struct alignas(16) StagedEntry {
+  std::int32_t base;   // offset or base of the columns; 0 where there is none
+  std::uint32_t mask;  // the rows that have the constant
+  T constant;
+};
+
+// A warp's part of the shared memory: so many entries of a description at a time.
+inline constexpr int kStagedEntries = 64;
+inline constexpr std::uint32_t kNothingStaged = ~std::uint32_t{0};
+template <class T>
+struct Staged {
+  StagedEntry<T> entries[kStagedEntries];
+  std::uint32_t columns[kStagedEntries];  // as mixed slices have it
+};
+
+// The shared memory of a block: the near table and what its warps stage.
+template <class T>
+STRATA_HOST_DEVICE constexpr int near_table_bytes(int values, int copies) {
+  return (values * copies * static_cast<int>(sizeof(T)) + 15) / 16 * 16;
+}
+template <class T>
+constexpr std::int64_t encoded_shared_bytes(const EncodedShape& shape, int warps) {
+  return near_table_bytes<T>(shape.near_values, shape.copies) +
+         warps * static_cast<std::int64_t>(sizeof(Staged<T>));
+}
+
+// Slices with one code block.
+template <int members>
+struct SliceGroup {
+  const std::byte* codes;
+  const std::byte* block;  // of values
+  int width;
+  SliceEncoding encoding;
+  ValueEncoding value_encoding;
+  int count;  // of members; the last is repeated in the places that are left
+  std::int32_t numbers[members];
+  const std::byte* data[members];
+};
+
+// Where the parts of a description are. A description of one slice serves all of a group.
+template <int height, class T>
+struct Description {
+  const std::int32_t* numbers;  // offsets, bases or columns
+  const std::byte* deltas;
+  const std::uint32_t* columns = nullptr;  // of mixed slices
+  const T* constants;
+  const std::uint32_t* masks = nullptr;  // null where every row has the constant
+  int dict16 = 0;                        // where codes begin in the data, in bytes
+  int dict8 = 0;
+
+  template <int members>
+  STRATA_DEVICE explicit Description(const SliceGroup<members>& group)
+      : numbers(reinterpret_cast<const std::int32_t*>(group.codes)),
+        deltas(group.codes + delta_place(group.width, height)),
+        constants(at_bytes<T>(group.block, 0)) {
+    if (group.value_encoding == ValueEncoding::masked) {
+      masks = at_bytes<std::uint32_t>(group.block, group.width * static_cast<int>(sizeof(T)));
+    }
+    if (group.value_encoding != ValueEncoding::mixed) return;
+    const MixedHeader header = *at_bytes<MixedHeader>(group.block, 0);
+    constexpr int head = static_cast<int>(sizeof(MixedHeader));
+    columns = at_bytes<std::uint32_t>(group.block, head);
+    masks = columns + group.width;
+    const int words = group.width + static_cast<int>(header.constants);
+    constants = at_bytes<T>(group.block, (head + 4 * words + 15) / 16 * 16);
+    dict16 = static_cast<int>(header.full) * height * static_cast<int>(sizeof(T));
+    dict8 = dict16 + (static_cast<int>(header.dict16) + 1) / 2 * height * 4;
+  }
+};
+
+template <class T>
+STRATA_DEVICE StagedEntry<T> loaded_entry(const Staged<T>& staged, int place) {
+#ifdef STRATA_SIMT_NATIVE
+  // By one instruction, which compilers do not find.
+  if constexpr (sizeof(StagedEntry<T>) == sizeof(uint4)) {
+    const uint4 words = reinterpret_cast<const uint4*>(staged.entries)[place];
+    StagedEntry<T> entry;
+    memcpy(&entry, &words, sizeof entry);
+    return entry;
+  }
+#endif
+  return staged.entries[place];
+}
+
+// The pointer, of which the compiler is not told where it comes from: it would take sums of sums
+// apart and add anew for every load.
+STRATA_DEVICE const std::byte* kept_apart(const std::byte* pointer) {
+#if defined(STRATA_SIMT_NATIVE) && !defined(__HIPCC__)
+  asm("" : "+l"(pointer));
+#endif
+  return pointer;
+}
+
+// Brings entries [first, first + kStagedEntries) of a description to shared memory.
+template <int height, int members, class Thread, class T>
+STRATA_DEVICE void stage(Thread& thread, const SliceGroup<members>& group,
+                         const Description<height, T>& from, int first, Staged<T>& staged) {
+  thread.sync_warp();
+  for (int place = thread.lane(); place < kStagedEntries && first + place < group.width;
+       place += Thread::warp_size) {
+    const int entry = first + place;
+    StagedEntry<T> own{};
+    if (group.encoding != SliceEncoding::index32) own.base = from.numbers[entry];
+    const std::uint32_t column =
+        from.columns != nullptr
+            ? from.columns[entry]
+            : mixed_column(group.value_encoding, static_cast<std::uint32_t>(entry));
+    const auto encoding = static_cast<ValueEncoding>(column % 8);
+    if (encoding == ValueEncoding::constant || encoding == ValueEncoding::masked) {
+      own.constant = from.constants[column / 8];
+      own.mask = from.masks != nullptr ? from.masks[column / 8] : ~0u;
+    }
+    staged.entries[place] = own;
+    staged.columns[place] = column;
+  }
+  thread.sync_warp();
+}
+
+// The columns of a group relative to each member's first slot, beyond the staged base. Loads are
+// apart from what is made of them, so that those of several entries are in flight together.
+struct OnDiagonals {
+  STRATA_DEVICE static std::int32_t first(int row) { return row; }  // of all entries
+  template <class Thread>
+  STRATA_DEVICE std::int32_t load(Thread&, int, int) const {
+    return 0;
+  }
+};
+template <int height>
+struct ByDeltas {
+  const std::byte* codes;
+  const std::byte* deltas;
+  SliceEncoding encoding;
+
+  STRATA_DEVICE static std::int32_t first(int) { return 0; }
+  template <class Thread>
+  STRATA_DEVICE std::int32_t load(Thread& thread, int entry, int row) const {
+    // Each into a register of its own: a load waits for what was loaded to its register before.
+    const int place = entry * height + row;
+    const std::uint32_t none = 0;
+    const std::uint32_t small = thread.load_if(encoding == SliceEncoding::delta8,
+                                               at_bytes<std::uint8_t>(deltas, place), none);
+    const std::uint32_t large = thread.load_if(encoding == SliceEncoding::delta16,
+                                               at_bytes<std::uint16_t>(deltas, place * 2), none);
+    const std::uint32_t whole = thread.load_if(encoding == SliceEncoding::index32,
+                                               at_bytes<std::uint32_t>(codes, place * 4), none);
+    const int on_diagonal = encoding == SliceEncoding::dia ? row : 0;
+    return static_cast<std::int32_t>(small + large + whole) + on_diagonal;
+  }
+};
+
+// The values of a group, likewise: load() and then look_up() for all members, value() for each.
+template <class T>
+struct ConstantsOfGroup {
+  struct Loaded {};
+  template <class Thread, int ahead>
+  STRATA_DEVICE void load(Thread&, const Staged<T>&, int, int, int, int, Loaded (&)[ahead]) const {}
+  template <class Thread>
+  STRATA_DEVICE void look_up(Thread&, const Staged<T>&, int, Loaded&) const {}
+  STRATA_DEVICE T value(const Loaded&, const StagedEntry<T>& entry, int, int row) const {
+    return (entry.mask >> row & 1) != 0 ? entry.constant : T{};
+  }
+};
+
+// Codes that all members share, or each its own. Where a row has one thread, four entries have
+// their codes in one word, which is loaded once.
+template <int height, int members, bool shared, class T>
+struct CodesOfGroup {
+  static constexpr int kWords = shared ? 1 : members;
+
+  const std::uint32_t* words[kWords];
+  NearTable<T> table;
+
+  struct Loaded {
+    std::uint32_t words[kWords];
+    int entry;
+  };
+  template <class Thread, int ahead>
+  STRATA_DEVICE void load(Thread& thread, const Staged<T>&, int, int entry, int row, int u,
+                          Loaded (&loaded)[ahead]) const {
+    static_assert((ahead & (ahead - 1)) == 0);
+    loaded[u].entry = entry;
+    STRATA_UNROLL
+    for (int member = 0; member < kWords; ++member) {
+      loaded[u].words[member] = Thread::warp_size == height && u % 4 != 0
+                                    ? loaded[u - 1].words[member]
+                                    : thread.load_early(words[member] + (entry / 4 * height + row));
+    }
+  }
+  template <class Thread>
+  STRATA_DEVICE void look_up(Thread&, const Staged<T>&, int, Loaded&) const {}
+  STRATA_DEVICE T value(const Loaded& loaded, const StagedEntry<T>&, int member, int) const {
+    return table.at(code_in<4>(loaded.words[shared ? 0 : member], loaded.entry));
+  }
+};
+
+// A word in the place of a value, until it is looked up: registers are what limits the loads in
+// flight.
+template <class T>
+STRATA_DEVICE T value_of_word(std::uint32_t word) {
+  T value{};
+  memcpy(&value, &word, sizeof word);
+  return value;
+}
+template <class T>
+STRATA_DEVICE std::uint32_t word_of_value(const T& value) {
+  std::uint32_t word;
+  memcpy(&word, &value, sizeof word);
+  return word;
+}
+
+// Any encoding, of each entry its own.
+template <bool codes, int height, int members, class T>
+struct AnyOfGroup {
+  const std::byte* data[members];
+  int dict16;  // where codes begin in the data, in bytes
+  int dict8;
+  NearTable<T> near_table;
+  const T* table;
+  int table_size;
+
+  struct Loaded {
+    T values[members];  // or words
+  };
+  template <class Thread, int ahead>
+  STRATA_DEVICE void load(Thread& thread, const Staged<T>& staged, int place, int, int row, int u,
+                          Loaded (&all)[ahead]) const {
+    Loaded& loaded = all[u];
+    const std::uint32_t column = staged.columns[place];
+    const auto number = static_cast<int>(column / 8);
+    const auto encoding = static_cast<ValueEncoding>(column % 8);
+    const StagedEntry<T> entry = loaded_entry(staged, place);
+    const T constant = (entry.mask >> row & 1) != 0 ? entry.constant : T{};
+    STRATA_UNROLL
+    for (int member = 0; member < members; ++member) {
+      loaded.values[member] =
+          load_if(thread, encoding == ValueEncoding::full,
+                  at_bytes<T>(data[member], 0) + (number * height + row), constant);
+    }
+    if constexpr (codes) {
+      const bool coded = is_code(encoding);
+      const int word = encoding == ValueEncoding::dict8 ? dict8 + (number / 4 * height + row) * 4
+                                                        : dict16 + (number / 2 * height + row) * 4;
+      STRATA_UNROLL
+      for (int member = 0; member < members; ++member) {
+        const std::uint32_t found =
+            thread.load_if(coded, at_bytes<std::uint32_t>(data[member], word), std::uint32_t{0});
+        if (coded) loaded.values[member] = value_of_word<T>(found);
+      }
+    }
+  }
+  template <class Thread>
+  STRATA_DEVICE void look_up([[maybe_unused]] Thread& thread,
+                             [[maybe_unused]] const Staged<T>& staged, [[maybe_unused]] int place,
+                             [[maybe_unused]] Loaded& loaded) const {
+    if constexpr (codes) {
+      const std::uint32_t column = staged.columns[place];
+      const auto number = static_cast<int>(column / 8);
+      const auto encoding = static_cast<ValueEncoding>(column % 8);
+      STRATA_UNROLL
+      for (int member = 0; member < members; ++member) {
+        const std::uint32_t word = word_of_value(loaded.values[member]);
+        const std::uint32_t code =
+            encoding == ValueEncoding::dict8 ? code_in<4>(word, number) : code_in<2>(word, number);
+        const bool near = code < static_cast<unsigned>(near_table.size);
+        const bool coded = is_code(encoding);
+        T found{};
+        if (near_table.size > 0) found = near_table.at(coded && near ? code : 0);
+        if (near_table.size < table_size)
+          found = load_if(thread, coded && !near, table + code, found);
+        if (coded) loaded.values[member] = found;
+      }
+    }
+  }
+  STRATA_DEVICE T value(const Loaded& loaded, const StagedEntry<T>&, int member, int) const {
+    return loaded.values[member];
+  }
+
+ private:
+  STRATA_DEVICE static bool is_code(ValueEncoding encoding) {
+    return encoding == ValueEncoding::dict8 || encoding == ValueEncoding::dict16;
+  }
+};
+
+// Adds entries [first, end) of a thread's rows, staged from `first` on, to their sums, in the order
+// of add_products().
+template <int height, int ahead, int members, class Thread, class T, class Columns, class Values>
+STRATA_DEVICE void add_staged(Thread& thread, const Staged<T>& staged, int first, int end,
+                              const Columns& columns, const Values& values,
+                              const T* const (&x)[members], T (&sums)[members]) {
+  constexpr int parts = Thread::warp_size / height;
+  const int row = thread.lane() % height;
+  const int part = thread.lane() / height;
+  // In bytes, so that an address takes one addition.
+  const std::byte* from[members];
+  STRATA_UNROLL
+  for (int member = 0; member < members; ++member) {
+    from[member] = kept_apart(reinterpret_cast<const std::byte*>(x[member] + Columns::first(row)));
+  }
+  const auto some = [&](int chunk, auto whole) {
+    const auto place_of = [&](int u) {
+      const int place = (chunk * ahead + u) * parts + part;
+      return whole || first + place < end ? place : end - 1 - first;
+    };
+    StagedEntry<T> entries[ahead];
+    STRATA_UNROLL
+    for (int u = 0; u < ahead; ++u) entries[u] = loaded_entry(staged, place_of(u));
+    std::int32_t more[ahead];
+    STRATA_UNROLL
+    for (int u = 0; u < ahead; ++u) more[u] = columns.load(thread, first + place_of(u), row);
+    typename Values::Loaded loaded[ahead];
+    STRATA_UNROLL
+    for (int u = 0; u < ahead; ++u) {
+      values.load(thread, staged, place_of(u), first + place_of(u), row, u, loaded);
+    }
+    T factors[ahead][members];
+    STRATA_UNROLL
+    for (int u = 0; u < ahead; ++u) {
+      const std::int64_t bytes = std::int64_t{entries[u].base + more[u]} * std::int64_t{sizeof(T)};
+      STRATA_UNROLL
+      for (int member = 0; member < members; ++member) {
+        factors[u][member] = load_early(thread, at_bytes<T>(from[member] + bytes, 0));
+      }
+    }
+    STRATA_UNROLL
+    for (int u = 0; u < ahead; ++u) {
+      values.look_up(thread, staged, place_of(u), loaded[u]);
+      const bool inside = whole || first + (chunk * ahead + u) * parts + part < end;
+      STRATA_UNROLL
+      for (int member = 0; member < members; ++member) {
+        const T value = values.value(loaded[u], entries[u], member, row);
+        const T sum = multiply_add(value, factors[u][member], sums[member]);
+        sums[member] = inside ? sum : sums[member];
+      }
+    }
+  };
+  const int chunks = (end - first) / (ahead * parts);
+  for (int chunk = 0; chunk < chunks; ++chunk) some(chunk, std::true_type());
+  if (first + chunks * ahead * parts < end) some(chunks, std::false_type());
+}
+
+// What the warps of a launch work with.
+template <class T>
+struct EncodedWork {
+  const PackedSellView<T>& matrix;
+  const StepArguments<T>& step;
+  NearTable<T> near_table;
+  Staged<T>* staged;           // of this warp
+  std::uint32_t staged_codes;  // which code block is staged whole
+  bool plain;                  // out = αAx
+};
+
+// The sums of a group.
+template <int height, int ahead, int members, class Thread, class T, class Values>
+STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, std::uint32_t codes,
+                                  const SliceGroup<members>& group,
+                                  const Description<height, T>& from, const Values& values,
+                                  T (&sums)[members]) {
+  const T* x[members];
+  const T* all = work.step.x;
+  const bool absolute = group.encoding == SliceEncoding::index32;
+  STRATA_UNROLL
+  for (int member = 0; member < members; ++member) {
+    x[member] = all + (absolute ? 0 : group.numbers[member] * height);
+  }
+  for (int first = 0; first < group.width; first += kStagedEntries) {
+    // Descriptions of one part are often those of the group before.
+    if (codes != work.staged_codes) stage<height>(thread, group, from, first, *work.staged);
+    if (group.width <= kStagedEntries) work.staged_codes = codes;
+    const int end = first + kStagedEntries < group.width ? first + kStagedEntries : group.width;
+    if (group.encoding == SliceEncoding::dia) {
+      add_staged<height, ahead>(thread, *work.staged, first, end, OnDiagonals{}, values, x, sums);
+    } else {
+      add_staged<height, ahead>(thread, *work.staged, first, end,
+                                ByDeltas<height>{group.codes, from.deltas, group.encoding}, values,
+                                x, sums);
+    }
+  }
+  if (group.width > kStagedEntries) work.staged_codes = kNothingStaged;
+}
+
+// The first of the slices in `same`, which they leave.
+template <int members, class Thread, class T>
+STRATA_DEVICE SliceGroup<members> take_group(Thread& thread, const PackedSellView<T>& matrix,
+                                             const SliceHeader& header, std::uint32_t own_data,
+                                             int first, std::uint32_t& same) {
+  SliceGroup<members> group;
+  group.codes = matrix.codes + header.codes * kCodeUnit;
+  group.block = matrix.codes + header.values * kCodeUnit;
+  group.width = header.width();
+  group.encoding = header.encoding();
+  group.value_encoding = header.value_encoding();
+  const int left = bits_set(same);
+  group.count = left < members ? left : members;
+  int lane = 0;
+  STRATA_UNROLL
+  for (int member = 0; member < members; ++member) {
+    if (same != 0) lane = lowest_bit(same);
+    same &= same - 1;
+    group.numbers[member] = first + lane;
+    group.data[member] = matrix.data + thread.from_lane(own_data, lane) * kCodeUnit;
+  }
+  return group;
+}
+
+template <bool codes, int height, int members, class T>
+STRATA_DEVICE AnyOfGroup<codes, height, members, T> any_values(const EncodedWork<T>& work,
+                                                               const SliceGroup<members>& group,
+                                                               const Description<height, T>& from) {
+  AnyOfGroup<codes, height, members, T> values{
+      {}, from.dict16, from.dict8, work.near_table, work.matrix.table, work.matrix.table_size};
+  STRATA_UNROLL
+  for (int member = 0; member < members; ++member) values.data[member] = group.data[member];
+  return values;
+}
+
+template <EncodedKind kind, int height, int ahead, int members, class Thread, class T>
+STRATA_DEVICE void multiply_special(Thread& thread, EncodedWork<T>& work, std::uint32_t codes,
+                                    const SliceGroup<members>& group, T (&sums)[members]) {
+  const Description<height, T> from(group);
+  const auto multiply = [&](const auto& values) {
+    multiply_group<height, ahead>(thread, work, codes, group, from, values, sums);
+  };
+  if constexpr (kind == EncodedKind::constants) {
+    multiply(ConstantsOfGroup<T>{});
+  } else if constexpr (kind == EncodedKind::codes) {
+    CodesOfGroup<height, members, false, T> own{{}, work.near_table};
+    bool shared = true;
+    STRATA_UNROLL
+    for (int member = 0; member < members; ++member) {
+      own.words[member] = reinterpret_cast<const std::uint32_t*>(group.data[member]);
+      shared = shared && own.words[member] == own.words[0];
+    }
+    if (shared) {
+      multiply(CodesOfGroup<height, members, true, T>{{own.words[0]}, work.near_table});
+    } else {
+      multiply(own);
+    }
+  } else {
+    multiply(any_values < kind == EncodedKind::other > (work, group, from));
+  }
+}
+
+// Writes the rows of a slice whose sums are finite; a bit for its number tells of the others.
+template <int height, class Thread, class T>
+STRATA_DEVICE std::uint32_t finish_finite(Thread& thread, const EncodedWork<T>& work, int number,
+                                          int first, T sum) {
+  sum = sum_of_lanes(thread, height, sum);
+  const int row = thread.lane();
+  const std::int32_t slot = number * height + row;
+  if (row >= height || slot >= work.matrix.rows) return 0;
+  if (!is_finite(sum)) return std::uint32_t{1} << (number - first);
+  const std::int32_t* row_of_slot = work.matrix.row_of_slot;
+  const std::int32_t at = row_of_slot != nullptr ? row_of_slot[slot] : slot;
+  if (work.plain) {
+    work.step.out[at] = multiply_add(work.step.alpha, sum, T{});
+  } else {
+    finish(work.step, at, sum);
+  }
+  return 0;
+}
+
+// Sums again, without holes and padding, the rows of a thread in the slices first + bit.
+template <int height, class Thread, class T>
+STRATA_DEVICE void finish_others(Thread& thread, EncodedWork<T> work, int first,
+                                 std::uint32_t others) {
+  const PackedSellView<T>& matrix = work.matrix;
+  const int row = thread.lane();
+  for (; others != 0; others &= others - 1) {
+    const int number = first + lowest_bit(others);
+    const SliceHeader header = matrix.slices[number];
+    const PackedSlice<T> slice{nullptr,         matrix.codes + header.codes * kCodeUnit,
+                               header.width(),  header.encoding(),
+                               number * height, 0};
+    const ValuePlace<T> place{header.value_encoding(),
+                              matrix.codes + header.values * kCodeUnit,
+                              matrix.data + header.data * kCodeUnit,
+                              work.near_table.values,
+                              matrix.table,
+                              work.near_table.copies};
+    const EntriesOfRow<height> is_entry{matrix.presence,
+                                        matrix.positions[number] + static_cast<unsigned>(row)};
+    const T sum = sum_without_padding<height>(
+        thread, AnyValues<FromCache, height, T>(place, slice.width), slice.width,
+        AnyColumns<FromCache, height>(slice), row, work.step.x, 1, is_entry);
+    const std::int32_t slot = number * height + row;
+    finish(work.step, matrix.row_of_slot != nullptr ? matrix.row_of_slot[slot] : slot, sum);
+  }
+}
+
+// Slices first + bit, whatever their encoding, one by one. Returns what finish_finite() does.
+template <bool codes, int height, class Thread, class T>
+STRATA_DEVICE std::uint32_t step_singly(Thread& thread, EncodedWork<T> work, int first,
+                                        std::uint32_t slices) {
+  constexpr int ahead = 4;
+  std::uint32_t others = 0;
+  work.staged_codes = kNothingStaged;
+  while (slices != 0) {
+    const int number = first + lowest_bit(slices);
+    const SliceHeader header = work.matrix.slices[number];
+    const auto group = take_group<1>(thread, work.matrix, header, header.data, first, slices);
+    const Description<height, T> from(group);
+    T sums[1] = {};
+    multiply_group<height, ahead>(thread, work, header.codes, group, from,
+                                  any_values<codes>(work, group, from), sums);
+    others |= finish_finite<height>(thread, work, number, first, sums[0]);
+  }
+  return others;
+}
+
+template <EncodedKind kind>
+STRATA_DEVICE bool is_special(ValueEncoding encoding) {
+  switch (kind) {
+    case EncodedKind::constants:
+      return encoding == ValueEncoding::constant || encoding == ValueEncoding::masked;
+    case EncodedKind::codes: return encoding == ValueEncoding::dict8;
+    default: return true;
+  }
+}
+
+// The slices [first, first + count), whose headers the lanes have.
+template <EncodedKind kind, int height, int members, int ahead, class Thread, class T>
+STRATA_DEVICE void step_slices(Thread& thread, EncodedWork<T>& work, int first, int count,
+                               const SliceHeader& own) {
+  std::uint32_t pending = thread.ballot(thread.lane() < count);
+  std::uint32_t singles = 0;
+  std::uint32_t others = 0;
+  while (pending != 0) {
+    const int leader = lowest_bit(pending);
+    const SliceHeader header{0, thread.from_lane(own.codes, leader),
+                             thread.from_lane(own.values, leader),
+                             thread.from_lane(own.shape, leader)};
+    std::uint32_t same =
+        pending & thread.ballot(own.codes == header.codes && own.shape == header.shape);
+    pending &= ~same;
+    if (!is_special<kind>(header.value_encoding())) {
+      singles |= same;
+      continue;
+    }
+    while (same != 0) {
+      const auto group = take_group<members>(thread, work.matrix, header, own.data, first, same);
+      T sums[members] = {};
+      multiply_special<kind, height, ahead>(thread, work, header.codes, group, sums);
+      STRATA_UNROLL
+      for (int member = 0; member < members; ++member) {
+        if (member >= group.count) break;
+        others |= finish_finite<height>(thread, work, group.numbers[member], first, sums[member]);
+      }
+    }
+  }
+  if (singles != 0) {
+    constexpr bool codes = kind != EncodedKind::filled;
+    others |= step_singly<codes, height>(thread, work, first, singles);
+    work.staged_codes = kNothingStaged;
+  }
+  if (others != 0) finish_others<height>(thread, work, first, others);
+}
+
+// Brings what a slice some way ahead will load of x to the L2 cache.
+template <int height, class Thread, class T>
+STRATA_DEVICE void prefetch_slice(Thread& thread, const T* x, int number,
+                                  const EncodedShape& shape) {
+  constexpr int line = 128 / static_cast<int>(sizeof(T));
+  const std::int64_t first = static_cast<std::int64_t>(number) * height + shape.prefetch;
+  STRATA_UNROLL
+  for (int element = 0; element < height; element += line) {
+    if (first + element < shape.columns) thread.prefetch(x + first + element);
+  }
+}
+
+// The body of the kernels for one vector. A thread loads so many entries of so many slices at a
+// time. Shared memory is as encoded_shared_bytes() says.
+template <EncodedKind kind, int height, int members, int ahead, class Thread, class T>
+STRATA_DEVICE void encoded_sell_step(Thread& thread, const PackedSellView<T>& matrix,
+                                     const StepArguments<T>& step, SliceRange range,
+                                     const EncodedShape& shape) {
+  auto* shared = thread.template shared<std::byte>();
+  auto* values = reinterpret_cast<T*>(shared);
+  if (shape.near_values > 0) {
+    for (int i = thread.index(); i < shape.near_values * shape.copies; i += thread.size()) {
+      values[i] = matrix.table[i / shape.copies];
+    }
+    thread.sync_block();
+  }
+  auto* staged =
+      reinterpret_cast<Staged<T>*>(shared + near_table_bytes<T>(shape.near_values, shape.copies));
+  EncodedWork<T> work{matrix,
+                      step,
+                      {values + thread.lane() % shape.copies, shape.copies, shape.near_values},
+                      staged + thread.warp(),
+                      kNothingStaged,
+                      is_zero(step.shift) && is_zero(step.beta)};
+  const int stride = thread.blocks() * thread.warps() * shape.slices_per_warp;
+  int first =
+      range.begin + (thread.block() * thread.warps() + thread.warp()) * shape.slices_per_warp;
+  for (; first < range.end; first += stride) {
+    const int left = range.end - first;
+    const int count = left < shape.slices_per_warp ? left : shape.slices_per_warp;
+    SliceHeader own{};
+    if (thread.lane() < count) own = matrix.slices[first + thread.lane()];
+    if (shape.prefetch != 0 && thread.lane() < count) {
+      prefetch_slice<height>(thread, step.x, first + thread.lane(), shape);
+    }
+    step_slices<kind, height, members, ahead>(thread, work, first, count, own);
+  }
+}
+
+}  // namespace strata::gpu
