@@ -52,15 +52,8 @@ struct SliceChoice {
   ValueChoice<V> values;
 
   Offset columns_bytes(Offset height) const { return code_bytes(encoding, height, width); }
-  Offset bytes(Offset height) const {
-    return columns_bytes(height) + values.block_bytes + values.data_bytes;
-  }
-  // How long a product takes, in bytes from memory: entries, holes and padding included, take time
-  // even where they have few bytes. On processors and GPUs alike a product with a constant takes
-  // about as long as so many bytes.
-  Offset cost(Offset height) const {
-    constexpr Offset kBytesPerProduct = 3;
-    return std::max(bytes(height), kBytesPerProduct * width * height);
+  Offset bytes_with_full_values(Offset height) const {
+    return columns_bytes(height) + width * height * Offset{sizeof(V)};
   }
 };
 
@@ -88,25 +81,22 @@ class SliceEncoder {
         columns_(slots, slice_height, sizeof(V), options),
         values_(matrix, slots, options.values, table) {}
 
+  // Columns are chosen by the pattern alone, as for full values: where entries lie decides which
+  // thread of a GPU adds them, and sums must not depend on how values are stored.
   SliceChoice<V> choose(Offset slice) {
     const Offset first = slice * height_;
     const Offset width = columns_.width(first);
     if (width == 0) return {};
-    SliceChoice<V> dia{SliceEncoding::dia, std::ssize(columns_.diagonals(first)), {}};
-    if (dia.width > 0) {
-      dia.values = values_.choose(arrangement(first, dia));
-      if (dia.values.data_bytes == 0 && dia.width == width) return dia;
-    }
+    const SliceChoice<V> dia{SliceEncoding::dia, std::ssize(columns_.diagonals(first)), {}};
     SliceChoice<V> left{SliceEncoding::index32, width, {}};
     const bool aligned = columns_.left_aligned(first, width, left.encoding);
     if (!aligned && dia.width == 0) {
       throw InvalidArgument(fmt::format("slice {}: no allowed encoding fits", slice));
     }
-    if (aligned) {
-      left.values = values_.choose(arrangement(first, left));
-      if (dia.width == 0 || costs_less(left, dia)) return left;
-    }
-    return choose_values(slice, dia.encoding, dia.width);
+    const bool is_left = aligned && (dia.width == 0 || left.bytes_with_full_values(height_) <
+                                                           dia.bytes_with_full_values(height_));
+    return choose_values(slice, is_left ? left.encoding : dia.encoding,
+                         is_left ? left.width : dia.width);
   }
 
   // With the columns as they are stored already.
@@ -122,8 +112,8 @@ class SliceEncoder {
     columns_.write(choice.encoding, first, choice.width, arrangement(first, choice).offsets, block);
     values_.write_block(choice.values, block + choice.columns_bytes(height_));
   }
-  // The value data of the slice; of a mixed one, which was chosen last.
-  // Either may be null.
+  // The value data of the slice, of a mixed one the last that was chosen, and which positions are
+  // entries; either may be null.
   void write_data(Offset slice, const SliceChoice<V>& choice, std::byte* data,
                   SlicePresence* presence) {
     values_.write_data(arrangement(slice * height_, choice), choice.values, data, presence);
@@ -159,11 +149,6 @@ class SliceEncoder {
   }
 
  private:
-  bool costs_less(const SliceChoice<V>& one, const SliceChoice<V>& other) const {
-    return std::pair(one.cost(height_), one.bytes(height_)) <
-           std::pair(other.cost(height_), other.bytes(height_));
-  }
-
   SliceArrangement arrangement(Offset first, const SliceChoice<V>& choice) {
     const bool dia = choice.encoding == SliceEncoding::dia;
     return {first, height_, choice.width,
@@ -570,16 +555,19 @@ std::array<I, kValueEncodings.size()> PackedSell<V, I>::value_encoding_counts() 
 }
 
 template <Value V, Index I>
-Offset PackedSell<V, I>::block_bytes(I slice) const {
+MixedHeader PackedSell<V, I>::mixed_header(I slice) const {
   const Offset columns = value_block_begin(encoding(slice), slice_height_, width(slice));
+  return number_at<MixedHeader>(codes_.data() + code_offsets_[slice] + columns, 0);
+}
+
+template <Value V, Index I>
+Offset PackedSell<V, I>::block_bytes(I slice) const {
   const ValueEncoding values = value_encoding(slice);
-  MixedHeader mixed;
-  if (values == ValueEncoding::mixed) {
-    mixed = number_at<MixedHeader>(codes_.data() + code_offsets_[slice] + columns, 0);
-  }
+  const MixedHeader mixed = values == ValueEncoding::mixed ? mixed_header(slice) : MixedHeader{};
   const Offset alignment = code_alignment(slice_height_);
   const Offset block = value_block_bytes(values, width(slice), sizeof(V), mixed);
-  return columns + ceil_div<Offset>(block, alignment) * alignment;
+  return value_block_begin(encoding(slice), slice_height_, width(slice)) +
+         ceil_div<Offset>(block, alignment) * alignment;
 }
 
 template <Value V, Index I>

@@ -222,6 +222,8 @@ class PackedSell {
   Offset position(Offset slot, Offset entry) const {
     return entry_offsets_[slot / slice_height_] + entry * slice_height_ + slot % slice_height_;
   }
+  // Of a slice whose values are mixed.
+  MixedHeader mixed_header(I slice) const;
   // The bytes of a slice's code block, which other slices may share.
   Offset block_bytes(I slice) const;
   // Throws InvalidArgument unless has_full_values().

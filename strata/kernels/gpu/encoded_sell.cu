@@ -23,10 +23,10 @@ constexpr GroupShape group_shape() {
   if constexpr (large) return {2, 2, 128, 2};
   if constexpr (kind == EncodedKind::constants) {
     return short_rows ? GroupShape{4, 7, 128, 4} : GroupShape{4, 3, 128, 5};
-  } else if constexpr (kind == EncodedKind::codes) {
-    return {4, 4, 512, 1};
-  } else if constexpr (kind == EncodedKind::filled) {
+  } else if constexpr (kind == EncodedKind::one_full) {
     return {4, 4, 128, 4};
+  } else if constexpr (kind == EncodedKind::codes8 || kind == EncodedKind::codes16) {
+    return {4, 4, 512, 1};
   } else {
     return {4, 2, 256, 2};
   }
@@ -51,17 +51,22 @@ __global__ void __launch_bounds__(kThreads)
                                                                            range);
 }
 
-// Values of the near table: what kernels read of it, where shared memory has room for it.
+// The near table, of kernels that have one.
 template <EncodedKind kind, class T>
 EncodedShape shape_of_table(int table_size) {
-  constexpr int kBankBytes = 128;  // that a warp reads at a time
   EncodedShape shape;
-  if constexpr (kind == EncodedKind::codes) {
-    shape.near_values = std::min(table_size, kNearTable);
-    shape.copies = kBankBytes / static_cast<int>(sizeof(T));
-  } else if constexpr (kind == EncodedKind::other) {
-    constexpr int kMostBytes = 16384;
-    shape.near_values = std::min(table_size, kMostBytes / static_cast<int>(sizeof(T)));
+  if constexpr (kind == EncodedKind::constants || kind == EncodedKind::one_full) return shape;
+  shape.near_values = std::min(table_size, kLargestNearTable);
+  if constexpr (kind != EncodedKind::other) {
+    // Up to as many copies as a warp reads in one go, as long as they leave room for x in the
+    // cache.
+    constexpr int kReadAtOnce = 128;
+    constexpr int kMostBytes = 32768;
+    const int size = static_cast<int>(sizeof(T));
+    while (shape.copies * size < kReadAtOnce &&
+           2 * shape.copies * size * shape.near_values <= kMostBytes) {
+      shape.copies *= 2;
+    }
   }
   return shape;
 }
@@ -84,7 +89,7 @@ void launch_groups(const DevicePackedSell<V>& matrix,
   shape.columns = matrix.cols();
   Offset blocks = ceil_div<Offset>(slices, Offset{shape.slices_per_warp} * warps);
   // Those that fill a table stay.
-  if (shape.copies > 1) {
+  if (shape.near_values > 0) {
     blocks = std::min(blocks, Offset{group.blocks} * matrix.shape().multiprocessors);
   }
   const LaunchShape launched{blocks, group.threads, encoded_shared_bytes<T>(shape, warps)};
@@ -121,11 +126,14 @@ void encoded_step(const DevicePackedSell<V>& matrix, const StepArguments<DeviceV
         launch_groups<EncodedKind::constants, false>(matrix, arguments, range, stream);
       }
       break;
-    case EncodedKind::codes:
-      launch_groups<EncodedKind::codes, false>(matrix, arguments, range, stream);
+    case EncodedKind::one_full:
+      launch_groups<EncodedKind::one_full, false>(matrix, arguments, range, stream);
       break;
-    case EncodedKind::filled:
-      launch_groups<EncodedKind::filled, false>(matrix, arguments, range, stream);
+    case EncodedKind::codes8:
+      launch_groups<EncodedKind::codes8, false>(matrix, arguments, range, stream);
+      break;
+    case EncodedKind::codes16:
+      launch_groups<EncodedKind::codes16, false>(matrix, arguments, range, stream);
       break;
     case EncodedKind::other:
       launch_groups<EncodedKind::other, false>(matrix, arguments, range, stream);

@@ -211,9 +211,25 @@ struct ConstantsOfGroup {
   }
 };
 
-// Codes that all members share, or each its own. Where a row has one thread, four entries have
-// their codes in one word, which is loaded once.
-template <int height, int members, bool shared, class T>
+// One full column among constants: it alone has an empty mask.
+template <int members, class T>
+struct OneFullOfGroup {
+  T full[members];
+
+  struct Loaded {};
+  template <class Thread, int ahead>
+  STRATA_DEVICE void load(Thread&, const Staged<T>&, int, int, int, int, Loaded (&)[ahead]) const {}
+  template <class Thread>
+  STRATA_DEVICE void look_up(Thread&, const Staged<T>&, int, Loaded&) const {}
+  STRATA_DEVICE T value(const Loaded&, const StagedEntry<T>& entry, int member, int row) const {
+    const T constant = (entry.mask >> row & 1) != 0 ? entry.constant : T{};
+    return entry.mask == 0 ? full[member] : constant;
+  }
+};
+
+// Codes that all members share, or each its own. Where a row has one thread, the entries that have
+// their codes in one word follow one another, and it is loaded once.
+template <int per_word, int height, int members, bool shared, class T>
 struct CodesOfGroup {
   static constexpr int kWords = shared ? 1 : members;
 
@@ -231,35 +247,21 @@ struct CodesOfGroup {
     loaded[u].entry = entry;
     STRATA_UNROLL
     for (int member = 0; member < kWords; ++member) {
-      loaded[u].words[member] = Thread::warp_size == height && u % 4 != 0
-                                    ? loaded[u - 1].words[member]
-                                    : thread.load_early(words[member] + (entry / 4 * height + row));
+      loaded[u].words[member] =
+          Thread::warp_size == height && u % per_word != 0
+              ? loaded[u - 1].words[member]
+              : thread.load_early(words[member] + (entry / per_word * height + row));
     }
   }
   template <class Thread>
   STRATA_DEVICE void look_up(Thread&, const Staged<T>&, int, Loaded&) const {}
   STRATA_DEVICE T value(const Loaded& loaded, const StagedEntry<T>&, int member, int) const {
-    return table.at(code_in<4>(loaded.words[shared ? 0 : member], loaded.entry));
+    return table.at(code_in<per_word>(loaded.words[shared ? 0 : member], loaded.entry));
   }
 };
 
-// A word in the place of a value, until it is looked up: registers are what limits the loads in
-// flight.
-template <class T>
-STRATA_DEVICE T value_of_word(std::uint32_t word) {
-  T value{};
-  memcpy(&value, &word, sizeof word);
-  return value;
-}
-template <class T>
-STRATA_DEVICE std::uint32_t word_of_value(const T& value) {
-  std::uint32_t word;
-  memcpy(&word, &value, sizeof word);
-  return word;
-}
-
 // Any encoding, of each entry its own.
-template <bool codes, int height, int members, class T>
+template <int height, int members, class T>
 struct AnyOfGroup {
   const std::byte* data[members];
   int dict16;  // where codes begin in the data, in bytes
@@ -269,7 +271,8 @@ struct AnyOfGroup {
   int table_size;
 
   struct Loaded {
-    T values[members];  // or words
+    T values[members];
+    std::uint32_t words[members];
   };
   template <class Thread, int ahead>
   STRATA_DEVICE void load(Thread& thread, const Staged<T>& staged, int place, int, int row, int u,
@@ -286,39 +289,34 @@ struct AnyOfGroup {
           load_if(thread, encoding == ValueEncoding::full,
                   at_bytes<T>(data[member], 0) + (number * height + row), constant);
     }
-    if constexpr (codes) {
-      const bool coded = is_code(encoding);
-      const int word = encoding == ValueEncoding::dict8 ? dict8 + (number / 4 * height + row) * 4
-                                                        : dict16 + (number / 2 * height + row) * 4;
-      STRATA_UNROLL
-      for (int member = 0; member < members; ++member) {
-        const std::uint32_t found =
-            thread.load_if(coded, at_bytes<std::uint32_t>(data[member], word), std::uint32_t{0});
-        if (coded) loaded.values[member] = value_of_word<T>(found);
-      }
+    const bool coded = is_code(encoding);
+    const int word = encoding == ValueEncoding::dict8 ? dict8 + (number / 4 * height + row) * 4
+                                                      : dict16 + (number / 2 * height + row) * 4;
+    STRATA_UNROLL
+    for (int member = 0; member < members; ++member) {
+      loaded.words[member] =
+          thread.load_if(coded, at_bytes<std::uint32_t>(data[member], word), std::uint32_t{0});
     }
   }
   template <class Thread>
-  STRATA_DEVICE void look_up([[maybe_unused]] Thread& thread,
-                             [[maybe_unused]] const Staged<T>& staged, [[maybe_unused]] int place,
-                             [[maybe_unused]] Loaded& loaded) const {
-    if constexpr (codes) {
-      const std::uint32_t column = staged.columns[place];
-      const auto number = static_cast<int>(column / 8);
-      const auto encoding = static_cast<ValueEncoding>(column % 8);
-      STRATA_UNROLL
-      for (int member = 0; member < members; ++member) {
-        const std::uint32_t word = word_of_value(loaded.values[member]);
-        const std::uint32_t code =
-            encoding == ValueEncoding::dict8 ? code_in<4>(word, number) : code_in<2>(word, number);
-        const bool near = code < static_cast<unsigned>(near_table.size);
-        const bool coded = is_code(encoding);
-        T found{};
-        if (near_table.size > 0) found = near_table.at(coded && near ? code : 0);
-        if (near_table.size < table_size)
-          found = load_if(thread, coded && !near, table + code, found);
-        if (coded) loaded.values[member] = found;
+  STRATA_DEVICE void look_up(Thread& thread, const Staged<T>& staged, int place,
+                             Loaded& loaded) const {
+    const std::uint32_t column = staged.columns[place];
+    const auto number = static_cast<int>(column / 8);
+    const auto encoding = static_cast<ValueEncoding>(column % 8);
+    const bool coded = is_code(encoding);
+    STRATA_UNROLL
+    for (int member = 0; member < members; ++member) {
+      const std::uint32_t word = loaded.words[member];
+      const std::uint32_t code =
+          encoding == ValueEncoding::dict8 ? code_in<4>(word, number) : code_in<2>(word, number);
+      const bool near = code < static_cast<unsigned>(near_table.size);
+      T found{};
+      if (near_table.size > 0) found = near_table.at(coded && near ? code : 0);
+      if (near_table.size < table_size) {
+        found = load_if(thread, coded && !near, table + code, found);
       }
+      if (coded) loaded.values[member] = found;
     }
   }
   STRATA_DEVICE T value(const Loaded& loaded, const StagedEntry<T>&, int member, int) const {
@@ -452,11 +450,11 @@ STRATA_DEVICE SliceGroup<members> take_group(Thread& thread, const PackedSellVie
   return group;
 }
 
-template <bool codes, int height, int members, class T>
-STRATA_DEVICE AnyOfGroup<codes, height, members, T> any_values(const EncodedWork<T>& work,
-                                                               const SliceGroup<members>& group,
-                                                               const Description<height, T>& from) {
-  AnyOfGroup<codes, height, members, T> values{
+template <int height, int members, class T>
+STRATA_DEVICE AnyOfGroup<height, members, T> any_values(const EncodedWork<T>& work,
+                                                        const SliceGroup<members>& group,
+                                                        const Description<height, T>& from) {
+  AnyOfGroup<height, members, T> values{
       {}, from.dict16, from.dict8, work.near_table, work.matrix.table, work.matrix.table_size};
   STRATA_UNROLL
   for (int member = 0; member < members; ++member) values.data[member] = group.data[member];
@@ -472,8 +470,17 @@ STRATA_DEVICE void multiply_special(Thread& thread, EncodedWork<T>& work, std::u
   };
   if constexpr (kind == EncodedKind::constants) {
     multiply(ConstantsOfGroup<T>{});
-  } else if constexpr (kind == EncodedKind::codes) {
-    CodesOfGroup<height, members, false, T> own{{}, work.near_table};
+  } else if constexpr (kind == EncodedKind::one_full) {
+    OneFullOfGroup<members, T> values;
+    STRATA_UNROLL
+    for (int member = 0; member < members; ++member) {
+      const T* full = at_bytes<T>(group.data[member], 0);
+      values.full[member] = load_early(thread, full + thread.lane() % height);
+    }
+    multiply(values);
+  } else if constexpr (kind == EncodedKind::codes8 || kind == EncodedKind::codes16) {
+    constexpr int per_word = kind == EncodedKind::codes8 ? 4 : 2;
+    CodesOfGroup<per_word, height, members, false, T> own{{}, work.near_table};
     bool shared = true;
     STRATA_UNROLL
     for (int member = 0; member < members; ++member) {
@@ -481,12 +488,12 @@ STRATA_DEVICE void multiply_special(Thread& thread, EncodedWork<T>& work, std::u
       shared = shared && own.words[member] == own.words[0];
     }
     if (shared) {
-      multiply(CodesOfGroup<height, members, true, T>{{own.words[0]}, work.near_table});
+      multiply(CodesOfGroup<per_word, height, members, true, T>{{own.words[0]}, work.near_table});
     } else {
       multiply(own);
     }
   } else {
-    multiply(any_values < kind == EncodedKind::other > (work, group, from));
+    multiply(any_values(work, group, from));
   }
 }
 
@@ -521,12 +528,8 @@ STRATA_DEVICE void finish_others(Thread& thread, EncodedWork<T> work, int first,
     const PackedSlice<T> slice{nullptr,         matrix.codes + header.codes * kCodeUnit,
                                header.width(),  header.encoding(),
                                number * height, 0};
-    const ValuePlace<T> place{header.value_encoding(),
-                              matrix.codes + header.values * kCodeUnit,
-                              matrix.data + header.data * kCodeUnit,
-                              work.near_table.values,
-                              matrix.table,
-                              work.near_table.copies};
+    const ValuePlace<T> place{header.value_encoding(), matrix.codes + header.values * kCodeUnit,
+                              matrix.data + header.data * kCodeUnit, matrix.table, matrix.table};
     const EntriesOfRow<height> is_entry{matrix.presence,
                                         matrix.positions[number] + static_cast<unsigned>(row)};
     const T sum = sum_without_padding<height>(
@@ -538,7 +541,7 @@ STRATA_DEVICE void finish_others(Thread& thread, EncodedWork<T> work, int first,
 }
 
 // Slices first + bit, whatever their encoding, one by one. Returns what finish_finite() does.
-template <bool codes, int height, class Thread, class T>
+template <int height, class Thread, class T>
 STRATA_DEVICE std::uint32_t step_singly(Thread& thread, EncodedWork<T> work, int first,
                                         std::uint32_t slices) {
   constexpr int ahead = 4;
@@ -551,7 +554,7 @@ STRATA_DEVICE std::uint32_t step_singly(Thread& thread, EncodedWork<T> work, int
     const Description<height, T> from(group);
     T sums[1] = {};
     multiply_group<height, ahead>(thread, work, header.codes, group, from,
-                                  any_values<codes>(work, group, from), sums);
+                                  any_values(work, group, from), sums);
     others |= finish_finite<height>(thread, work, number, first, sums[0]);
   }
   return others;
@@ -562,7 +565,9 @@ STRATA_DEVICE bool is_special(ValueEncoding encoding) {
   switch (kind) {
     case EncodedKind::constants:
       return encoding == ValueEncoding::constant || encoding == ValueEncoding::masked;
-    case EncodedKind::codes: return encoding == ValueEncoding::dict8;
+    case EncodedKind::one_full: return encoding == ValueEncoding::mixed;
+    case EncodedKind::codes8: return encoding == ValueEncoding::dict8;
+    case EncodedKind::codes16: return encoding == ValueEncoding::dict16;
     default: return true;
   }
 }
@@ -598,8 +603,7 @@ STRATA_DEVICE void step_slices(Thread& thread, EncodedWork<T>& work, int first, 
     }
   }
   if (singles != 0) {
-    constexpr bool codes = kind != EncodedKind::filled;
-    others |= step_singly<codes, height>(thread, work, first, singles);
+    others |= step_singly<height>(thread, work, first, singles);
     work.staged_codes = kNothingStaged;
   }
   if (others != 0) finish_others<height>(thread, work, first, others);

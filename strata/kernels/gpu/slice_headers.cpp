@@ -33,6 +33,17 @@ Offset values_in(std::span<const Offset> offsets, Offset slice) {
   return values;
 }
 
+// Whether all mixed slices have constants and one full column, and nothing else.
+template <Value V, Index I>
+bool has_one_full_column(const PackedSell<V, I>& matrix) {
+  for (I slice = 0; slice < matrix.slices(); ++slice) {
+    if (matrix.value_encoding(slice) != ValueEncoding::mixed) continue;
+    const MixedHeader mixed = matrix.mixed_header(slice);
+    if (mixed.full != 1 || mixed.dict8 + mixed.dict16 != 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 template <Value V, Index I>
@@ -68,16 +79,17 @@ EncodedTraits encoded_traits(const PackedSell<V, I>& matrix) {
     return entries[static_cast<std::size_t>(encoding)];
   };
   const Offset constants = of(ValueEncoding::constant) + of(ValueEncoding::masked);
-  const Offset codes = of(ValueEncoding::dict8);
-  const Offset others =
-      of(ValueEncoding::dict16) + of(ValueEncoding::full) + of(ValueEncoding::mixed);
+  const Offset mixed = of(ValueEncoding::mixed);
+  const Offset most = *std::ranges::max_element(entries);
   EncodedTraits traits;
-  if (constants >= std::max(codes, others)) {
+  if (constants >= most) {
     traits.kind = EncodedKind::constants;
-  } else if (codes >= others) {
-    traits.kind = EncodedKind::codes;
-  } else if (matrix.table().size() == 0) {
-    traits.kind = EncodedKind::filled;
+  } else if (of(ValueEncoding::dict8) == most) {
+    traits.kind = EncodedKind::codes8;
+  } else if (of(ValueEncoding::dict16) == most && matrix.table().size() <= kLargestNearTable) {
+    traits.kind = EncodedKind::codes16;
+  } else if (mixed == most && has_one_full_column(matrix)) {
+    traits.kind = EncodedKind::one_full;
   }
   // Twice as far as the slice in the middle reads: the next to be read from memory.
   const I middle = matrix.slices() / 2;

@@ -91,10 +91,13 @@ inline constexpr std::int64_t kCodeUnit = 16;
 // What most entries of a packed SELL with encoded values have.
 enum class EncodedKind {
   constants,  // ValueEncoding::constant and masked
-  codes,      // dict8
-  filled,     // anything but codes: constants among full values
+  one_full,   // constants and one full column; no mixed slice has anything else
+  codes8,     // dict8
+  codes16,    // dict16, of a table that fits in shared memory
   other,
 };
+// The most values of a table in shared memory.
+inline constexpr int kLargestNearTable = 2048;
 // What decides how its kernel is launched.
 struct EncodedTraits {
   EncodedKind kind = EncodedKind::other;

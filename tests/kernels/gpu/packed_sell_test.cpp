@@ -33,12 +33,16 @@ void step_encoded(const gpu::PackedSellView<T>& view, const gpu::StepArguments<T
     case EncodedKind::constants:
       run.template operator()<EncodedKind::constants, 4, 3>({.slices_per_warp = 5});
       break;
-    case EncodedKind::codes:
-      near.copies = 4;
-      run.template operator()<EncodedKind::codes, 4, 4>(near);
+    case EncodedKind::one_full:
+      run.template operator()<EncodedKind::one_full, 2, 4>({.slices_per_warp = 7});
       break;
-    case EncodedKind::filled:
-      run.template operator()<EncodedKind::filled, 2, 4>({.slices_per_warp = 7});
+    case EncodedKind::codes8:
+      near.copies = 4;
+      run.template operator()<EncodedKind::codes8, 4, 4>(near);
+      break;
+    case EncodedKind::codes16:
+      near.near_values = size;
+      run.template operator()<EncodedKind::codes16, 2, 4>(near);
       break;
     case EncodedKind::other:
       near.near_values = std::min(size, 9);
