@@ -162,7 +162,8 @@ TiledForm<V>::TiledForm(std::shared_ptr<const PackedSell<V, I>> matrix, Offset t
 template <Value V>
 Offset TiledForm<V>::device_bytes() const {
   const Offset presence = matrix_->presence().words().empty() ? 0 : sizes_.values / 8;
-  return sizes_.record_bytes + sizes_.tiles * Offset{sizeof(RecordPlace)} + presence;
+  const Offset table = sizes_.table_values * Offset{sizeof(V)};
+  return sizes_.record_bytes + sizes_.tiles * Offset{sizeof(RecordPlace)} + presence + table;
 }
 
 template <Value V>
@@ -181,7 +182,7 @@ std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>& matrix, Offset s
   return std::make_shared<const PackedSell<V, I>>(
       PackedSell<V, I>::from_csr(matrix, {.slice_height = slice_height,
                                           .max_fill = kAnyFill,
-                                          .values = AllowedValues::of(StoredValues::full)}));
+                                          .values = AllowedValues::of(StoredValues::all)}));
 }
 
 template <Value V>
