@@ -18,18 +18,19 @@ namespace strata::gpu {
 // Offsets inside a record, and of records, are in units of so many bytes.
 inline constexpr std::int64_t kRecordUnit = 16;
 
+// A tile without encoded values names no encoding: its kernels find the width without a mask.
 struct alignas(kRecordUnit) RecordSlice {
   std::int32_t first_slot;
-  std::uint32_t shape;   // width · 32 + value encoding · 4 + encoding of the columns
+  std::uint32_t shape;   // value encoding · 2^29 + width · 4 + encoding of the columns
   std::uint32_t codes;   // offset of the code block
   std::uint32_t values;  // offset of the value data
 
-  STRATA_HOST_DEVICE int width() const { return static_cast<int>(shape >> 5); }
+  STRATA_HOST_DEVICE int width() const { return static_cast<int>((shape & 0x1fffffff) >> 2); }
   STRATA_HOST_DEVICE SliceEncoding encoding() const {
     return static_cast<SliceEncoding>(shape & 3);
   }
   STRATA_HOST_DEVICE ValueEncoding value_encoding() const {
-    return static_cast<ValueEncoding>(shape >> 2 & 7);
+    return static_cast<ValueEncoding>(shape >> 29);
   }
 };
 
@@ -64,7 +65,7 @@ struct alignas(kRecordUnit) TileRecord {
     return {
         reinterpret_cast<const T*>(with_values + here.values * kRecordUnit),
         reinterpret_cast<const std::byte*>(this) + here.codes * kRecordUnit,
-        here.width(),
+        static_cast<int>(here.shape >> 2),
         here.encoding(),
         here.first_slot,
         first_value + static_cast<std::uint64_t>(here.values - values) * (kRecordUnit / sizeof(T))};

@@ -311,8 +311,9 @@ void require_slice_size(const PackedSell<V, I>& matrix, std::int32_t slice) {
 // See RecordSlice.
 template <Value V, Index I>
 std::uint32_t shape_of_slice(const PackedSell<V, I>& matrix, I slice) {
-  return static_cast<std::uint32_t>(matrix.width(slice)) * 32 +
-         static_cast<std::uint32_t>(matrix.value_encoding(slice)) * 4 +
+  const auto values = static_cast<std::uint32_t>(matrix.value_encoding(slice));
+  return (matrix.has_full_values() ? 0 : values << 29) +
+         static_cast<std::uint32_t>(matrix.width(slice)) * 4 +
          static_cast<std::uint32_t>(matrix.encoding(slice));
 }
 

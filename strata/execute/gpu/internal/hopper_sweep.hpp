@@ -128,19 +128,29 @@ class SweepBlock {
   }
 
   __device__ __forceinline__ void prepare() {
-    // `loaded` and `ready` have one arrival, and come before `done`.
-    const int of_one = a_.power * shape_.slots;
-    for (int b = thread_.index(); b < shape_.barriers(a_.power); b += thread_.size()) {
-      barriers_[b].init(b < of_one ? 1 : shape_.team_warps);
-    }
     if (thread_.index() == 0) {
+      const std::uint32_t stuck = thread_.load_flag(&a_.control->stuck);
       given_up_->init(1);
       *reinterpret_cast<std::uint32_t*>(given_up_ + 1) = 0;
-      if (thread_.load_flag(&a_.control->stuck) != 0) give_up();
+      if constexpr (!encoded) init_barriers(0, 1);
+      publish_barriers();
+      if (stuck != 0) give_up();
     }
-    publish_barriers();
-    if constexpr (encoded) load_near_table(thread_, a_, near_table_);
+    if constexpr (encoded) {
+      // So many small tiles fit that one thread would take microseconds.
+      init_barriers(thread_.index(), thread_.size());
+      publish_barriers();
+      load_near_table(thread_, a_, near_table_);
+    }
     thread_.sync_block();
+  }
+  // Of every so manyth slot from the first on.
+  __device__ __forceinline__ void init_barriers(int first, int stride) {
+    for (int slot = first; slot < shape_.slots; slot += stride) {
+      loaded(slot).init(1);
+      for (int k = 2; k <= a_.power; ++k) ready(k, slot).init(1);
+      for (int k = 1; k <= a_.power; ++k) done(k, slot).init(shape_.team_warps);
+    }
   }
 
   __device__ __forceinline__ std::byte* slot_at(int slot) {

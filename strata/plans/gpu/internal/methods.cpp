@@ -185,6 +185,20 @@ std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>& matrix, Offset s
                                           .values = AllowedValues::of(StoredValues::all)}));
 }
 
+namespace {
+
+// Values that take more bytes than those that the shape was chosen for may leave too few tiles.
+bool holds_window(const SweepTiles& tiles, const SweepShape& shape) {
+  try {
+    lay_out_sweep(tiles, shape);
+    return true;
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+}
+
+}  // namespace
+
 template <Value V>
 Method<V> method_like(const Method<V>& method, const StoredFormat& stored_format,
                       const Csr<V, I>& in_order, Stream& stream) {
@@ -192,7 +206,7 @@ Method<V> method_like(const Method<V>& method, const StoredFormat& stored_format
     const SweepShape& shape = sweep->shape();
     TiledForm<V> form(packed(in_order, stored_format.slice_height), shape.tile_bytes,
                       shape.workers);
-    return PersistentSweep<V>(form.on_device(stream), shape);
+    if (holds_window(form.tiles(), shape)) return PersistentSweep<V>(form.on_device(stream), shape);
   }
   SharedMatrix<V> matrix = StoredForm<V>(in_order, stored_format).on_device(stream);
   if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
