@@ -31,7 +31,6 @@ constexpr Offset kRoundsAhead = 32;
 // shared memory.
 constexpr double kWindowShare = 0.8;
 constexpr Offset kTilesInL2 = 2;
-constexpr int kBlocksPerMultiprocessor = 4;
 
 // What all tiles take of a window. The elements of the vectors go along: beside full values they
 // are few, but beside encoded ones they are most of it.
@@ -142,7 +141,7 @@ std::vector<SweepShape> sweep_shapes(const DeviceProperties& device, int power, 
   const auto height = static_cast<int>(slice_height);
   const int resident = std::min(detail::resident_sweep_blocks<V, false>(height, vectors),
                                 detail::resident_sweep_blocks<V, true>(height, vectors));
-  shape.workers = std::min(device.multiprocessors * kBlocksPerMultiprocessor, resident);
+  shape.workers = std::min(device.multiprocessors * detail::kSweepBlocks, resident);
   if (shape.workers < 1) return shapes;
   // A slice per warp at least; and two rounds of tiles, the least a sweep of two powers holds, in
   // a third of the cache.

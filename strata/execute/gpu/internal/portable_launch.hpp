@@ -13,8 +13,16 @@ namespace strata::gpu::detail {
 
 namespace {
 
+// Shapes are chosen for both kinds of values: as many blocks of a kernel that decodes values have
+// to be resident as of the other, which takes fewer registers by itself.
+template <bool encoded, int vectors, class T>
+constexpr int blocks_required() {
+  if (!encoded) return 0;
+  return vectors * sizeof(T) > 64 ? kSweepBlocks / 2 : kSweepBlocks;
+}
+
 template <bool encoded, int height, int vectors, class T>
-__global__ void __launch_bounds__(kSweepThreads)
+__global__ void __launch_bounds__(kSweepThreads, (blocks_required<encoded, vectors, T>()))
     sweep_kernel(const SweepArguments<T> arguments, int lag) {
   NativeThread thread;
   sweep<encoded, height, vectors, gathers_ahead(vectors)>(thread, arguments, lag);

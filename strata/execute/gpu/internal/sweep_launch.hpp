@@ -10,6 +10,8 @@ namespace strata::gpu::detail {
 
 // The slice heights and numbers of threads that the kernels are made for.
 inline constexpr int kSweepThreads = 256;
+// The blocks of a multiprocessor, at most.
+inline constexpr int kSweepBlocks = 4;
 constexpr bool is_sweep_height(Offset slice_height) {
   return slice_height == 8 || slice_height == 16 || slice_height == 32;
 }
