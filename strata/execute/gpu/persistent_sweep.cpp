@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "strata/base/checked.hpp"
@@ -15,7 +16,7 @@ namespace strata::gpu {
 
 namespace {
 
-// Records have lists besides the values and codes that tiles are measured by.
+// Records of full values have lists besides the values and codes that tiles are measured by.
 constexpr Offset kListBytes = 640;
 // Slots start on a line of 128 bytes, where copies are fastest.
 constexpr Offset kSlotAlignment = 128;
@@ -23,11 +24,20 @@ constexpr Offset kSlotAlignment = 128;
 // A tile of short rows has more slices than there are warps, and gains from being larger.
 constexpr Offset kSlotsWanted = 8;
 constexpr Offset kSlotsOfShortRows = 7;
+// Tiles of encoded values are so small that shared memory holds many more than hide the latencies.
+// So many rounds of tiles, beyond those that the dependency distance takes, are always enough.
+constexpr Offset kRoundsAhead = 32;
 // The share of the L2 cache that a window in it takes; and how many times as large tiles are as in
 // shared memory.
 constexpr double kWindowShare = 0.8;
 constexpr Offset kTilesInL2 = 2;
-constexpr int kBlocksPerMultiprocessor = 4;
+
+// What all tiles take of a window. The elements of the vectors go along: beside full values they
+// are few, but beside encoded ones they are most of it.
+Offset window_bytes(const SweepTiles& tiles, int power) {
+  const Offset vectors = tiles.encoded ? tiles.rows * tiles.value_bytes * (power + 1) : 0;
+  return tiles.record_bytes + vectors;
+}
 
 // As many slots as there is room for, or as were requested.
 hopper::Ring ring_of(const SweepShape& shape, const SweepTiles& tiles, Offset room) {
@@ -37,17 +47,26 @@ hopper::Ring ring_of(const SweepShape& shape, const SweepTiles& tiles, Offset ro
       shape.teams, shape.team_warps, shape.teams,
       narrow<std::uint32_t>(ceil_div<Offset>(largest, kSlotAlignment) * kSlotAlignment,
                             "the bytes of a tile")};
-  const Offset round = Offset{shape.workers} * tiles.record_bytes / std::max(tiles.tiles, 1);
+  ring.table_bytes =
+      static_cast<std::uint32_t>(near_table_bytes(tiles.table_values, tiles.value_bytes));
+  const Offset round =
+      Offset{shape.workers} * window_bytes(tiles, shape.power) / std::max(tiles.tiles, 1);
+  const Offset distance = tiles.dependency_distance[shape.power];
   while (true) {
     hopper::Ring larger = ring;
     larger.slots += shape.teams;
-    const bool needed =
-        Offset{ring.slots} * shape.workers <= tiles.dependency_distance[shape.power];
-    const bool wanted = shape.window_bytes == 0 || larger.slots * round <= shape.window_bytes;
+    const bool needed = Offset{ring.slots} * shape.workers <= distance;
+    const bool useful = !tiles.encoded || (larger.slots - kRoundsAhead) * shape.workers <= distance;
+    const bool wanted =
+        useful && (shape.window_bytes == 0 || larger.slots * round <= shape.window_bytes);
     if (larger.shared_bytes(shape.power, tiles.mailboxes) > room || !(needed || wanted)) break;
     ring = larger;
   }
   return ring;
+}
+
+Offset most_mailboxes(Offset workers) {
+  return ceil_div<Offset>(workers, 4) * 4;
 }
 
 void require_shape(const SweepShape& shape, int workers, Offset slice_height) {
@@ -92,10 +111,8 @@ SweepShape specialised_shape(const DeviceProperties& device, int power, WindowPl
   // Two teams, if both have as many warps as a tile of long rows has slices.
   shape.teams = many_gathers && warps >= 8 ? 2 : 1;
   shape.team_warps = warps / shape.teams;
-  if (placement == WindowPlacement::l2) {
-    shape.tile_bytes *= kTilesInL2;
-    shape.window_bytes = static_cast<Offset>(kWindowShare * static_cast<double>(device.l2_bytes));
-  }
+  if (placement == WindowPlacement::l2) shape.tile_bytes *= kTilesInL2;
+  shape.window_bytes = static_cast<Offset>(kWindowShare * static_cast<double>(device.l2_bytes));
   shape.threads = hopper::Ring{shape.teams, shape.team_warps}.warps(power) * device.warp;
   return shape;
 }
@@ -121,8 +138,10 @@ std::vector<SweepShape> sweep_shapes(const DeviceProperties& device, int power, 
   shape.power = power;
   shape.vectors = vectors;
   shape.threads = detail::kSweepThreads;
-  const int resident = detail::resident_sweep_blocks<V>(static_cast<int>(slice_height), vectors);
-  shape.workers = std::min(device.multiprocessors * kBlocksPerMultiprocessor, resident);
+  const auto height = static_cast<int>(slice_height);
+  const int resident = std::min(detail::resident_sweep_blocks<V, false>(height, vectors),
+                                detail::resident_sweep_blocks<V, true>(height, vectors));
+  shape.workers = std::min(device.multiprocessors * detail::kSweepBlocks, resident);
   if (shape.workers < 1) return shapes;
   // A slice per warp at least; and two rounds of tiles, the least a sweep of two powers holds, in
   // a third of the cache.
@@ -169,7 +188,8 @@ DeviceTiles<V>::DeviceTiles(const TileStream<V>& matrix, const WorkerSweep& swee
     : SweepTiles(matrix, sweep),
       records(to_device(std::span<const std::byte>(matrix.records), stream)),
       places(to_device(std::span<const RecordPlace>(matrix.places), stream)),
-      presence(to_device(std::span<const std::uint64_t>(matrix.presence), stream)) {}
+      presence(to_device(std::span<const std::uint64_t>(matrix.presence), stream)),
+      table(to_device(std::span<const V>(matrix.table), stream)) {}
 
 template <Value V>
 PersistentSweep<V>::PersistentSweep(std::shared_ptr<const DeviceTiles<V>> tiles,
@@ -183,9 +203,11 @@ const DeviceTiles<V>& PersistentSweep<V>::tiles() const {
   return *tiles_;
 }
 
+// A worker has at most one mailbox for each worker. How many it needs depends on which columns are
+// read, those of holes included, and values have a say in where slices have holes.
 template <Value V>
 Offset PersistentSweep<V>::signal_elements() const {
-  return Offset{shape_.power} * shape_.workers * tiles().mailboxes;
+  return Offset{shape_.power} * shape_.workers * most_mailboxes(tiles().workers);
 }
 
 template <Value V>
@@ -232,6 +254,8 @@ SweepArguments<DeviceValue<V>> PersistentSweep<V>::arguments(const SweepSteps<V>
     sweep.shift[k] = device_value(steps.steps[k].shift);
     sweep.beta[k] = device_value(steps.steps[k].beta);
   }
+  sweep.table = reinterpret_cast<const T*>(tiles_->table.data());
+  sweep.table_size = narrow<std::int32_t>(tiles_->table.size(), "the number of distinct values");
   return sweep;
 }
 
@@ -240,11 +264,20 @@ void PersistentSweep<V>::run(const SweepSteps<V>& steps, Workspace& workspace,
                              Stream& stream) const {
   const SweepArguments<DeviceValue<V>> sweep = arguments(steps, workspace);
   if (tiles_->tiles == 0) return;
-  if (shape_.specialised) {
-    detail::launch_hopper_sweep<V>(sweep, tiles_->slice_height, shape_.workers, shape_.placement,
-                                   shape_.many_gathers, layout_.ring, stream);
+  const auto launch = [&]<bool encoded>(std::bool_constant<encoded>) {
+    if (shape_.specialised) {
+      detail::launch_hopper_sweep<V, encoded>(sweep, tiles_->slice_height, shape_.workers,
+                                              shape_.placement, shape_.many_gathers, layout_.ring,
+                                              stream);
+    } else {
+      detail::launch_sweep<V, encoded>(sweep, tiles_->slice_height, shape_.workers, layout_.lag,
+                                       stream);
+    }
+  };
+  if (tiles_->encoded) {
+    launch(std::true_type());
   } else {
-    detail::launch_sweep<V>(sweep, tiles_->slice_height, shape_.workers, layout_.lag, stream);
+    launch(std::false_type());
   }
 }
 

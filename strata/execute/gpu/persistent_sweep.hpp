@@ -40,7 +40,7 @@ struct SweepShape {
   int workers = 1;
   int threads = 256;        // per worker
   int vectors = 1;          // interleaved
-  Offset tile_bytes = 0;    // of values and codes
+  Offset tile_bytes = 0;    // of column codes and of values as if they were stored in full
   Offset window_bytes = 0;  // specialised: what the tiles of all workers should fit; 0: no limit
 
   // Specialised: each power has `teams` of `team_warps` warps; tiles go round among the teams, the
@@ -85,9 +85,12 @@ struct DeviceTiles : SweepTiles {
   DeviceArray<std::byte> records;
   DeviceArray<RecordPlace> places;
   DeviceArray<std::uint64_t> presence;
+  DeviceArray<V> table;
 
   DeviceTiles(const TileStream<V>& matrix, const WorkerSweep& sweep, Stream& stream);
-  Offset bytes() const { return records.bytes() + places.bytes() + presence.bytes(); }
+  Offset bytes() const {
+    return records.bytes() + places.bytes() + presence.bytes() + table.bytes();
+  }
 };
 
 // The watchdog timeout: blocks that have waited this long for each other, in nanoseconds, give up.
@@ -106,7 +109,8 @@ struct SweepSteps {
 template <Value V>
 class PersistentSweep {
  public:
-  // What one run at a time needs: the progress of all workers.
+  // What one run at a time needs: the progress of all workers. It fits sweeps of as many workers
+  // and powers over any tiles, and so outlasts new values on the same pattern.
   class Workspace {
    public:
     Offset bytes() const { return signals.bytes() + control.bytes(); }
@@ -129,7 +133,7 @@ class PersistentSweep {
 
   // In the order of the stream; can be captured into a graph. A run with a workspace must have
   // ended before the next with the same one begins, as it has in one stream. Throws InvalidArgument
-  // for a workspace that was made for sweeps of other tiles or powers, or never made.
+  // for a workspace that was made for sweeps of other workers or powers, or never made.
   void run(const SweepSteps<V>& steps, Workspace& workspace, Stream& stream) const;
 
   // After the stream was synchronised: throws DeviceError if the watchdog stopped a run, because

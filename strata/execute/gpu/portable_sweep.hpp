@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "strata/execute/gpu/sweep_arguments.hpp"
+#include "strata/execute/gpu/tile_slice.hpp"
 
 namespace strata::gpu {
 
@@ -47,8 +48,15 @@ STRATA_DEVICE void wait_for_inputs(Thread& thread, const SweepArguments<T>& swee
   thread.sync_block();
 }
 
-template <int height, int vectors, int ahead, class Thread, class T>
+// For encoded values, shared memory has room for the near table.
+template <bool encoded, int height, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void sweep(Thread& thread, const SweepArguments<T>& sweep, int lag) {
+  T* near_table = nullptr;
+  if constexpr (encoded) {
+    near_table = thread.template shared<T>();
+    load_near_table(thread, sweep, near_table);
+    thread.sync_block();
+  }
   const int tiles = tiles_of(thread, sweep);
   bool in_time = true;
   for (int n = 0; n < tiles + (sweep.power - 1) * lag; ++n) {
@@ -62,8 +70,8 @@ STRATA_DEVICE void sweep(Thread& thread, const SweepArguments<T>& sweep, int lag
       stress(thread, sweep, i, k);
       const StepArguments<T> step = step_of(sweep, k);
       for (int s = thread.warp(); s < tile.slices; s += thread.warps()) {
-        packed_sell_slice<FromCache, height, vectors, ahead>(
-            thread, tile.template slice<T>(s, record), sweep.rows, step);
+        tile_slice<encoded, FromCache, height, vectors, ahead>(thread, sweep, tile, s, record,
+                                                               near_table, step);
       }
       thread.sync_block();
       if (k < sweep.power && thread.warp() == 0) {

@@ -49,7 +49,23 @@ struct SweepArguments {
   T alpha[kMaxSweepPower] = {};         // of y_1 … y_p
   T shift[kMaxSweepPower] = {};
   T beta[kMaxSweepPower] = {};
+
+  const T* table = nullptr;     // of the values that codes name
+  std::int32_t table_size = 0;  // 0 without codes
 };
+
+// By all threads of a block: copies the part of the table that is used most into shared memory.
+// They have to synchronise before they read it.
+template <class Thread, class T>
+STRATA_DEVICE void load_near_table(Thread& thread, const SweepArguments<T>& sweep, T* near_table) {
+  const int near = sweep.table_size < kNearTable ? sweep.table_size : kNearTable;
+  for (int i = thread.index(); i < near; i += thread.size()) near_table[i] = sweep.table[i];
+}
+// The bytes of that part, in whole units of 16.
+constexpr std::int64_t near_table_bytes(std::int64_t table_size, std::int64_t value_bytes) {
+  const std::int64_t near = table_size < kNearTable ? table_size : kNearTable;
+  return (near * value_bytes + 15) / 16 * 16;
+}
 
 // The step of power k.
 template <class T>

@@ -2,10 +2,10 @@
 // that one copy brings it on chip:
 //
 //   TileRecord, RecordSlice[slices], RecordNeed[needs], int32 mailboxes of readers[readers],
-//   code blocks, values
+//   code blocks, value data
 //
-// each part starting at a multiple of 16 bytes. Code blocks and values are those of packed SELL
-// (formats/packed_sell.hpp), slice by slice.
+// each part starting at a multiple of 16 bytes. Code blocks and value data are those of packed SELL
+// (formats/packed_sell.hpp), slice by slice; slices of a tile with the same code block share it.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,20 @@ namespace strata::gpu {
 // Offsets inside a record, and of records, are in units of so many bytes.
 inline constexpr std::int64_t kRecordUnit = 16;
 
+// A tile without encoded values names no encoding: its kernels find the width without a mask.
 struct alignas(kRecordUnit) RecordSlice {
   std::int32_t first_slot;
-  std::uint32_t shape;   // width · 4 + encoding
+  std::uint32_t shape;   // value encoding · 2^29 + width · 4 + encoding of the columns
   std::uint32_t codes;   // offset of the code block
-  std::uint32_t values;  // offset of the values
+  std::uint32_t values;  // offset of the value data
+
+  STRATA_HOST_DEVICE int width() const { return static_cast<int>((shape & 0x1fffffff) >> 2); }
+  STRATA_HOST_DEVICE SliceEncoding encoding() const {
+    return static_cast<SliceEncoding>(shape & 3);
+  }
+  STRATA_HOST_DEVICE ValueEncoding value_encoding() const {
+    return static_cast<ValueEncoding>(shape >> 29);
+  }
 };
 
 // The mailbox, of those of the tile's worker, must have reached so many tiles.
@@ -35,7 +44,7 @@ struct alignas(kRecordUnit) TileRecord {
   std::int32_t slices;
   std::int32_t needs;
   std::int32_t readers;
-  std::uint32_t values;       // offset of the first slice's values
+  std::uint32_t values;       // offset of the first slice's value data
   std::uint64_t first_value;  // how many values the records before this one have
   std::uint64_t place;        // of the record, in units
 
@@ -49,7 +58,7 @@ struct alignas(kRecordUnit) TileRecord {
   STRATA_HOST_DEVICE const std::int32_t* reader_list() const {
     return reinterpret_cast<const std::int32_t*>(need_list() + needs);
   }
-  // The record with its values may be elsewhere.
+  // A slice of full values. The record with its values may be elsewhere.
   template <class T>
   STRATA_DEVICE PackedSlice<T> slice(int s, const std::byte* with_values) const {
     const RecordSlice here = slice_list()[s];
@@ -57,7 +66,7 @@ struct alignas(kRecordUnit) TileRecord {
         reinterpret_cast<const T*>(with_values + here.values * kRecordUnit),
         reinterpret_cast<const std::byte*>(this) + here.codes * kRecordUnit,
         static_cast<int>(here.shape >> 2),
-        static_cast<SliceEncoding>(here.shape & 3),
+        here.encoding(),
         here.first_slot,
         first_value + static_cast<std::uint64_t>(here.values - values) * (kRecordUnit / sizeof(T))};
   }
@@ -68,7 +77,7 @@ static_assert(sizeof(TileRecord) == 32 && sizeof(RecordSlice) == 16 && sizeof(Re
 struct alignas(kRecordUnit) RecordPlace {
   std::uint32_t begin;   // in units
   std::uint32_t bytes;   // of all
-  std::uint32_t values;  // bytes before the values
+  std::uint32_t values;  // bytes before the value data
   std::uint32_t unused;
 };
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,10 +20,13 @@ namespace strata::gpu {
 
 namespace {
 
+// What tiles are cut by: the bytes of the slice if its values were stored in full.
 template <Value V, Index I>
-Offset bytes_of_slice(const PackedSell<V, I>& matrix, Offset slice) {
-  return (matrix.entry_offsets()[slice + 1] - matrix.entry_offsets()[slice]) * Offset{sizeof(V)} +
-         matrix.block_bytes(static_cast<I>(slice));
+Offset work_of_slice(const PackedSell<V, I>& matrix, Offset slice) {
+  const auto number = static_cast<I>(slice);
+  const Offset height = matrix.slice_height();
+  const Offset width = matrix.width(number);
+  return width * height * Offset{sizeof(V)} + code_bytes(matrix.encoding(number), height, width);
 }
 
 using strata::detail::add_readers;
@@ -124,7 +128,7 @@ TileLists gather(const PackedSell<V, I>& matrix, std::span<const std::int32_t> s
       taken[next] = true;
       --left;
       tile.push_back(slices[next]);
-      bytes += bytes_of_slice(matrix, slices[next]);
+      bytes += work_of_slice(matrix, slices[next]);
       const ColumnsRead& added = columns[next];
       int most = -1;
       for (std::size_t other = 0; other < slices.size(); ++other) {
@@ -135,7 +139,7 @@ TileLists gather(const PackedSell<V, I>& matrix, std::span<const std::int32_t> s
           next = other;
         }
       }
-    } while (left > 0 && bytes + bytes_of_slice(matrix, slices[next]) <= tile_bytes);
+    } while (left > 0 && bytes + work_of_slice(matrix, slices[next]) <= tile_bytes);
     std::ranges::sort(tile);
   }
   return tiles;
@@ -189,7 +193,7 @@ SliceTiles cut_slices(const PackedSell<V, I>& matrix, Offset tile_bytes) {
   std::iota(tiles.slices.begin(), tiles.slices.end(), 0);
   Offset bytes = 0;
   for (std::int32_t slice = 0; slice < slices; ++slice) {
-    const Offset more = bytes_of_slice(matrix, slice);
+    const Offset more = work_of_slice(matrix, slice);
     if (slice > tiles.offsets.back() && bytes + more > tile_bytes) {
       tiles.offsets.push_back(slice);
       bytes = 0;
@@ -258,39 +262,91 @@ TileInputs inputs_of(const PackedSell<V, I>& matrix, const SliceTiles& tiles) {
 
 namespace {
 
+// Where the code blocks of a tile's slices go, each block once.
+struct BlockPlaces {
+  struct Block {
+    Offset from = 0;  // in the codes of the matrix
+    Offset bytes = 0;
+    Offset to = 0;  // in the record
+  };
+  std::vector<Block> blocks;
+  std::vector<Offset> of_slices;  // in the record
+  Offset end = 0;
+};
+
+// From `begin` of the record on.
+template <Value V, Index I>
+BlockPlaces place_blocks(const PackedSell<V, I>& matrix, std::span<const std::int32_t> slices,
+                         Offset begin) {
+  BlockPlaces places;
+  places.end = begin;
+  std::unordered_map<Offset, Offset> place_of;  // by the block's place in the codes of the matrix
+  for (const std::int32_t slice : slices) {
+    const Offset bytes = matrix.block_bytes(static_cast<I>(slice));
+    if (bytes == 0) {  // its place in the codes of the matrix is another's
+      places.of_slices.push_back(places.end);
+      continue;
+    }
+    const Offset from = matrix.code_offsets()[slice];
+    const auto [found, is_new] = place_of.try_emplace(from, places.end);
+    places.of_slices.push_back(found->second);
+    if (!is_new) continue;
+    places.blocks.push_back({from, bytes, places.end});
+    places.end += rounded(bytes);
+  }
+  return places;
+}
+
+// Kernels count the values of a slice with 31 bits, and some steps too far.
+template <Value V, Index I>
+void require_slice_size(const PackedSell<V, I>& matrix, std::int32_t slice) {
+  constexpr Offset kTooMany = Offset{1} << 29;
+  const Offset values = matrix.entry_offsets()[slice + 1] - matrix.entry_offsets()[slice];
+  if (values >= kTooMany) {
+    throw OverflowError(fmt::format("slice {} has {} values; a wavefront sweep takes fewer than {}",
+                                    slice, values, kTooMany));
+  }
+}
+
+// See RecordSlice.
+template <Value V, Index I>
+std::uint32_t shape_of_slice(const PackedSell<V, I>& matrix, I slice) {
+  const auto values = static_cast<std::uint32_t>(matrix.value_encoding(slice));
+  return (matrix.has_full_values() ? 0 : values << 29) +
+         static_cast<std::uint32_t>(matrix.width(slice)) * 4 +
+         static_cast<std::uint32_t>(matrix.encoding(slice));
+}
+
+template <Value V, Index I>
+std::span<const std::byte> data_of_slice(const PackedSell<V, I>& matrix, std::int32_t slice) {
+  const Offset begin = matrix.data_offsets()[slice];
+  return matrix.data().subspan(begin, matrix.data_offsets()[slice + 1] - begin);
+}
+
 // One tile's record at its place.
 template <Value V, Index I>
 void write_record(const PackedSell<V, I>& matrix, std::span<const std::int32_t> slices,
                   std::span<const RecordNeed> needs, std::span<const std::int32_t> readers,
                   Offset lists, std::uint64_t first_value, std::uint64_t place, std::byte* record) {
-  std::vector<RecordSlice> list;
-  Offset codes = lists;
-  for (const std::int32_t slice : slices) {
-    const auto width = static_cast<std::uint32_t>(matrix.width(static_cast<I>(slice)));
-    const auto encoding = static_cast<std::uint32_t>(matrix.encoding(static_cast<I>(slice)));
-    const Offset bytes = matrix.block_bytes(static_cast<I>(slice));
-    list.push_back({static_cast<std::int32_t>(slice * Offset{matrix.slice_height()}),
-                    width * 4 + encoding, static_cast<std::uint32_t>(codes / kRecordUnit), 0});
-    std::memcpy(record + codes, matrix.codes().data() + matrix.code_offsets()[slice],
-                static_cast<std::size_t>(bytes));
-    codes += rounded(bytes);
+  const BlockPlaces blocks = place_blocks(matrix, slices, lists);
+  for (const BlockPlaces::Block& block : blocks.blocks) {
+    append(record + block.to, matrix.codes().subspan(block.from, block.bytes));
   }
-  Offset values = codes;
+  std::vector<RecordSlice> list;
+  Offset data = blocks.end;
   for (std::size_t s = 0; s < slices.size(); ++s) {
-    const Offset begin = matrix.entry_offsets()[slices[s]];
-    const Offset bytes =
-        (matrix.entry_offsets()[slices[s] + 1] - begin) * static_cast<Offset>(sizeof(V));
-    list[s].values = static_cast<std::uint32_t>(values / kRecordUnit);
-    if (bytes > 0) {
-      std::memcpy(record + values, matrix.full_values().data() + begin,
-                  static_cast<std::size_t>(bytes));
-    }
-    values += bytes;
+    list.push_back({static_cast<std::int32_t>(slices[s] * Offset{matrix.slice_height()}),
+                    shape_of_slice(matrix, static_cast<I>(slices[s])),
+                    static_cast<std::uint32_t>(blocks.of_slices[s] / kRecordUnit),
+                    static_cast<std::uint32_t>(data / kRecordUnit)});
+    const std::span<const std::byte> of_slice = data_of_slice(matrix, slices[s]);
+    append(record + data, of_slice);
+    data += rounded(std::ssize(of_slice));
   }
   const TileRecord head{static_cast<std::int32_t>(slices.size()),
                         static_cast<std::int32_t>(needs.size()),
                         static_cast<std::int32_t>(readers.size()),
-                        static_cast<std::uint32_t>(codes / kRecordUnit),
+                        static_cast<std::uint32_t>(blocks.end / kRecordUnit),
                         first_value,
                         place};
   std::byte* to = append(record, std::span(&head, 1));
@@ -301,40 +357,62 @@ void write_record(const PackedSell<V, I>& matrix, std::span<const std::int32_t> 
 
 // Where everything of a stream goes.
 struct StreamLayout {
+  // Of one record.
+  struct Parts {
+    Offset lists = 0;  // bytes before the code blocks
+    Offset head = 0;   // bytes before the value data
+    Offset bytes = 0;
+    Offset values = 0;  // padding included
+  };
   TileStreamSizes sizes;
+  std::vector<Parts> parts;  // by tile
   Array<RecordPlace> places;
   std::vector<Offset> values_before;  // of the tile and all behind it; tiles + 1
-  std::vector<Offset> list_ends;      // in the tile's record
 };
+
+template <Value V, Index I>
+StreamLayout::Parts parts_of(const PackedSell<V, I>& matrix, std::span<const std::int32_t> slices,
+                             Offset lists) {
+  StreamLayout::Parts parts;
+  parts.lists = lists;
+  parts.head = place_blocks(matrix, slices, lists).end;
+  parts.bytes = parts.head;
+  for (const std::int32_t slice : slices) {
+    require_slice_size(matrix, slice);
+    parts.bytes += rounded(std::ssize(data_of_slice(matrix, slice)));
+    parts.values += matrix.entry_offsets()[slice + 1] - matrix.entry_offsets()[slice];
+  }
+  return parts;
+}
 
 template <Value V, Index I>
 StreamLayout lay_out(const PackedSell<V, I>& matrix, const SliceTiles& tiles,
                      const WorkerSweep& sweep) {
   StreamLayout layout;
-  layout.places.resize(tiles.tiles());
-  layout.values_before.assign(layout.places.size() + 1, 0);
-  layout.list_ends.resize(layout.places.size());
   TileStreamSizes& sizes = layout.sizes;
   sizes.rows = narrow<std::int32_t>(matrix.rows(), "the number of rows");
   sizes.tiles = tiles.tiles();
   sizes.slice_height = static_cast<std::int32_t>(matrix.slice_height());
-  for (std::int32_t tile = 0; tile < tiles.tiles(); ++tile) {
-    layout.list_ends[tile] = list_bytes(tiles, sweep, tile);
-    Offset before = layout.list_ends[tile];
-    Offset values = 0;
-    for (const std::int32_t slice : tiles.slices_of(tile)) {
-      before += rounded(matrix.block_bytes(static_cast<I>(slice)));
-      values += matrix.entry_offsets()[slice + 1] - matrix.entry_offsets()[slice];
+  sizes.value_bytes = sizeof(V);
+  sizes.table_values = matrix.table().size();
+  sizes.encoded = !matrix.has_full_values();
+  layout.parts.resize(tiles.tiles());
+  parallel_dynamic(tiles.tiles(), 64, [&](Offset first, Offset last) {
+    for (auto tile = static_cast<std::int32_t>(first); tile < last; ++tile) {
+      layout.parts[tile] = parts_of(matrix, tiles.slices_of(tile), list_bytes(tiles, sweep, tile));
     }
-    layout.values_before[tile + 1] = layout.values_before[tile] + values;
-    const Offset bytes = rounded(before + values * Offset{sizeof(V)});
-    RecordPlace& place = layout.places[tile];
-    place = {narrow<std::uint32_t>(sizes.record_bytes / kRecordUnit, "the place of a tile"),
-             narrow<std::uint32_t>(bytes, "the bytes of a tile"),
-             static_cast<std::uint32_t>(before), 0};
+  });
+  layout.values_before.push_back(0);
+  for (const StreamLayout::Parts& parts : layout.parts) {
+    layout.values_before.push_back(layout.values_before.back() + parts.values);
+    const RecordPlace place{
+        narrow<std::uint32_t>(sizes.record_bytes / kRecordUnit, "the place of a tile"),
+        narrow<std::uint32_t>(parts.bytes, "the bytes of a tile"),
+        static_cast<std::uint32_t>(parts.head), 0};
+    layout.places.push_back(place);
     sizes.largest_record = std::max(sizes.largest_record, place.bytes);
     sizes.largest_head = std::max(sizes.largest_head, place.values);
-    sizes.record_bytes += bytes;
+    sizes.record_bytes += parts.bytes;
   }
   sizes.values = layout.values_before.back();
   return layout;
@@ -362,7 +440,7 @@ TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut,
   parallel_dynamic(tiles, 64, [&](Offset first, Offset last) {
     for (auto tile = static_cast<std::int32_t>(first); tile < last; ++tile) {
       write_record(matrix, cut.slices_of(tile), needs_in_mailboxes(sweep, tile),
-                   mailboxes_of_readers(sweep, tile), layout.list_ends[tile],
+                   mailboxes_of_readers(sweep, tile), layout.parts[tile].lists,
                    static_cast<std::uint64_t>(values_before[tile]), places[tile].begin,
                    records.data() + places[tile].begin * kRecordUnit);
       if (bits.empty()) continue;
@@ -376,6 +454,7 @@ TileStream<V>::TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut,
     }
   });
   presence.assign(reordered.words().begin(), reordered.words().end());
+  table.assign(matrix.table().values().begin(), matrix.table().values().end());
 }
 
 #define STRATA_INSTANTIATE(V, I)                                                         \

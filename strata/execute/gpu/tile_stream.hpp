@@ -27,7 +27,9 @@ struct SliceTiles {
   }
 };
 
-// Consecutive slices, as many as fit into tile_bytes of values and codes, but at least one.
+// Consecutive slices, as many as fit into tile_bytes of values and column codes, but at least one.
+// Values count as if they were stored in full: a tile then is as much work whatever encodes them,
+// and only the bytes of its record differ.
 template <Value V, Index I>
 SliceTiles cut_slices(const PackedSell<V, I>& matrix, Offset tile_bytes);
 
@@ -46,14 +48,18 @@ TileInputs inputs_of(const PackedSell<V, I>& matrix, const SliceTiles& tiles);
 // How large a stream of tiles is, which is known before it is made.
 struct TileStreamSizes {
   Offset record_bytes = 0;
-  Offset values = 0;  // padding included
+  Offset values = 0;        // padding included
+  Offset value_bytes = 0;   // of one in full
+  Offset table_values = 0;  // that codes name
+  bool encoded = false;     // not all values are stored in full
   std::int32_t rows = 0;
   std::int32_t tiles = 0;
   std::int32_t slice_height = 32;
   std::uint32_t largest_record = 0;  // bytes
-  std::uint32_t largest_head = 0;    // bytes of what comes before a record's values
+  std::uint32_t largest_head = 0;    // bytes of what comes before a record's value data
 };
-// Throws OverflowError where a record is too large for 32 bits.
+// Throws OverflowError where a record is too large for 32 bits, or a slice has 2^29
+// values or more.
 template <Value V, Index I>
 TileStreamSizes tile_stream_sizes(const PackedSell<V, I>& matrix, const SliceTiles& tiles,
                                   const WorkerSweep& sweep);
@@ -63,8 +69,9 @@ struct TileStream : TileStreamSizes {
   Array<std::byte> records;  // aligned to a cache line
   Array<RecordPlace> places;
   Array<std::uint64_t> presence;  // in the order of the records; empty: every value is an entry
+  Array<V> table;                 // of the values that codes name
 
-  // Throws OverflowError where a record is too large for 32 bits.
+  // Throws OverflowError as tile_stream_sizes() does.
   template <Index I>
   TileStream(const PackedSell<V, I>& matrix, const SliceTiles& cut, const WorkerSweep& sweep);
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "strata/kernels/reference/spmv.hpp"
 #include "tests/emulator/emulator.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/repeated_values.hpp"
 
 namespace strata::gpu {
 namespace {
@@ -30,6 +32,7 @@ struct Prepared {
   SweepControl control{};
   std::uint64_t timeout_ns = 1'000'000'000;
   std::optional<std::uint32_t> stress_seed;  // none: by the seed of the launch
+  const V* before = nullptr;                 // y_−1
 
   template <Index I>
   Prepared(const PackedSell<V, I>& matrix, Offset tile_bytes, bool gather, int workers)
@@ -50,7 +53,7 @@ struct Coefficients {
   V beta{};
 };
 
-template <int warp, int height, int vectors, Value V>
+template <int warp, bool encoded, int height, int vectors, Value V>
 void launch_sweep(Prepared<V>& sweep, std::vector<std::vector<V>>& y, int count,
                   const Coefficients<V>& coefficients, const LaunchOptions& options) {
   using T = DeviceValue<V>;
@@ -73,21 +76,34 @@ void launch_sweep(Prepared<V>& sweep, std::vector<std::vector<V>>& y, int count,
   for (int k = 0; k < arguments.power; ++k) {
     arguments.alpha[k] = device_value(coefficients.alpha);
     arguments.shift[k] = device_value(coefficients.shift);
-    arguments.beta[k] = device_value(k == 0 ? V{} : coefficients.beta);
+    const bool has_previous = k > 0 || sweep.before != nullptr;
+    arguments.beta[k] = device_value(has_previous ? coefficients.beta : V{});
   }
-  emulator::launch<warp>(sweep.sweep.workers(), 2 * warp, 0, options, [&](auto& thread) {
-    gpu::sweep<height, vectors, 4>(thread, arguments, sweep.lag());
+  arguments.before = reinterpret_cast<const T*>(sweep.before);
+  arguments.table = reinterpret_cast<const T*>(sweep.stream.table.data());
+  arguments.table_size = static_cast<std::int32_t>(sweep.stream.table.size());
+  const auto shared_bytes =
+      static_cast<std::size_t>(near_table_bytes(arguments.table_size, sizeof(V)));
+  emulator::launch<warp>(sweep.sweep.workers(), 2 * warp, shared_bytes, options, [&](auto& thread) {
+    gpu::sweep<encoded, height, vectors, 4>(thread, arguments, sweep.lag());
   });
 }
 
 template <int warp, Value V>
 void launch_sweep(Prepared<V>& sweep, std::vector<std::vector<V>>& y, int count,
                   const Coefficients<V>& coefficients, const LaunchOptions& options) {
-  const auto with = [&]<int height>(std::integral_constant<int, height>) {
+  const auto on = [&]<bool encoded, int height>() {
     if (count == 1) {
-      launch_sweep<warp, height, 1>(sweep, y, count, coefficients, options);
+      launch_sweep<warp, encoded, height, 1>(sweep, y, count, coefficients, options);
     } else {
-      launch_sweep<warp, height, 4>(sweep, y, count, coefficients, options);
+      launch_sweep<warp, encoded, height, 4>(sweep, y, count, coefficients, options);
+    }
+  };
+  const auto with = [&]<int height>(std::integral_constant<int, height>) {
+    if (sweep.stream.encoded) {
+      on.template operator()<true, height>();
+    } else {
+      on.template operator()<false, height>();
     }
   };
   switch (sweep.stream.slice_height) {
@@ -146,10 +162,12 @@ std::vector<std::vector<V>> powers_of(const std::vector<V>& x, int power) {
 }
 
 template <Value V, Index I>
-PackedSell<V, I> packed(const Csr<V, I>& matrix, Offset height) {
-  return PackedSell<V, I>::from_csr(
-      matrix, {.slice_height = height, .max_fill = std::numeric_limits<double>::infinity()});
+PackedSell<V, I> packed(const Csr<V, I>& matrix, Offset height, const AllowedValues& values = {}) {
+  return PackedSell<V, I>::from_csr(matrix, {.slice_height = height,
+                                             .max_fill = std::numeric_limits<double>::infinity(),
+                                             .values = values});
 }
+constexpr AllowedValues kFull = AllowedValues::of(StoredValues::full);
 
 template <class V>
 class GpuSweep : public testing::Test {};
@@ -183,6 +201,93 @@ TYPED_TEST(GpuSweep, AgreesWithTheReferenceOnAwkwardMatrices) {
         launch_sweep<64>(sweep, y, count, coefficients, options);
       }
       expect_close(expected, y, tolerance);
+    }
+  }
+}
+
+// y_0 … y_p, a power at a time: no tile waits for another.
+template <int warp, Value V, Index I>
+std::vector<std::vector<V>> by_plain_steps(const PackedSell<V, I>& matrix, const std::vector<V>& x,
+                                           int power, int count,
+                                           const Coefficients<V>& coefficients) {
+  Prepared<V> sweep(matrix, 600, false, 3);
+  auto y = powers_of(x, power);
+  for (int k = 1; k <= power; ++k) {
+    sweep.before = k > 1 ? y[k - 2].data() : nullptr;
+    std::vector<std::vector<V>> step{y[k - 1], y[k]};
+    launch_sweep<warp>(sweep, step, count, coefficients, {});
+    y[k] = step[1];
+  }
+  return y;
+}
+
+// How many slices of each encoding have been compared.
+using SlicesSeen = std::array<Offset, kValueEncodings.size()>;
+
+// Several threads of a row share its entries by their places, holes included: the order of a sum is
+// that of the columns, which values have a say in.
+template <Value V, Index I>
+bool same_columns(const PackedSell<V, I>& a, const PackedSell<V, I>& b) {
+  return std::ranges::equal(a.encodings(), b.encodings()) &&
+         std::ranges::equal(a.entry_offsets(), b.entry_offsets());
+}
+
+template <int warp, Value V, Index I>
+void expect_bits_of_plain_steps(const Csr<V, I>& matrix, Offset height, std::uint64_t seed,
+                                SlicesSeen& seen) {
+  const Random random(seed);
+  const int power = static_cast<int>(1 + random.below(0, 4));
+  const int count = random.below(1, 4) == 0 ? 3 : 1;
+  const int workers = static_cast<int>(1 + random.below(2, 5));
+  const bool gather = random.below(3, 2) == 0;
+  const Coefficients<V> coefficients{V(0.5), V(random.below(4, 2) == 0 ? 0 : 1), V(-0.25)};
+  auto x = test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * count, seed);
+  // What holes and padding must not let through.
+  if (random.below(5, 3) == 0 && !x.empty()) {
+    x[x.size() / 2] = V(std::numeric_limits<float>::infinity());
+  }
+  const auto full = packed(matrix, height, kFull);
+  const auto expected = by_plain_steps<warp>(full, x, power, count, coefficients);
+  for (const AllowedValues& allowed : test::kAllowedValues) {
+    const auto stored = packed(matrix, height, allowed);
+    if (height < warp && !same_columns(full, stored)) continue;
+    for (std::size_t e = 0; e < kValueEncodings.size(); ++e) {
+      seen[e] += stored.has_full_values() ? 0 : stored.value_encoding_counts()[e];
+    }
+    Prepared<V> sweep(stored, 600, gather, workers);
+    auto y = powers_of(x, power);
+    launch_sweep<warp>(sweep, y, count, coefficients, {Order::random, seed});
+    for (int k = 1; k <= power; ++k) {
+      EXPECT_TRUE(test::same_results(y[k], expected[k])) << "power " << k << " of " << power;
+    }
+  }
+}
+
+TYPED_TEST(GpuSweep, BitsAreThoseOfPlainStepsOnFullValues) {
+  using V = TypeParam;
+  std::array<SlicesSeen, 4> seen{};  // by height
+  std::uint64_t seed = 0;
+  for (const auto& [name, entries] : test::awkward_matrices<V, std::int32_t>()) {
+    if (entries.rows() != entries.cols() || entries.rows() > 2000) continue;
+    for (const test::Repeats repeats : test::kRepeats) {
+      const auto matrix = test::with_repeats(entries.to_csr(), repeats);
+      for (std::size_t h = 0; h < seen.size(); ++h) {
+        const Offset height = std::array{4, 8, 16, 32}[h];
+        SCOPED_TRACE(testing::Message()
+                     << name << ", C = " << height << ", repeats " << static_cast<int>(repeats));
+        if (++seed % 3 == 0) {
+          expect_bits_of_plain_steps<64>(matrix, height, seed, seen[h]);
+        } else {
+          expect_bits_of_plain_steps<32>(matrix, height, seed, seen[h]);
+        }
+      }
+    }
+  }
+  for (std::size_t h = 0; h < seen.size(); ++h) {
+    for (const ValueEncoding encoding : kValueEncodings) {
+      // Four floats are hardly more than what describes a column of a mixed slice.
+      if (encoding == ValueEncoding::mixed && h == 0 && sizeof(V) == 4) continue;
+      EXPECT_GT(seen[h][static_cast<std::size_t>(encoding)], 0) << h << ", " << name_of(encoding);
     }
   }
 }
@@ -272,20 +377,76 @@ TEST(Ring, CountsBytesBeyondThirtyTwoBits) {
   EXPECT_EQ(ring.shared_bytes(2, 4), 6'000'000'000 + 3 * 4 * 8 + 16 + 16);
 }
 
-TEST(TileStream, ItsSizesAreKnownBeforeItIsMade) {
-  for (const char* spec : {"stencil27:12x12x12", "mesh:3000,dim=2,nnzr=9", "arrow:500"}) {
-    const auto stored = packed(generate<double, std::int32_t>(spec), 8);
-    const SliceTiles tiles = cut_slices(stored, 3000);
-    const WorkerSweep sweep(inputs_of(stored, tiles), 5);
-    const TileStreamSizes sizes = tile_stream_sizes(stored, tiles, sweep);
-    const TileStream<double> stream(stored, tiles, sweep);
-    EXPECT_EQ(sizes.record_bytes, std::ssize(stream.records));
-    EXPECT_EQ(sizes.tiles, std::ssize(stream.places));
-    EXPECT_EQ(sizes.rows, stored.rows());
-    std::uint32_t largest = 0;
-    for (const RecordPlace& place : stream.places) largest = std::max(largest, place.bytes);
-    EXPECT_EQ(sizes.largest_record, largest);
+TEST(Ring, HasRoomForTheTable) {
+  hopper::Ring ring{.teams = 1, .team_warps = 4, .slots = 3, .slot_bytes = 256};
+  const std::int64_t without = ring.shared_bytes(2, 4);
+  ring.table_bytes = static_cast<std::uint32_t>(near_table_bytes(3, sizeof(float)));
+  EXPECT_EQ(ring.shared_bytes(2, 4), without + 16);
+  EXPECT_EQ(near_table_bytes(0, sizeof(double)), 0);
+  EXPECT_EQ(near_table_bytes(65536, sizeof(double)), 2048);
+}
+
+TEST(TileSlice, FindsValueBlocksWherePackedSellHasThem) {
+  for (const SliceEncoding encoding : kSliceEncodings) {
+    for (const int height : {4, 8, 16, 32}) {
+      for (const int width : {0, 1, 3, 7, 8, 27, 1000}) {
+        EXPECT_EQ(value_block_place(encoding, width, height),
+                  value_block_begin(encoding, height, width))
+            << name_of(encoding) << ", C = " << height << ", width " << width;
+      }
+    }
   }
+}
+
+TEST(TileStream, ItsSizesAreKnownBeforeItIsMade) {
+  for (const char* spec : {"stencil27:12x12x12", "anderson:12x12x12", "mesh:3000,dim=2,nnzr=9",
+                           "stencil7:12x12x12,coefficients=200", "arrow:500"}) {
+    const auto matrix = generate<double, std::int32_t>(spec);
+    for (const AllowedValues& allowed : {AllowedValues{}, kFull}) {
+      const auto stored = packed(matrix, 8, allowed);
+      const SliceTiles tiles = cut_slices(stored, 3000);
+      const WorkerSweep sweep(inputs_of(stored, tiles), 5);
+      const TileStreamSizes sizes = tile_stream_sizes(stored, tiles, sweep);
+      const TileStream<double> stream(stored, tiles, sweep);
+      EXPECT_EQ(sizes.record_bytes, std::ssize(stream.records));
+      EXPECT_EQ(sizes.tiles, std::ssize(stream.places));
+      EXPECT_EQ(sizes.rows, stored.rows());
+      EXPECT_EQ(sizes.table_values, std::ssize(stream.table));
+      EXPECT_EQ(sizes.encoded, !stored.has_full_values());
+      std::uint32_t largest = 0;
+      for (const RecordPlace& place : stream.places) largest = std::max(largest, place.bytes);
+      EXPECT_EQ(sizes.largest_record, largest);
+    }
+  }
+}
+
+// Tiles keep their slices, so that as many warps have work; their records are what is stored.
+TEST(TileStream, EncodedValuesMakeSmallerRecordsOfTheSameTiles) {
+  const auto matrix = generate<double, std::int32_t>("stencil27:32x32x20");
+  const auto sizes_of = [&](const AllowedValues& allowed) {
+    const auto stored = packed(matrix, 32, allowed);
+    const SliceTiles tiles = cut_slices(stored, 8 * 7100);
+    return tile_stream_sizes(stored, tiles, WorkerSweep(inputs_of(stored, tiles), 4));
+  };
+  const TileStreamSizes full = sizes_of(kFull);
+  const TileStreamSizes encoded = sizes_of({});
+  EXPECT_EQ(full.tiles, encoded.tiles);
+  EXPECT_GT(full.record_bytes, 20 * encoded.record_bytes);
+  EXPECT_GT(full.largest_record, 8 * encoded.largest_record);
+}
+
+TEST(TileStream, SlicesOfATileShareEqualCodeBlocks) {
+  const auto stored = packed(generate<double, std::int32_t>("stencil5:64x64"), 32);
+  const SliceTiles tiles = cut_slices(stored, 1 << 20);
+  ASSERT_EQ(tiles.tiles(), 1);
+  const WorkerSweep sweep(inputs_of(stored, tiles), 1);
+  const TileStream<double> stream(stored, tiles, sweep);
+  const auto& tile = *reinterpret_cast<const TileRecord*>(stream.records.data());
+  const auto place = [&](int slice) { return tile.slice_list()[slice].codes; };
+  // Lines of 64 points are two slices each.
+  EXPECT_EQ(place(2), place(4));
+  EXPECT_NE(place(2), place(3));
+  EXPECT_EQ(place(3), place(5));
 }
 
 TEST(TileStream, GatheredTilesReadFewerColumns) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "strata/kernels/reference/spmv.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/repeated_values.hpp"
 
 namespace strata::gpu {
 namespace {
@@ -103,17 +105,23 @@ void expect_powers(const Csr<V, std::int32_t>& matrix, const std::vector<V>& x, 
 }
 
 template <Value V>
-PackedSell<V, std::int32_t> packed(const Csr<V, std::int32_t>& matrix, Offset height) {
-  return PackedSell<V, std::int32_t>::from_csr(
-      matrix, {.slice_height = height, .max_fill = std::numeric_limits<double>::infinity()});
+PackedSell<V, std::int32_t> packed(const Csr<V, std::int32_t>& matrix, Offset height,
+                                   const AllowedValues& values = {},
+                                   const AllowedEncodings& allowed = {}) {
+  return PackedSell<V, std::int32_t>::from_csr(matrix,
+                                               {.slice_height = height,
+                                                .max_fill = std::numeric_limits<double>::infinity(),
+                                                .allowed = allowed,
+                                                .values = values});
 }
+constexpr AllowedValues kFull = AllowedValues::of(StoredValues::full);
 
 template <Value V>
 void check_all_shapes(const char* spec, double tolerance) {
   const auto matrix = generate<V, std::int32_t>(spec);
   const DeviceProperties device = device_properties(current_device());
   for (const Offset height : {8, 16, 32}) {
-    const auto stored = packed(matrix, height);
+    const auto stored = packed(matrix, height, height == 16 ? kFull : AllowedValues{});
     for (const int count : {1, 3}) {
       const auto x = test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * count, 3);
       for (const int power : {1, 2, 3, 5, 8}) {
@@ -136,6 +144,86 @@ TEST_F(PersistentSweepTest, AgreesWithTheReferenceInEveryShape) {
       on_gpu_or_emulated("mesh:20000,dim=2,nnzr=9", "mesh:2000,dim=2,nnzr=9"), 1e-13);
   check_all_shapes<std::complex<float>>(
       on_gpu_or_emulated("band:30000,width=9", "band:3000,width=9"), 2e-5);
+}
+
+// Every encoding of columns has as many holes whatever the values are, so that sums have one order.
+template <Value V>
+void expect_bits_of_full_values(const char* spec, const AllowedEncodings& columns) {
+  const auto pattern = generate<V, std::int32_t>(spec);
+  const DeviceProperties device = device_properties(current_device());
+  std::uint32_t trial = 0;
+  for (const test::Repeats repeats : test::kRepeats) {
+    const auto matrix = test::with_repeats(pattern, repeats);
+    for (const Offset height : {8, 16, 32}) {
+      const auto full = packed(matrix, height, kFull, columns);
+      const int power = static_cast<int>(1 + ++trial % 4);
+      const int count = trial % 3 == 0 ? 3 : 1;
+      const auto x = test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * count, 3);
+      for (const SweepShape& shape : sweep_shapes<V>(device, power, count, height)) {
+        SCOPED_TRACE(testing::Message()
+                     << spec << ", repeats " << static_cast<int>(repeats) << ", C=" << height
+                     << ", p=" << power << ", " << name_of(shape.placement) << ", " << count
+                     << " vectors" << (shape.specialised ? ", specialised" : ""));
+        const auto expected = OnDevice<V>(full, shape).run(x, power);
+        for (const AllowedValues& allowed : test::kAllowedValues) {
+          const auto stored = packed(matrix, height, allowed, columns);
+          if (!std::ranges::equal(stored.encodings(), full.encodings()) ||
+              !std::ranges::equal(stored.entry_offsets(), full.entry_offsets())) {
+            continue;
+          }
+          const auto found = OnDevice<V>(stored, shape).run(x, power, trial);
+          for (int k = 0; k < power; ++k) {
+            const std::vector<V> here(found[k].begin(), found[k].end());
+            const std::vector<V> there(expected[k].begin(), expected[k].end());
+            EXPECT_TRUE(test::same_results(here, there)) << "power " << k + 1;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(PersistentSweepTest, BitsAreThoseOfFullValues) {
+  const char* stencil = on_gpu_or_emulated("stencil27:16x16x40", "stencil27:5x5x16");
+  const char* mesh = on_gpu_or_emulated("mesh:9000,dim=2,nnzr=9", "mesh:600,dim=2,nnzr=9");
+  expect_bits_of_full_values<double>(stencil, {});
+  expect_bits_of_full_values<double>(mesh, {});
+  expect_bits_of_full_values<float>(stencil, {.dia = false});
+  expect_bits_of_full_values<std::complex<double>>(stencil, {});
+  expect_bits_of_full_values<std::complex<float>>(mesh, {.dia = false, .delta8 = false});
+}
+
+// A workspace outlasts new values, however they are stored.
+TEST_F(PersistentSweepTest, WorkspacesFitTilesOfOtherValues) {
+  const auto matrix = generate<double, std::int32_t>("stencil27:8x8x40");
+  const auto other = test::with_repeats(matrix, test::Repeats::never);
+  const auto x = test::random_vector<double>(matrix.rows(), 5);
+  const DeviceProperties device = device_properties(current_device());
+  for (const SweepShape& shape : sweep_shapes<double>(device, 2, 1, 32)) {
+    OnDevice<double> encoded(packed(matrix, 32), shape);
+    OnDevice<double> full(packed(other, 32), shape);
+    const auto expected = full.run(x, 2);
+    full.workspace = std::move(encoded.workspace);
+    EXPECT_EQ(full.run(x, 2), expected);
+  }
+}
+
+TEST_F(PersistentSweepTest, EncodedValuesMakeLongerWindows) {
+  const auto matrix = generate<double, std::int32_t>("stencil27:32x32x40");
+  const DeviceProperties device = device_properties(current_device());
+  std::vector<SweepShape> shapes = sweep_shapes<double>(device, 2, 1, 32);
+  std::erase_if(shapes, [](const SweepShape& shape) { return !shape.specialised; });
+  if (shapes.empty()) GTEST_SKIP() << "windows of other kernels do not depend on bytes";
+  for (const SweepShape& shape : shapes) {
+    const auto window = [&](const AllowedValues& values) {
+      const auto stored = packed(matrix, 32, values);
+      const SliceTiles tiles = cut_slices(stored, shape.tile_bytes);
+      const WorkerSweep sweep(inputs_of(stored, tiles), shape.workers);
+      const TileStreamSizes sizes = tile_stream_sizes(stored, tiles, sweep);
+      return lay_out_sweep(SweepTiles(sizes, sweep), shape).window_tiles;
+    };
+    EXPECT_GT(window({}), 2 * window(kFull)) << name_of(shape.placement);
+  }
 }
 
 TEST_F(PersistentSweepTest, BitsDependOnNeitherShapeNorTilesNorTiming) {

@@ -113,6 +113,11 @@ struct FromL2 {
   __device__ __forceinline__ static double load(Thread&, const double* pointer) {
     return __ldcg(pointer);
   }
+  // Codes of values; those of columns have other types, and are in shared memory.
+  template <class Thread>
+  __device__ __forceinline__ static std::uint32_t load(Thread&, const std::uint32_t* pointer) {
+    return __ldcg(pointer);
+  }
   template <class Thread, class T>
   __device__ __forceinline__ static T load(Thread&, const T* pointer) {
     return *pointer;

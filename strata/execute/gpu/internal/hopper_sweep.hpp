@@ -12,8 +12,8 @@
 //
 // With the window in shared memory the ring holds whole tiles: they cross the L2 cache once, and
 // there is room for as many as the latencies of signals and gathers require. With the window in the
-// L2 cache the ring holds what comes before a tile's values: the window is then many times as long,
-// and every power reads the values from the L2.
+// L2 cache the ring holds what comes before a tile's value data: the window is then many times as
+// long, and every power reads the data from the L2.
 //
 // Slot s of the ring holds tile i of the block, i mod slots = s. Barriers, per slot, each with a
 // phase per tile:
@@ -48,13 +48,13 @@
 #include "strata/execute/gpu/internal/hopper.hpp"
 #include "strata/execute/gpu/ring.hpp"
 #include "strata/execute/gpu/sweep_arguments.hpp"
-#include "strata/kernels/gpu/packed_sell.hpp"
+#include "strata/execute/gpu/tile_slice.hpp"
 
 namespace strata::gpu::hopper {
 
 inline constexpr std::uint32_t kPauseBetweenPolls = 500;  // nanoseconds
 
-template <WindowPlacement placement, int height, int ahead, class T>
+template <bool encoded, WindowPlacement placement, int height, int ahead, class T>
 class SweepBlock {
  public:
   __device__ __forceinline__ SweepBlock(const SweepArguments<T>& arguments, const Ring& ring)
@@ -63,11 +63,14 @@ class SweepBlock {
     barriers_ = reinterpret_cast<Barrier*>(ring_ + std::uint64_t{ring.slot_bytes} * ring.slots);
     seen_ = reinterpret_cast<std::int32_t*>(barriers_ + ring.barriers(arguments.power));
     given_up_ = reinterpret_cast<Barrier*>(seen_ + (arguments.power - 1) * arguments.mailboxes);
+    if constexpr (encoded) {
+      near_table_ = reinterpret_cast<T*>(reinterpret_cast<std::byte*>(given_up_) + kWayOutBytes);
+    }
     tiles_ = tiles_of(thread_, a_);
   }
 
   __device__ __forceinline__ void run() {
-    init_barriers();
+    prepare();
     const int warp = thread_.warp();
     const int p = a_.power;
     if (warp == 0) {
@@ -124,20 +127,30 @@ class SweepBlock {
     return true;
   }
 
-  __device__ __forceinline__ void init_barriers() {
+  __device__ __forceinline__ void prepare() {
     if (thread_.index() == 0) {
       const std::uint32_t stuck = thread_.load_flag(&a_.control->stuck);
       given_up_->init(1);
       *reinterpret_cast<std::uint32_t*>(given_up_ + 1) = 0;
-      for (int slot = 0; slot < shape_.slots; ++slot) {
-        loaded(slot).init(1);
-        for (int k = 2; k <= a_.power; ++k) ready(k, slot).init(1);
-        for (int k = 1; k <= a_.power; ++k) done(k, slot).init(shape_.team_warps);
-      }
+      if constexpr (!encoded) init_barriers(0, 1);
       publish_barriers();
       if (stuck != 0) give_up();
     }
+    if constexpr (encoded) {
+      // So many small tiles fit that one thread would take microseconds.
+      init_barriers(thread_.index(), thread_.size());
+      publish_barriers();
+      load_near_table(thread_, a_, near_table_);
+    }
     thread_.sync_block();
+  }
+  // Of every so manyth slot from the first on.
+  __device__ __forceinline__ void init_barriers(int first, int stride) {
+    for (int slot = first; slot < shape_.slots; slot += stride) {
+      loaded(slot).init(1);
+      for (int k = 2; k <= a_.power; ++k) ready(k, slot).init(1);
+      for (int k = 1; k <= a_.power; ++k) done(k, slot).init(shape_.team_warps);
+    }
   }
 
   __device__ __forceinline__ std::byte* slot_at(int slot) {
@@ -264,8 +277,8 @@ class SweepBlock {
       const auto* bytes = kWhole ? reinterpret_cast<const std::byte*>(&tile)
                                  : a_.records + tile.place * kRecordUnit;
       for (int s = warp; s < tile.slices; s += shape_.team_warps) {
-        packed_sell_slice<Loads, height, 1, ahead>(thread_, tile.template slice<T>(s, bytes),
-                                                   a_.rows, step);
+        tile_slice<encoded, Loads, height, 1, ahead>(thread_, a_, tile, s, bytes, near_table_,
+                                                     step);
       }
       thread_.sync_warp();
       if (thread_.lane() == 0) done(k, at.slot).arrive();
@@ -279,6 +292,7 @@ class SweepBlock {
   std::int32_t* seen_;
   Barrier* barriers_;
   Barrier* given_up_;  // and behind it whether a thread has arrived
+  T* near_table_ = nullptr;
   int tiles_;
 };
 

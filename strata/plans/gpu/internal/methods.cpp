@@ -162,7 +162,8 @@ TiledForm<V>::TiledForm(std::shared_ptr<const PackedSell<V, I>> matrix, Offset t
 template <Value V>
 Offset TiledForm<V>::device_bytes() const {
   const Offset presence = matrix_->presence().words().empty() ? 0 : sizes_.values / 8;
-  return sizes_.record_bytes + sizes_.tiles * Offset{sizeof(RecordPlace)} + presence;
+  const Offset table = sizes_.table_values * Offset{sizeof(V)};
+  return sizes_.record_bytes + sizes_.tiles * Offset{sizeof(RecordPlace)} + presence + table;
 }
 
 template <Value V>
@@ -181,8 +182,22 @@ std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>& matrix, Offset s
   return std::make_shared<const PackedSell<V, I>>(
       PackedSell<V, I>::from_csr(matrix, {.slice_height = slice_height,
                                           .max_fill = kAnyFill,
-                                          .values = AllowedValues::of(StoredValues::full)}));
+                                          .values = AllowedValues::of(StoredValues::all)}));
 }
+
+namespace {
+
+// Values that take more bytes than those that the shape was chosen for may leave too few tiles.
+bool holds_window(const SweepTiles& tiles, const SweepShape& shape) {
+  try {
+    lay_out_sweep(tiles, shape);
+    return true;
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+}
+
+}  // namespace
 
 template <Value V>
 Method<V> method_like(const Method<V>& method, const StoredFormat& stored_format,
@@ -191,7 +206,7 @@ Method<V> method_like(const Method<V>& method, const StoredFormat& stored_format
     const SweepShape& shape = sweep->shape();
     TiledForm<V> form(packed(in_order, stored_format.slice_height), shape.tile_bytes,
                       shape.workers);
-    return PersistentSweep<V>(form.on_device(stream), shape);
+    if (holds_window(form.tiles(), shape)) return PersistentSweep<V>(form.on_device(stream), shape);
   }
   SharedMatrix<V> matrix = StoredForm<V>(in_order, stored_format).on_device(stream);
   if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {

@@ -101,7 +101,8 @@ template <Value V>
 std::shared_ptr<const PackedSell<V, std::int32_t>> packed(const Csr<V, std::int32_t>& matrix,
                                                           Offset slice_height);
 
-// The same method for other values, from the matrix in the plan's order.
+// The same method for other values, from the matrix in the plan's order; but plain products where a
+// wavefront sweep has no room for a window of values that take more bytes.
 template <Value V>
 Method<V> method_like(const Method<V>& method, const StoredFormat& stored_format,
                       const Csr<V, std::int32_t>& in_order, Stream& stream);
