@@ -20,13 +20,9 @@ struct DiaColumns {
   Offset first_slot;
 
   Offset at(Offset entry, Offset lane) const { return first_slot + lane + offsets[entry]; }
-  template <int height, Value V>
-  void take(const V* x, Offset entry, Lanes<V, height>& lanes) const {
-    lanes.load(x + first_slot + offsets[entry]);
-  }
-  template <int count, Value V>
-  void take_from(const V* x, Offset entry, Offset lane, Lanes<V, count>& lanes) const {
-    lanes.load(x + first_slot + lane + offsets[entry]);
+  template <int lanes, Value V>
+  STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
+    return typename Lanes<V, lanes>::Direct{x + first_slot + lane + offsets[entry]};
   }
 };
 
@@ -40,13 +36,10 @@ struct DeltaColumns {
   Offset at(Offset entry, Offset lane) const {
     return first_slot + bases[entry] + deltas[entry * height + lane];
   }
-  template <int height_, Value V>
-  void take(const V* x, Offset entry, Lanes<V, height_>& lanes) const {
-    lanes.gather(x + first_slot + bases[entry], deltas + entry * height_);
-  }
-  template <int count, Value V>
-  void take_from(const V* x, Offset entry, Offset lane, Lanes<V, count>& lanes) const {
-    lanes.gather(x + first_slot + bases[entry], deltas + entry * height + lane);
+  template <int lanes, Value V>
+  STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
+    return typename Lanes<V, lanes>::template Gathered<Delta>{x + first_slot + bases[entry],
+                                                              deltas + entry * height + lane};
   }
 };
 
@@ -102,6 +95,17 @@ template <Value V>
           matrix.table};
 }
 
+// The slice whose first slot is given. Its values are full ones, if they are.
+template <Value V>
+STRATA_INLINE inline Slice<V> slice_of(const PackedSellView<V>& matrix, Offset height,
+                                       Offset first) {
+  const Offset number = first / height;
+  const Offset entries = matrix.entry_offsets[number + 1] - matrix.entry_offsets[number];
+  const Offset left = matrix.rows - first;
+  return {at_bytes<V>(matrix.data, matrix.data_offsets[number]), entries / height, height, first,
+          left < height ? left : height};
+}
+
 template <Value V>
 struct Rows {
   const PackedSellView<V>& matrix;
@@ -113,16 +117,21 @@ struct Rows {
     if (matrix.row_of_slot.narrow != nullptr) return matrix.row_of_slot.narrow[slot];
     return matrix.row_of_slot.wide != nullptr ? matrix.row_of_slot.wide[slot] : slot;
   }
-  [[gnu::noinline]] void sum_entries(const Slice<V>& slice, Offset lane, const V* x, int count,
+  // The lane may be one of a slice behind the given one.
+  [[gnu::noinline]] void sum_entries(const Slice<V>& run, Offset lane, const V* x, int count,
                                      Number<V>* sums) const {
+    const Slice<V> slice =
+        slice_of(matrix, run.height, run.first_slot + lane / run.height * run.height);
+    lane %= slice.height;
     const Offset first = matrix.entry_offsets[slice.first_slot / slice.height] + lane;
     const EncodedValues<V> values = values_of(matrix, slice);
+    const ColumnPlaces<V> places = places_of(values);
     for (int v = 0; v < count; ++v) sums[v] = {};
     with_columns(matrix, slice, [&](const auto& columns) {
       for (Offset entry = 0; entry < slice.width; ++entry) {
         if (!is_entry(first + entry * slice.height)) continue;
         const V* from = x + columns.at(entry, lane) * count;
-        const Number<V> value = value_at(values, entry, lane);
+        const Number<V> value = value_at(values, places, entry, lane);
         STRATA_KEEP_LOOP
         for (int v = 0; v < count; ++v) sums[v] = multiply_add(value, loaded(from + v), sums[v]);
       }
@@ -135,65 +144,167 @@ struct Rows {
   }
 };
 
-// body(slice) for each slice of the rows. Its values are full ones, if they are.
-template <Value V, class Body>
-[[gnu::always_inline]] inline void for_each_slice(const PackedSellView<V>& matrix, Offset height,
-                                                  Offset begin, Offset end, const Body& body) {
-  for (Offset first = begin; first < end; first += height) {
-    const Offset number = first / height;
-    const Offset entries = matrix.entry_offsets[number + 1] - matrix.entry_offsets[number];
-    const Offset left = matrix.rows - first;
-    body(Slice<V>{at_bytes<V>(matrix.data, matrix.data_offsets[number]), entries / height, height,
-                  first, left < height ? left : height});
+// Sums are in so many registers at a time. Fewer would wait for each other, more would not leave
+// room for x and the values.
+#ifdef __aarch64__
+inline constexpr int kSumRegisters = 16;
+#else
+inline constexpr int kSumRegisters = 8;
+#endif
+template <Value V>
+inline constexpr int kSums = kSumRegisters * kRegisterBytes / static_cast<int>(sizeof(V));
+
+// Whether a slice is Σ constant[j] · x[slot + offset[j]] in every slot.
+template <Value V>
+STRATA_INLINE inline bool is_constant(const PackedSellView<V>& matrix, Offset number) {
+  return matrix.encodings[number] == SliceEncoding::dia &&
+         matrix.value_encodings[number] == ValueEncoding::constant;
+}
+
+// Slices one after another that have the same description of this kind: as one slice, and how many
+// slots it has.
+template <Value V>
+struct ConstantRun {
+  Slice<V> slice;
+  Offset slots;
+  const std::int32_t* offsets;
+  const V* constants;
+};
+
+// From this slice on, up to row `end`.
+template <Value V>
+STRATA_INLINE inline ConstantRun<V> constant_run(const PackedSellView<V>& matrix, Slice<V> slice,
+                                                 Offset end) {
+  const Offset number = slice.first_slot / slice.height;
+  const Offset* codes = matrix.code_offsets + number;
+  const Offset* entries = matrix.entry_offsets + number;
+  Offset slots = slice.height;
+  for (Offset next = 1; slice.first_slot + slots < end; ++next) {
+    const bool equal = codes[next] == codes[0] &&
+                       entries[next + 1] - entries[next] == entries[1] - entries[0] &&
+                       is_constant(matrix, number + next);
+    if (!equal) break;
+    slots += slice.height;
+  }
+  const Offset left = matrix.rows - slice.first_slot;
+  slice.rows = left < slots ? left : slots;
+  return {slice, slots, as<std::int32_t>(matrix.codes + codes[0]),
+          at_bytes<V>(values_of(matrix, slice).block, 0)};
+}
+
+// Elements of interleaved vectors are multiplied and added alike whatever their number. So such a
+// run is a run of elements, taken so many at a time.
+template <int lanes, Value V>
+STRATA_INLINE inline void step_elements(const PackedSellView<V>& matrix, const Step<V>& step,
+                                        const StepVectors<V>& vectors, const ConstantRun<V>& run,
+                                        Offset first) {
+  using Direct = typename Lanes<V, lanes>::Direct;
+  const Offset count = vectors.count;
+  const V* x = vectors.x + run.slice.first_slot * count;
+  for (; first + lanes <= run.slots * count; first += lanes) {
+    Lanes<V, lanes> sums;
+    for (Offset entry = 0; entry < run.slice.width; ++entry) {
+      sums.add_scaled(loaded(run.constants + entry),
+                      Direct{x + first + run.offsets[entry] * count});
+    }
+    // A copy, so that the sums themselves have no address and stay in registers.
+    Lanes<V, lanes> results = sums;
+    finish_slice<Padding::none>(step, vectors, run.slice, Rows<V>{matrix}, results, first);
+  }
+  // Slots are a multiple of 4.
+  if constexpr (lanes > 4) step_elements<lanes / 2>(matrix, step, vectors, run, first);
+}
+
+template <Value V>
+[[gnu::noinline]] void step_constant(const PackedSellView<V>& matrix, const Step<V>& step,
+                                     const StepVectors<V>& vectors, const ConstantRun<V>& run) {
+  step_elements<kSums<V>>(matrix, step, vectors, run, 0);
+}
+
+// One vector, so many lanes at a time; any encoding.
+template <int lanes, Codes codes, Value V, class Columns>
+[[gnu::noinline]] void step_encoded(const PackedSellView<V>& matrix, const Step<V>& step,
+                                    const StepVectors<V>& vectors, const Slice<V>& slice,
+                                    const EncodedValues<V>& values, const Columns& columns) {
+  const ColumnPlaces<V> places = places_of(values);
+  for (Offset lane = 0; lane < slice.rows; lane += lanes) {
+    Lanes<V, lanes> sums;
+    for (Offset entry = 0; entry < slice.width; ++entry) {
+      add_column<codes>(values, places, column_of(values, entry), lane,
+                        columns.template factors<lanes>(vectors.x, entry, lane), sums);
+    }
+    Lanes<V, lanes> results = sums;
+    finish_slice(step, vectors, slice, Rows<V>{matrix}, results, lane);
   }
 }
 
-// Encoded values come from few registers, so that more than some for the sums would only be in the
-// way: so many lanes at a time.
-template <Value V>
-inline constexpr int kLanesAtATime = 8 * kRegisterBytes / static_cast<int>(sizeof(Real<V>));
-
-template <int height, Value V, class Columns, class ColumnOfEntry>
-[[gnu::always_inline]] inline void step_encoded(const PackedSellView<V>& matrix,
-                                                const Step<V>& step, const StepVectors<V>& vectors,
-                                                const Slice<V>& slice,
-                                                const EncodedValues<V>& values,
-                                                const Columns& columns,
-                                                const ColumnOfEntry& column_of_entry) {
-  constexpr int kLanes = height < kLanesAtATime<V> ? height : kLanesAtATime<V>;
-  const ColumnPlaces<V> places = places_of(values);
-  for (Offset lane = 0; lane < slice.rows; lane += kLanes) {
-    Lanes<V, kLanes> sums;
-    for (Offset entry = 0; entry < slice.width; ++entry) {
-      Lanes<V, kLanes> factors;
-      columns.template take_from<kLanes>(vectors.x, entry, lane, factors);
-      add_column(values, places, column_of_entry(entry), lane, factors, sums);
+// The same for codes of 8 bits in a slice of diagonals, four columns at a time.
+template <int lanes, Value V>
+[[gnu::noinline]] void step_coded(const PackedSellView<V>& matrix, const Step<V>& step,
+                                  const StepVectors<V>& vectors, const Slice<V>& slice,
+                                  const CodeTables<V>& tables) {
+  const Offset number = slice.first_slot / slice.height;
+  const auto* offsets = as<std::int32_t>(matrix.codes + matrix.code_offsets[number]);
+  const auto* words = at_bytes<std::uint32_t>(matrix.data, matrix.data_offsets[number]);
+  using Direct = typename Lanes<V, lanes>::Direct;
+  tables.template with_fastest<lanes>([&](const auto& table) STRATA_INLINE {
+    for (Offset lane = 0; lane < slice.rows; lane += lanes) {
+      const V* x = vectors.x + slice.first_slot + lane;
+      const std::uint32_t* codes = words + lane;
+      Lanes<V, lanes> sums;
+      Offset entry = 0;
+      for (; entry + 4 <= slice.width; entry += 4, codes += slice.height) {
+        prefetch_ahead<lanes * 4>(codes);
+        const Direct factors[] = {{x + offsets[entry]},
+                                  {x + offsets[entry + 1]},
+                                  {x + offsets[entry + 2]},
+                                  {x + offsets[entry + 3]}};
+        sums.add_coded(table, codes, factors);
+      }
+      for (; entry < slice.width; ++entry) {
+        sums.add_coded(table, codes, static_cast<int>(entry % 4), Direct{x + offsets[entry]});
+      }
+      Lanes<V, lanes> results = sums;
+      finish_slice(step, vectors, slice, Rows<V>{matrix}, results, lane);
     }
-    // A copy, so that the sums themselves have no address and stay in registers.
-    Lanes<V, kLanes> results = sums;
-    finish_slice(step, vectors, slice, Rows<V>{matrix}, results, lane);
-  }
+  });
 }
 
 template <int height, Value V>
 void step_lanes(const PackedSellView<V>& matrix, const Step<V>& step, const StepVectors<V>& vectors,
                 Offset begin, Offset end) {
-  for_each_slice(matrix, height, begin, end, [&](const Slice<V>& slice) STRATA_INLINE {
-    const EncodedValues<V> values = values_of(matrix, slice);
-    if (values.encoding != ValueEncoding::full) {
+  constexpr int kLanes = height < kSums<V> ? height : kSums<V>;
+  const CodeTables<V> tables(matrix.table, matrix.table_size, end - begin);
+  for (Offset first = begin; first < end;) {
+    const Slice<V> slice = slice_of(matrix, height, first);
+    const Offset number = first / height;
+    const bool dia = matrix.encodings[number] == SliceEncoding::dia;
+    if (matrix.value_encodings[number] == ValueEncoding::full) {
+      Lanes<V, height> sums;
       with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
-        with_encoding(values, [&](const auto& column_of_entry) STRATA_INLINE {
-          step_encoded<height>(matrix, step, vectors, slice, values, columns, column_of_entry);
-        });
+        multiply(slice, columns, vectors.x, sums);
       });
-      return;
+      finish_slice(step, vectors, slice, Rows<V>{matrix}, sums);
+    } else if (is_constant(matrix, number)) {
+      const ConstantRun<V> run = constant_run(matrix, slice, end);
+      step_constant(matrix, step, vectors, run);
+      first += run.slots;
+      continue;
+    } else if (dia && matrix.value_encodings[number] == ValueEncoding::dict8) {
+      step_coded<kLanes>(matrix, step, vectors, slice, tables);
+    } else {
+      const EncodedValues<V> values = values_of(matrix, slice);
+      const Codes codes = codes_of(values);
+      with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
+        if (codes == Codes::none) {
+          step_encoded<kLanes, Codes::none>(matrix, step, vectors, slice, values, columns);
+        } else {
+          step_encoded<kLanes, Codes::maybe>(matrix, step, vectors, slice, values, columns);
+        }
+      });
     }
-    Lanes<V, height> sums;
-    with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
-      multiply(slice, columns, vectors.x, sums);
-    });
-    finish_slice(step, vectors, slice, Rows<V>{matrix}, sums);
-  });
+    first += height;
+  }
 }
 
 // Several vectors.
@@ -202,12 +313,13 @@ void step_encoded_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
                           const StepVectors<V>& vectors, const Slice<V>& slice,
                           const Columns& columns) {
   const EncodedValues<V> values = values_of(matrix, slice);
+  const ColumnPlaces<V> places = places_of(values);
   const Rows<V> rows{matrix};
   for (Offset lane = 0; lane < slice.rows; ++lane) {
     Number<V> sums[count] = {};
     for (Offset entry = 0; entry < slice.width; ++entry) {
       const V* from = vectors.x + columns.at(entry, lane) * count;
-      const Number<V> value = value_at(values, entry, lane);
+      const Number<V> value = value_at(values, places, entry, lane);
       for (int v = 0; v < count; ++v) sums[v] = multiply_add(value, loaded(from + v), sums[v]);
     }
     finish_row_of_slice(step, vectors, slice, rows, lane, sums);
@@ -217,8 +329,16 @@ void step_encoded_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
 template <int count, Value V>
 void step_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
                   const StepVectors<V>& vectors, Offset begin, Offset end) {
-  for_each_slice(matrix, matrix.slice_height, begin, end, [&](const Slice<V>& slice) {
-    const Offset number = slice.first_slot / slice.height;
+  const Offset height = matrix.slice_height;
+  for (Offset first = begin; first < end;) {
+    const Slice<V> slice = slice_of(matrix, height, first);
+    const Offset number = first / height;
+    if (is_constant(matrix, number)) {
+      const ConstantRun<V> run = constant_run(matrix, slice, end);
+      step_constant(matrix, step, vectors, run);
+      first += run.slots;
+      continue;
+    }
     const bool full = matrix.value_encodings[number] == ValueEncoding::full;
     with_columns(matrix, slice, [&](const auto& columns) {
       if (full) {
@@ -227,7 +347,8 @@ void step_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
         step_encoded_rowwise<count>(matrix, step, vectors, slice, columns);
       }
     });
-  });
+    first += height;
+  }
 }
 
 }  // namespace
