@@ -154,11 +154,39 @@ inline constexpr int kSumRegisters = 8;
 template <Value V>
 inline constexpr int kSums = kSumRegisters * kRegisterBytes / static_cast<int>(sizeof(V));
 
-// Whether a slice is Σ constant[j] · x[slot + offset[j]] in every slot.
+// What a slice is to the kernels. All but the first and the last have columns of the kind `dia`.
+enum class Kind {
+  full,
+  constant,  // Σ constant[j] · x[slot + offset[j]] in every slot
+  plain,     // any columns but those with codes
+  coded,     // codes of 8 bits
+  other,
+};
+
 template <Value V>
-STRATA_INLINE inline bool is_constant(const PackedSellView<V>& matrix, Offset number) {
-  return matrix.encodings[number] == SliceEncoding::dia &&
-         matrix.value_encodings[number] == ValueEncoding::constant;
+STRATA_INLINE inline Kind kind_of(const PackedSellView<V>& matrix, const Slice<V>& slice) {
+  const Offset number = slice.first_slot / slice.height;
+  const ValueEncoding encoding = matrix.value_encodings[number];
+  if (encoding == ValueEncoding::full) return Kind::full;
+  if (matrix.encodings[number] != SliceEncoding::dia) return Kind::other;
+  switch (encoding) {
+    case ValueEncoding::constant: return Kind::constant;
+    case ValueEncoding::masked: return Kind::plain;
+    case ValueEncoding::dict8: return Kind::coded;
+    case ValueEncoding::mixed:
+      return has_codes(values_of(matrix, slice)) ? Kind::other : Kind::plain;
+    default: return Kind::other;
+  }
+}
+
+// Behind the slices of a kind that follow each other, the first of which is given.
+template <int height, Value V>
+STRATA_INLINE inline Offset end_of_kind(const PackedSellView<V>& matrix, Kind kind, Offset first,
+                                        Offset end) {
+  do {
+    first += height;
+  } while (first < end && kind_of(matrix, slice_of(matrix, height, first)) == kind);
+  return first;
 }
 
 // Slices one after another that have the same description of this kind: as one slice, and how many
@@ -182,7 +210,8 @@ STRATA_INLINE inline ConstantRun<V> constant_run(const PackedSellView<V>& matrix
   for (Offset next = 1; slice.first_slot + slots < end; ++next) {
     const bool equal = codes[next] == codes[0] &&
                        entries[next + 1] - entries[next] == entries[1] - entries[0] &&
-                       is_constant(matrix, number + next);
+                       matrix.encodings[number + next] == SliceEncoding::dia &&
+                       matrix.value_encodings[number + next] == ValueEncoding::constant;
     if (!equal) break;
     slots += slice.height;
   }
@@ -221,11 +250,15 @@ template <Value V>
   step_elements<kSums<V>>(matrix, step, vectors, run, 0);
 }
 
-// One vector, so many lanes at a time; any encoding.
+// One vector, so many lanes of a slice at a time.
+template <int height, Value V>
+inline constexpr int kLanes = height < kSums<V> ? height : kSums<V>;
+
 template <int lanes, Codes codes, Value V, class Columns>
-[[gnu::noinline]] void step_encoded(const PackedSellView<V>& matrix, const Step<V>& step,
-                                    const StepVectors<V>& vectors, const Slice<V>& slice,
-                                    const EncodedValues<V>& values, const Columns& columns) {
+STRATA_INLINE inline void step_columns(const PackedSellView<V>& matrix, const Step<V>& step,
+                                       const StepVectors<V>& vectors, const Slice<V>& slice,
+                                       const Columns& columns) {
+  const EncodedValues<V> values = values_of(matrix, slice);
   const ColumnPlaces<V> places = places_of(values);
   for (Offset lane = 0; lane < slice.rows; lane += lanes) {
     Lanes<V, lanes> sums;
@@ -238,34 +271,64 @@ template <int lanes, Codes codes, Value V, class Columns>
   }
 }
 
-// The same for codes of 8 bits in a slice of diagonals, four columns at a time.
-template <int lanes, Value V>
-[[gnu::noinline]] void step_coded(const PackedSellView<V>& matrix, const Step<V>& step,
+// Out of line, each kind with the registers to itself.
+template <int height, Value V, class Columns>
+[[gnu::noinline]] void step_other(const PackedSellView<V>& matrix, const Step<V>& step,
                                   const StepVectors<V>& vectors, const Slice<V>& slice,
-                                  const CodeTables<V>& tables) {
-  const Offset number = slice.first_slot / slice.height;
-  const auto* offsets = as<std::int32_t>(matrix.codes + matrix.code_offsets[number]);
-  const auto* words = at_bytes<std::uint32_t>(matrix.data, matrix.data_offsets[number]);
-  using Direct = typename Lanes<V, lanes>::Direct;
+                                  const Columns& columns) {
+  step_columns<kLanes<height, V>, Codes::maybe>(matrix, step, vectors, slice, columns);
+}
+
+template <int height, Value V>
+[[gnu::noinline]] void step_plain(const PackedSellView<V>& matrix, const Step<V>& step,
+                                  const StepVectors<V>& vectors, Offset begin, Offset end) {
+  for (Offset first = begin; first < end; first += height) {
+    const Slice<V> slice = slice_of(matrix, height, first);
+    const auto* offsets = as<std::int32_t>(matrix.codes + matrix.code_offsets[first / height]);
+    step_columns<kLanes<height, V>, Codes::none>(matrix, step, vectors, slice,
+                                                 DiaColumns{offsets, first});
+  }
+}
+
+// So many columns, the codes of which are in the same words.
+template <int columns, int lanes, Value V, class Table>
+STRATA_INLINE inline void add_coded_columns(const Table& table, const std::uint32_t* words,
+                                            const V* x, const std::int32_t* offsets,
+                                            Lanes<V, lanes>& sums) {
+  typename Lanes<V, lanes>::Direct factors[columns];
+  STRATA_UNROLL
+  for (int column = 0; column < columns; ++column) factors[column] = {x + offsets[column]};
+  sums.add_coded(table, words, factors);
+}
+
+template <int height, Value V>
+[[gnu::noinline]] void step_coded(const PackedSellView<V>& matrix, const Step<V>& step,
+                                  const StepVectors<V>& vectors, const CodeTables<V>& tables,
+                                  Offset begin, Offset end) {
+  constexpr int lanes = kLanes<height, V>;
   tables.template with_fastest<lanes>([&](const auto& table) STRATA_INLINE {
-    for (Offset lane = 0; lane < slice.rows; lane += lanes) {
-      const V* x = vectors.x + slice.first_slot + lane;
-      const std::uint32_t* codes = words + lane;
-      Lanes<V, lanes> sums;
-      Offset entry = 0;
-      for (; entry + 4 <= slice.width; entry += 4, codes += slice.height) {
-        prefetch_ahead<lanes * 4>(codes);
-        const Direct factors[] = {{x + offsets[entry]},
-                                  {x + offsets[entry + 1]},
-                                  {x + offsets[entry + 2]},
-                                  {x + offsets[entry + 3]}};
-        sums.add_coded(table, codes, factors);
+    for (Offset first = begin; first < end; first += height) {
+      const Slice<V> slice = slice_of(matrix, height, first);
+      const auto* columns = as<std::int32_t>(matrix.codes + matrix.code_offsets[first / height]);
+      const auto* data = at_bytes<std::uint32_t>(matrix.data, matrix.data_offsets[first / height]);
+      for (Offset lane = 0; lane < slice.rows; lane += lanes) {
+        const V* x = vectors.x + first + lane;
+        const std::int32_t* offsets = columns;
+        const std::uint32_t* words = data + lane;
+        Lanes<V, lanes> sums;
+        for (Offset group = 0; group < slice.width / 4; ++group, offsets += 4, words += height) {
+          prefetch_ahead<lanes * 4>(words);
+          add_coded_columns<4>(table, words, x, offsets, sums);
+        }
+        switch (slice.width % 4) {
+          case 1: add_coded_columns<1>(table, words, x, offsets, sums); break;
+          case 2: add_coded_columns<2>(table, words, x, offsets, sums); break;
+          case 3: add_coded_columns<3>(table, words, x, offsets, sums); break;
+          default: break;
+        }
+        Lanes<V, lanes> results = sums;
+        finish_slice(step, vectors, slice, Rows<V>{matrix}, results, lane);
       }
-      for (; entry < slice.width; ++entry) {
-        sums.add_coded(table, codes, static_cast<int>(entry % 4), Direct{x + offsets[entry]});
-      }
-      Lanes<V, lanes> results = sums;
-      finish_slice(step, vectors, slice, Rows<V>{matrix}, results, lane);
     }
   });
 }
@@ -273,37 +336,33 @@ template <int lanes, Value V>
 template <int height, Value V>
 void step_lanes(const PackedSellView<V>& matrix, const Step<V>& step, const StepVectors<V>& vectors,
                 Offset begin, Offset end) {
-  constexpr int kLanes = height < kSums<V> ? height : kSums<V>;
   const CodeTables<V> tables(matrix.table, matrix.table_size, end - begin);
   for (Offset first = begin; first < end;) {
     const Slice<V> slice = slice_of(matrix, height, first);
-    const Offset number = first / height;
-    const bool dia = matrix.encodings[number] == SliceEncoding::dia;
-    if (matrix.value_encodings[number] == ValueEncoding::full) {
+    const Kind kind = kind_of(matrix, slice);
+    Offset next = first + height;
+    if (kind == Kind::full) {
       Lanes<V, height> sums;
       with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
         multiply(slice, columns, vectors.x, sums);
       });
       finish_slice(step, vectors, slice, Rows<V>{matrix}, sums);
-    } else if (is_constant(matrix, number)) {
+    } else if (kind == Kind::constant) {
       const ConstantRun<V> run = constant_run(matrix, slice, end);
       step_constant(matrix, step, vectors, run);
-      first += run.slots;
-      continue;
-    } else if (dia && matrix.value_encodings[number] == ValueEncoding::dict8) {
-      step_coded<kLanes>(matrix, step, vectors, slice, tables);
+      next = first + run.slots;
+    } else if (kind == Kind::plain) {
+      next = end_of_kind<height>(matrix, kind, first, end);
+      step_plain<height>(matrix, step, vectors, first, next);
+    } else if (kind == Kind::coded) {
+      next = end_of_kind<height>(matrix, kind, first, end);
+      step_coded<height>(matrix, step, vectors, tables, first, next);
     } else {
-      const EncodedValues<V> values = values_of(matrix, slice);
-      const Codes codes = codes_of(values);
       with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
-        if (codes == Codes::none) {
-          step_encoded<kLanes, Codes::none>(matrix, step, vectors, slice, values, columns);
-        } else {
-          step_encoded<kLanes, Codes::maybe>(matrix, step, vectors, slice, values, columns);
-        }
+        step_other<height>(matrix, step, vectors, slice, columns);
       });
     }
-    first += height;
+    first = next;
   }
 }
 
@@ -332,16 +391,15 @@ void step_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
   const Offset height = matrix.slice_height;
   for (Offset first = begin; first < end;) {
     const Slice<V> slice = slice_of(matrix, height, first);
-    const Offset number = first / height;
-    if (is_constant(matrix, number)) {
+    const Kind kind = kind_of(matrix, slice);
+    if (kind == Kind::constant) {
       const ConstantRun<V> run = constant_run(matrix, slice, end);
       step_constant(matrix, step, vectors, run);
       first += run.slots;
       continue;
     }
-    const bool full = matrix.value_encodings[number] == ValueEncoding::full;
     with_columns(matrix, slice, [&](const auto& columns) {
-      if (full) {
+      if (kind == Kind::full) {
         step_slice_rowwise<count>(step, vectors, slice, columns, Rows<V>{matrix});
       } else {
         step_encoded_rowwise<count>(matrix, step, vectors, slice, columns);

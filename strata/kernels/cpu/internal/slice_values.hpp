@@ -95,20 +95,21 @@ inline Number<V> value_at(const EncodedValues<V>& values, const ColumnPlaces<V>&
   }
 }
 
-// Whether columns may have codes. Where none has, the code for them would only take registers.
-enum class Codes { none, maybe };
 template <Value V>
-STRATA_INLINE inline Codes codes_of(const EncodedValues<V>& values) {
+STRATA_INLINE inline bool has_codes(const EncodedValues<V>& values) {
   switch (values.encoding) {
     case ValueEncoding::dict8:
-    case ValueEncoding::dict16: return Codes::maybe;
+    case ValueEncoding::dict16: return true;
     case ValueEncoding::mixed: {
       const auto* header = at_bytes<MixedHeader>(values.block, 0);
-      return header->dict8 + header->dict16 == 0 ? Codes::none : Codes::maybe;
+      return header->dict8 + header->dict16 != 0;
     }
-    default: return Codes::none;
+    default: return false;
   }
 }
+
+// Whether columns may have codes. Where none has, the code for them would only take registers.
+enum class Codes { none, maybe };
 
 // Adds a column of a slice times x to the sums of so many lanes from one on.
 template <Codes codes, int count, Value V, class Factors>
