@@ -311,12 +311,13 @@ template <int height, Value V>
       const Slice<V> slice = slice_of(matrix, height, first);
       const auto* columns = as<std::int32_t>(matrix.codes + matrix.code_offsets[first / height]);
       const auto* data = at_bytes<std::uint32_t>(matrix.data, matrix.data_offsets[first / height]);
+      const Offset groups = slice.width / 4;
       for (Offset lane = 0; lane < slice.rows; lane += lanes) {
         const V* x = vectors.x + first + lane;
         const std::int32_t* offsets = columns;
         const std::uint32_t* words = data + lane;
         Lanes<V, lanes> sums;
-        for (Offset group = 0; group < slice.width / 4; ++group, offsets += 4, words += height) {
+        for (Offset group = 0; group < groups; ++group, offsets += 4, words += height) {
           prefetch_ahead<lanes * 4>(words);
           add_coded_columns<4>(table, words, x, offsets, sums);
         }

@@ -27,7 +27,7 @@
 namespace strata::cpu::STRATA_CPU_LEVEL {
 
 // A register of `bytes` from its blocks of 16 bytes. Written out where it takes more than one:
-// compilers put them together in memory.
+// compilers put them together in memory. (Masked as in lanes.hpp.)
 template <int bytes, class Block>
 STRATA_INLINE inline auto joined(const Block* blocks) {
   if constexpr (bytes == 16) {
@@ -40,8 +40,8 @@ STRATA_INLINE inline auto joined(const Block* blocks) {
 #ifdef __AVX512F__
   } else {
     static_assert(bytes == 64);
-    return _mm512_inserti64x4(_mm512_castsi256_si512(joined<32>(blocks)), joined<32>(blocks + 2),
-                              1);
+    return _mm512_maskz_inserti64x4(0xff, _mm512_castsi256_si512(joined<32>(blocks)),
+                                    joined<32>(blocks + 2), 1);
 #endif
   }
 }
@@ -145,8 +145,8 @@ class PairTable {
     for (int b = 0; b < lanes / kPerBlock; ++b) {
       const auto pair = [&](int p) STRATA_INLINE {
         const int number = b * kPerBlock / 2 + p;
-        const std::uint64_t beside = column % 2 == 0 ? codes.even[number] : codes.odd[number];
-        return pairs_ + 2 * static_cast<std::uint16_t>(beside >> (column / 2 * 16));
+        const std::uint64_t both = column % 2 == 0 ? codes.even[number] : codes.odd[number];
+        return pairs_ + 2 * (both >> (column / 2 * 16) & kPairMask);
       };
       if constexpr (kPerBlock == 2) {
         __builtin_memcpy(&blocks[b], pair(0), sizeof(Block));
@@ -161,6 +161,8 @@ class PairTable {
   }
 
  private:
+  static constexpr std::uint64_t kPairMask = kMostValues * kMostValues - 1;
+
   STRATA_INLINE static std::uint64_t beside(std::uint64_t pair) {
     const std::uint64_t codes = pair & 0x001f'001f'001f'001fu;
     return codes | codes >> 27;
@@ -250,9 +252,12 @@ class CodeTables {
   template <int lanes, class Body>
   STRATA_INLINE void with_fastest(const Body& body) const {
     if constexpr (!is_complex<V> && lanes % kFewLanes == 0) {
-      if (kind_ == Kind::few) return body(few_);
 #ifdef __AVX512F__
-      if (kind_ == Kind::few_and_one) return body(few_and_one_);
+      // Copies, which stay in registers.
+      if (kind_ == Kind::few) return body(Few(few_));
+      if (kind_ == Kind::few_and_one) return body(FewAndOne(few_and_one_));
+#else
+      if (kind_ == Kind::few) return body(few_);
 #endif
     }
     body(SingleTable<V, 8>(numbers_));

@@ -222,7 +222,8 @@ class Lanes {
       }
     }
 #endif
-    Register numbers;
+    Register numbers{};
+    STRATA_UNROLL
     for (int lane = 0; lane < kPerRegister; ++lane) numbers[lane] = from[indices[lane]];
     return numbers;
   }
@@ -415,7 +416,8 @@ class Lanes<std::complex<R>, size> {
       __builtin_memcpy(&number, from + indices[0], sizeof number);
       return number;
     } else if constexpr (sizeof(V) == 8) {
-      WholeNumbers numbers;
+      WholeNumbers numbers{};
+      STRATA_UNROLL
       for (int n = 0; n < kPerRegister / 2; ++n) {
         WholeNumber number;
         __builtin_memcpy(&number, from + indices[n], sizeof number);
@@ -423,7 +425,8 @@ class Lanes<std::complex<R>, size> {
       }
       return (Register)numbers;
     } else {
-      Register numbers;
+      Register numbers{};
+      STRATA_UNROLL
       for (int n = 0; n < kPerRegister / 2; ++n) {
         const Complex<R> number = STRATA_CPU_LEVEL::loaded(from + indices[n]);
         numbers[2 * n] = number.real;
