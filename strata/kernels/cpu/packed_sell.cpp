@@ -1,5 +1,7 @@
 #include "strata/formats/packed_sell.hpp"
 
+#include <type_traits>
+
 #include "strata/base/instantiate.hpp"
 #include "strata/kernels/cpu/internal/level_functions.hpp"
 #include "strata/kernels/cpu/internal/slice.hpp"
@@ -254,29 +256,38 @@ template <Value V>
 template <int height, Value V>
 inline constexpr int kLanes = height < kSums<V> ? height : kSums<V>;
 
-template <int lanes, Codes codes, Value V, class Columns>
+template <int lanes, Value V, class Table, class Columns>
 STRATA_INLINE inline void step_columns(const PackedSellView<V>& matrix, const Step<V>& step,
                                        const StepVectors<V>& vectors, const Slice<V>& slice,
-                                       const Columns& columns) {
+                                       const Table& table, const Columns& columns) {
   const EncodedValues<V> values = values_of(matrix, slice);
   const ColumnPlaces<V> places = places_of(values);
   for (Offset lane = 0; lane < slice.rows; lane += lanes) {
     Lanes<V, lanes> sums;
     for (Offset entry = 0; entry < slice.width; ++entry) {
-      add_column<codes>(values, places, column_of(values, entry), lane,
-                        columns.template factors<lanes>(vectors.x, entry, lane), sums);
+      add_column(values, places, table, column_of(values, entry), lane,
+                 columns.template factors<lanes>(vectors.x, entry, lane), sums);
     }
     Lanes<V, lanes> results = sums;
     finish_slice(step, vectors, slice, Rows<V>{matrix}, results, lane);
   }
 }
 
-// Out of line, each kind with the registers to itself.
+// Out of line, each kind with the registers to itself. Where x is gathered, faster look-ups would
+// gain little.
 template <int height, Value V, class Columns>
 [[gnu::noinline]] void step_other(const PackedSellView<V>& matrix, const Step<V>& step,
                                   const StepVectors<V>& vectors, const Slice<V>& slice,
-                                  const Columns& columns) {
-  step_columns<kLanes<height, V>, Codes::maybe>(matrix, step, vectors, slice, columns);
+                                  const CodeTables<V>& tables, const Columns& columns) {
+  constexpr int lanes = kLanes<height, V>;
+  const auto with_table = [&](const auto& table) STRATA_INLINE {
+    step_columns<lanes>(matrix, step, vectors, slice, table, columns);
+  };
+  if constexpr (std::is_same_v<Columns, DiaColumns>) {
+    tables.template with_fastest<lanes>(with_table);
+  } else {
+    with_table(SingleTable<V, 8>(matrix.table));
+  }
 }
 
 template <int height, Value V>
@@ -285,8 +296,8 @@ template <int height, Value V>
   for (Offset first = begin; first < end; first += height) {
     const Slice<V> slice = slice_of(matrix, height, first);
     const auto* offsets = as<std::int32_t>(matrix.codes + matrix.code_offsets[first / height]);
-    step_columns<kLanes<height, V>, Codes::none>(matrix, step, vectors, slice,
-                                                 DiaColumns{offsets, first});
+    step_columns<kLanes<height, V>>(matrix, step, vectors, slice, NoTable{},
+                                    DiaColumns{offsets, first});
   }
 }
 
@@ -360,7 +371,7 @@ void step_lanes(const PackedSellView<V>& matrix, const Step<V>& step, const Step
       step_coded<height>(matrix, step, vectors, tables, first, next);
     } else {
       with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
-        step_other<height>(matrix, step, vectors, slice, columns);
+        step_other<height>(matrix, step, vectors, slice, tables, columns);
       });
     }
     first = next;

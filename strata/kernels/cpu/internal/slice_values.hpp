@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "strata/base/types.hpp"
 #include "strata/formats/value_encoding.hpp"
@@ -108,19 +109,19 @@ STRATA_INLINE inline bool has_codes(const EncodedValues<V>& values) {
   }
 }
 
-// Whether columns may have codes. Where none has, the code for them would only take registers.
-enum class Codes { none, maybe };
+// In place of a table where no column has codes: the code for them would only take registers.
+struct NoTable {};
 
-// Adds a column of a slice times x to the sums of so many lanes from one on.
-template <Codes codes, int count, Value V, class Factors>
+// Adds a column of a slice times x to the sums of so many lanes from one on. The table is that of
+// codes with 8 bits.
+template <int count, Value V, class Table, class Factors>
 STRATA_INLINE inline void add_column(const EncodedValues<V>& values, const ColumnPlaces<V>& places,
-                                     ColumnOf column, Offset first_lane, const Factors& x,
-                                     Lanes<V, count>& sums) {
+                                     const Table& table, ColumnOf column, Offset first_lane,
+                                     const Factors& x, Lanes<V, count>& sums) {
   const Offset number = column.number;
-  if constexpr (codes == Codes::maybe) {
+  if constexpr (!std::is_same_v<Table, NoTable>) {
     if (column.encoding == ValueEncoding::dict8) {
-      sums.add_coded(SingleTable<V, 8>(values.table),
-                     places.dict8 + number / 4 * values.height + first_lane,
+      sums.add_coded(table, places.dict8 + number / 4 * values.height + first_lane,
                      static_cast<int>(number % 4), x);
       return;
     }
