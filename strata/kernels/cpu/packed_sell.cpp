@@ -133,7 +133,7 @@ struct Rows {
       for (Offset entry = 0; entry < slice.width; ++entry) {
         if (!is_entry(first + entry * slice.height)) continue;
         const V* from = x + columns.at(entry, lane) * count;
-        const Number<V> value = value_at(values, places, entry, lane);
+        const Number<V> value = value_at(values, places, column_of(values, entry), lane);
         STRATA_KEEP_LOOP
         for (int v = 0; v < count; ++v) sums[v] = multiply_add(value, loaded(from + v), sums[v]);
       }
@@ -378,19 +378,52 @@ void step_lanes(const PackedSellView<V>& matrix, const Step<V>& step, const Step
   }
 }
 
-// Several vectors.
-template <int count, Value V, class Columns>
-void step_encoded_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
-                          const StepVectors<V>& vectors, const Slice<V>& slice,
-                          const Columns& columns) {
+// The values of a slice as full ones, column by column.
+template <Value V>
+[[gnu::noinline]] void decode(const PackedSellView<V>& matrix, const Slice<V>& slice, V* decoded) {
   const EncodedValues<V> values = values_of(matrix, slice);
   const ColumnPlaces<V> places = places_of(values);
+  for (Offset entry = 0; entry < slice.width; ++entry, decoded += slice.height) {
+    const Offset number = column_of(values, entry).number;
+    const auto fill = [&](ValueEncoding encoding) STRATA_INLINE {
+      for (Offset lane = 0; lane < slice.height; ++lane) {
+        store(decoded + lane, value_at(values, places, {encoding, number}, lane));
+      }
+    };
+    switch (column_of(values, entry).encoding) {
+      case ValueEncoding::constant: fill(ValueEncoding::constant); break;
+      case ValueEncoding::masked: fill(ValueEncoding::masked); break;
+      case ValueEncoding::dict8: fill(ValueEncoding::dict8); break;
+      case ValueEncoding::dict16: fill(ValueEncoding::dict16); break;
+      default: fill(ValueEncoding::full); break;
+    }
+  }
+}
+
+// Several vectors, row by row. Slices up to this size are decoded at once, which takes less time
+// than value by value, but for masks.
+inline constexpr Offset kDecodedBytes = 16384;
+
+template <int count, Value V, class Columns>
+void step_encoded_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
+                          const StepVectors<V>& vectors, Slice<V> slice, const Columns& columns) {
   const Rows<V> rows{matrix};
+  const EncodedValues<V> values = values_of(matrix, slice);
+  if (values.encoding != ValueEncoding::masked &&
+      slice.width * slice.height * Offset{sizeof(V)} <= kDecodedBytes) {
+    alignas(64) std::byte decoded[kDecodedBytes];
+    V* numbers = reinterpret_cast<V*>(decoded);
+    decode(matrix, slice, numbers);
+    slice.values = numbers;
+    step_slice_rowwise<count>(step, vectors, slice, columns, rows);
+    return;
+  }
+  const ColumnPlaces<V> places = places_of(values);
   for (Offset lane = 0; lane < slice.rows; ++lane) {
     Number<V> sums[count] = {};
     for (Offset entry = 0; entry < slice.width; ++entry) {
       const V* from = vectors.x + columns.at(entry, lane) * count;
-      const Number<V> value = value_at(values, places, entry, lane);
+      const Number<V> value = value_at(values, places, column_of(values, entry), lane);
       for (int v = 0; v < count; ++v) sums[v] = multiply_add(value, loaded(from + v), sums[v]);
     }
     finish_row_of_slice(step, vectors, slice, rows, lane, sums);

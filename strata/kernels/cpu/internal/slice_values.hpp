@@ -75,9 +75,9 @@ template <Value V>
 
 // One value.
 template <Value V>
-inline Number<V> value_at(const EncodedValues<V>& values, const ColumnPlaces<V>& places,
-                          Offset entry, Offset lane) {
-  const ColumnOf column = column_of(values, entry);
+STRATA_INLINE inline Number<V> value_at(const EncodedValues<V>& values,
+                                        const ColumnPlaces<V>& places, ColumnOf column,
+                                        Offset lane) {
   const Offset number = column.number;
   switch (column.encoding) {
     case ValueEncoding::constant: return loaded(places.constants + number);
