@@ -11,7 +11,7 @@ namespace strata::cpu {
 // of AVX-512, and a look-up for two values at a time elsewhere: with four doubles per register that
 // still pays. With 16 bytes per register it does for doubles (1.3 times full values on a Neoverse
 // V1) but not for floats (0.8 times). Larger tables take a look-up per value, which is about as
-// slow as memory (0.97 times).
+// slow as memory (0.93 to 1.0 times).
 constexpr StoredValues cheap_values(Level level) {
   return level == Level::baseline ? StoredValues::constants : StoredValues::few;
 }
