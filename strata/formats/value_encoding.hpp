@@ -48,8 +48,8 @@ constexpr std::string_view name_of(ValueEncoding encoding) {
   return names[static_cast<std::size_t>(encoding)];
 }
 
-// Of the tables of StoredValues::few.
-inline constexpr Offset kFewValues = 16;
+// Of the tables of StoredValues::few: 16 values, and the zero that every table has for holes.
+inline constexpr Offset kFewValues = 17;
 
 // Which value encodings a conversion may use besides `full`, which fits every slice. Constants come
 // with masks, and mixed slices follow from the others.

@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "strata/base/error.hpp"
+#include "strata/base/random.hpp"
 #include "strata/kernels/cpu/levels.hpp"
 #include "strata/kernels/cpu/step.hpp"
 #include "tests/support/matrices.hpp"
@@ -148,16 +151,90 @@ TYPED_TEST(CpuBits, DoNotDependOnTheEncodingOfTheValues) {
         for (const Offset height : {4, 8, 16, 32}) {
           SCOPED_TRACE(testing::Message() << name << ", " << cpu::name_of(level) << ", C = "
                                           << height << ", repeats " << static_cast<int>(repeats));
-          const auto full = PackedSell<V, I>::from_csr(
-              csr, {.slice_height = height, .max_fill = 1e9, .values = AllowedValues::of(StoredValues::full)});
+          const auto full =
+              PackedSell<V, I>::from_csr(csr, {.slice_height = height,
+                                               .max_fill = 1e9,
+                                               .values = AllowedValues::of(StoredValues::full)});
           for (const AllowedValues& allowed : test::kAllowedValues) {
             const auto packed = PackedSell<V, I>::from_csr(
                 csr, {.slice_height = height, .max_fill = 1e9, .values = allowed});
-            for (const int count : {1, 3}) {
+            for (const int count : {1, 2, 3, 8}) {
               EXPECT_TRUE(
                   test::same_results(step_of_first(packed, count), step_of_first(full, count)))
                   << count << " vectors, set " << &allowed - test::kAllowedValues;
             }
+          }
+        }
+      }
+    }
+  }
+}
+
+// A band with holes whose entries are drawn from so many values, enough of them for every table of
+// few values to be worth its filling.
+template <Value V, Index I>
+Csr<V, I> band_of_values(std::size_t distinct) {
+  constexpr I kRows = 4200;
+  const Random random(distinct);
+  std::vector<V> values = test::random_vector<V>(static_cast<Offset>(distinct), 5);
+  if (distinct > 4) {
+    values[1] = V(-0.0);
+    values[3] = std::numeric_limits<decltype(std::abs(V{}))>::denorm_min();
+  }
+  test::Entries<V, I> band(kRows, kRows, 6);
+  for (I row = 0; row < kRows; ++row) {
+    for (const I offset : {-64, -1, 0, 1, 2, 63, 64}) {
+      const auto draw =
+          static_cast<std::uint64_t>(row) * 256 + static_cast<std::uint64_t>(offset + 64);
+      const I column = row + offset;
+      if (column < 0 || column >= kRows || random.below(draw, 64) == 0) continue;
+      band.add(row, column, values[random.below(draw + (std::uint64_t{1} << 40), distinct)]);
+    }
+  }
+  return band.coo().to_csr();
+}
+
+// All results of a step on vectors with NaN, infinities, both zeros and small numbers in them.
+template <class Matrix>
+auto step_of_special(const Matrix& matrix, int count, bool three_terms) {
+  using V = typename Matrix::value_type;
+  using Real = decltype(std::abs(V{}));
+  std::vector<V> x = test::random_vector<V>(Offset{matrix.cols()} * count, 1);
+  const Random random(3);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const std::uint64_t draw = random.below(i, 500);
+    if (draw < 7) x[i] = test::special_value<V>(draw);
+    if (draw >= 400) x[i] *= std::numeric_limits<Real>::min();
+  }
+  const std::vector<V> previous = test::random_vector<V>(Offset{matrix.rows()} * count, 2);
+  const V factor = three_terms ? test::random_vector<V>(1, 3)[0] : V{};
+  std::vector<V> out(previous.size());
+  cpu::step(matrix, {.alpha = three_terms ? factor : V{1}, .shift = factor, .beta = factor},
+            {x.data(), previous.data(), out.data(), count}, matrix.all_rows());
+  return out;
+}
+
+TYPED_TEST(CpuBits, DoNotDependOnTheNumberOfDistinctValues) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  for (const std::size_t distinct : {1, 2, 15, 16, 17, 31, 32, 33, 256, 257}) {
+    const Csr<V, I> csr = band_of_values<V, I>(distinct);
+    for (const Offset height : {4, 8, 16, 32}) {
+      const auto stored = [&](const AllowedValues& allowed) {
+        return PackedSell<V, I>::from_csr(csr, {.slice_height = height, .values = allowed});
+      };
+      const auto full = stored(AllowedValues::of(StoredValues::full));
+      const PackedSell<V, I> encoded[] = {stored({}), stored({.constant = false}),
+                                          stored(AllowedValues::of(StoredValues::few))};
+      for (const Level level : cpu::available_levels()) {
+        const cpu::LevelScope scope(level);
+        for (const auto& [count, three_terms] :
+             {std::pair(1, false), {1, true}, {1 + static_cast<int>(distinct % 8), true}}) {
+          const std::vector<V> expected = step_of_special(full, count, three_terms);
+          for (const auto& packed : encoded) {
+            EXPECT_TRUE(test::same_results(step_of_special(packed, count, three_terms), expected))
+                << distinct << " values, C = " << height << ", " << cpu::name_of(level) << ", "
+                << count << " vectors, set " << &packed - encoded;
           }
         }
       }

@@ -1,5 +1,7 @@
 #include "strata/formats/packed_sell.hpp"
 
+#include <type_traits>
+
 #include "strata/base/instantiate.hpp"
 #include "strata/kernels/cpu/internal/level_functions.hpp"
 #include "strata/kernels/cpu/internal/slice.hpp"
@@ -20,13 +22,9 @@ struct DiaColumns {
   Offset first_slot;
 
   Offset at(Offset entry, Offset lane) const { return first_slot + lane + offsets[entry]; }
-  template <int height, Value V>
-  void take(const V* x, Offset entry, Lanes<V, height>& lanes) const {
-    lanes.load(x + first_slot + offsets[entry]);
-  }
-  template <int count, Value V>
-  void take_from(const V* x, Offset entry, Offset lane, Lanes<V, count>& lanes) const {
-    lanes.load(x + first_slot + lane + offsets[entry]);
+  template <int lanes, Value V>
+  STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
+    return typename Lanes<V, lanes>::Direct{x + first_slot + lane + offsets[entry]};
   }
 };
 
@@ -40,13 +38,10 @@ struct DeltaColumns {
   Offset at(Offset entry, Offset lane) const {
     return first_slot + bases[entry] + deltas[entry * height + lane];
   }
-  template <int height_, Value V>
-  void take(const V* x, Offset entry, Lanes<V, height_>& lanes) const {
-    lanes.gather(x + first_slot + bases[entry], deltas + entry * height_);
-  }
-  template <int count, Value V>
-  void take_from(const V* x, Offset entry, Offset lane, Lanes<V, count>& lanes) const {
-    lanes.gather(x + first_slot + bases[entry], deltas + entry * height + lane);
+  template <int lanes, Value V>
+  STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
+    return typename Lanes<V, lanes>::template Gathered<Delta>{x + first_slot + bases[entry],
+                                                              deltas + entry * height + lane};
   }
 };
 
@@ -102,6 +97,17 @@ template <Value V>
           matrix.table};
 }
 
+// The slice whose first slot is given. Its values are full ones, if they are.
+template <Value V>
+STRATA_INLINE inline Slice<V> slice_of(const PackedSellView<V>& matrix, Offset height,
+                                       Offset first) {
+  const Offset number = first / height;
+  const Offset entries = matrix.entry_offsets[number + 1] - matrix.entry_offsets[number];
+  const Offset left = matrix.rows - first;
+  return {at_bytes<V>(matrix.data, matrix.data_offsets[number]), entries / height, height, first,
+          left < height ? left : height};
+}
+
 template <Value V>
 struct Rows {
   const PackedSellView<V>& matrix;
@@ -113,16 +119,21 @@ struct Rows {
     if (matrix.row_of_slot.narrow != nullptr) return matrix.row_of_slot.narrow[slot];
     return matrix.row_of_slot.wide != nullptr ? matrix.row_of_slot.wide[slot] : slot;
   }
-  [[gnu::noinline]] void sum_entries(const Slice<V>& slice, Offset lane, const V* x, int count,
+  // The lane may be one of a slice behind the given one.
+  [[gnu::noinline]] void sum_entries(const Slice<V>& run, Offset lane, const V* x, int count,
                                      Number<V>* sums) const {
+    const Slice<V> slice =
+        slice_of(matrix, run.height, run.first_slot + lane / run.height * run.height);
+    lane %= slice.height;
     const Offset first = matrix.entry_offsets[slice.first_slot / slice.height] + lane;
     const EncodedValues<V> values = values_of(matrix, slice);
+    const ColumnPlaces<V> places = places_of(values);
     for (int v = 0; v < count; ++v) sums[v] = {};
     with_columns(matrix, slice, [&](const auto& columns) {
       for (Offset entry = 0; entry < slice.width; ++entry) {
         if (!is_entry(first + entry * slice.height)) continue;
         const V* from = x + columns.at(entry, lane) * count;
-        const Number<V> value = value_at(values, entry, lane);
+        const Number<V> value = value_at(values, places, column_of(values, entry), lane);
         STRATA_KEEP_LOOP
         for (int v = 0; v < count; ++v) sums[v] = multiply_add(value, loaded(from + v), sums[v]);
       }
@@ -135,79 +146,284 @@ struct Rows {
   }
 };
 
-// body(slice) for each slice of the rows. Its values are full ones, if they are.
-template <Value V, class Body>
-[[gnu::always_inline]] inline void for_each_slice(const PackedSellView<V>& matrix, Offset height,
-                                                  Offset begin, Offset end, const Body& body) {
-  for (Offset first = begin; first < end; first += height) {
-    const Offset number = first / height;
-    const Offset entries = matrix.entry_offsets[number + 1] - matrix.entry_offsets[number];
-    const Offset left = matrix.rows - first;
-    body(Slice<V>{at_bytes<V>(matrix.data, matrix.data_offsets[number]), entries / height, height,
-                  first, left < height ? left : height});
+// Sums are in so many registers at a time. Fewer would wait for each other, more would not leave
+// room for x and the values.
+#ifdef __aarch64__
+inline constexpr int kSumRegisters = 16;
+#else
+inline constexpr int kSumRegisters = 8;
+#endif
+template <Value V>
+inline constexpr int kSums = kSumRegisters * kRegisterBytes / static_cast<int>(sizeof(V));
+
+// What a slice is to the kernels. All but the first and the last have columns of the kind `dia`.
+enum class Kind {
+  full,
+  constant,  // Σ constant[j] · x[slot + offset[j]] in every slot
+  plain,     // any columns but those with codes
+  coded,     // codes of 8 bits
+  other,
+};
+
+template <Value V>
+STRATA_INLINE inline Kind kind_of(const PackedSellView<V>& matrix, const Slice<V>& slice) {
+  const Offset number = slice.first_slot / slice.height;
+  const ValueEncoding encoding = matrix.value_encodings[number];
+  if (encoding == ValueEncoding::full) return Kind::full;
+  if (matrix.encodings[number] != SliceEncoding::dia) return Kind::other;
+  switch (encoding) {
+    case ValueEncoding::constant: return Kind::constant;
+    case ValueEncoding::masked: return Kind::plain;
+    case ValueEncoding::dict8: return Kind::coded;
+    case ValueEncoding::mixed:
+      return has_codes(values_of(matrix, slice)) ? Kind::other : Kind::plain;
+    default: return Kind::other;
   }
 }
 
-// Encoded values come from few registers, so that more than some for the sums would only be in the
-// way: so many lanes at a time.
-template <Value V>
-inline constexpr int kLanesAtATime = 8 * kRegisterBytes / static_cast<int>(sizeof(Real<V>));
+// Behind the slices of a kind that follow each other, the first of which is given.
+template <int height, Value V>
+STRATA_INLINE inline Offset end_of_kind(const PackedSellView<V>& matrix, Kind kind, Offset first,
+                                        Offset end) {
+  do {
+    first += height;
+  } while (first < end && kind_of(matrix, slice_of(matrix, height, first)) == kind);
+  return first;
+}
 
-template <int height, Value V, class Columns, class ColumnOfEntry>
-[[gnu::always_inline]] inline void step_encoded(const PackedSellView<V>& matrix,
-                                                const Step<V>& step, const StepVectors<V>& vectors,
-                                                const Slice<V>& slice,
-                                                const EncodedValues<V>& values,
-                                                const Columns& columns,
-                                                const ColumnOfEntry& column_of_entry) {
-  constexpr int kLanes = height < kLanesAtATime<V> ? height : kLanesAtATime<V>;
-  const ColumnPlaces<V> places = places_of(values);
-  for (Offset lane = 0; lane < slice.rows; lane += kLanes) {
-    Lanes<V, kLanes> sums;
-    for (Offset entry = 0; entry < slice.width; ++entry) {
-      Lanes<V, kLanes> factors;
-      columns.template take_from<kLanes>(vectors.x, entry, lane, factors);
-      add_column(values, places, column_of_entry(entry), lane, factors, sums);
+// Slices one after another that have the same description of this kind: as one slice, and how many
+// slots it has.
+template <Value V>
+struct ConstantRun {
+  Slice<V> slice;
+  Offset slots;
+  const std::int32_t* offsets;
+  const V* constants;
+};
+
+// From this slice on, up to row `end`.
+template <Value V>
+STRATA_INLINE inline ConstantRun<V> constant_run(const PackedSellView<V>& matrix, Slice<V> slice,
+                                                 Offset end) {
+  const Offset number = slice.first_slot / slice.height;
+  const Offset* codes = matrix.code_offsets + number;
+  const Offset* entries = matrix.entry_offsets + number;
+  Offset slots = slice.height;
+  for (Offset next = 1; slice.first_slot + slots < end; ++next) {
+    const bool equal = codes[next] == codes[0] &&
+                       entries[next + 1] - entries[next] == entries[1] - entries[0] &&
+                       matrix.encodings[number + next] == SliceEncoding::dia &&
+                       matrix.value_encodings[number + next] == ValueEncoding::constant;
+    if (!equal) break;
+    slots += slice.height;
+  }
+  const Offset left = matrix.rows - slice.first_slot;
+  slice.rows = left < slots ? left : slots;
+  return {slice, slots, as<std::int32_t>(matrix.codes + codes[0]),
+          at_bytes<V>(values_of(matrix, slice).block, 0)};
+}
+
+// Elements of interleaved vectors are multiplied and added alike whatever their number. So such a
+// run is a run of elements, taken so many at a time.
+template <int lanes, Value V>
+STRATA_INLINE inline void step_elements(const PackedSellView<V>& matrix, const Step<V>& step,
+                                        const StepVectors<V>& vectors, const ConstantRun<V>& run,
+                                        Offset first) {
+  using Direct = typename Lanes<V, lanes>::Direct;
+  const Offset count = vectors.count;
+  const V* x = vectors.x + run.slice.first_slot * count;
+  for (; first + lanes <= run.slots * count; first += lanes) {
+    Lanes<V, lanes> sums;
+    for (Offset entry = 0; entry < run.slice.width; ++entry) {
+      sums.add_scaled(loaded(run.constants + entry),
+                      Direct{x + first + run.offsets[entry] * count});
     }
     // A copy, so that the sums themselves have no address and stay in registers.
-    Lanes<V, kLanes> results = sums;
+    Lanes<V, lanes> results = sums;
+    finish_slice<Padding::none>(step, vectors, run.slice, Rows<V>{matrix}, results, first);
+  }
+  // Slots are a multiple of 4.
+  if constexpr (lanes > 4) step_elements<lanes / 2>(matrix, step, vectors, run, first);
+}
+
+template <Value V>
+[[gnu::noinline]] void step_constant(const PackedSellView<V>& matrix, const Step<V>& step,
+                                     const StepVectors<V>& vectors, const ConstantRun<V>& run) {
+  step_elements<kSums<V>>(matrix, step, vectors, run, 0);
+}
+
+// One vector, so many lanes of a slice at a time.
+template <int height, Value V>
+inline constexpr int kLanes = height < kSums<V> ? height : kSums<V>;
+
+template <int lanes, Value V, class Table, class Columns>
+STRATA_INLINE inline void step_columns(const PackedSellView<V>& matrix, const Step<V>& step,
+                                       const StepVectors<V>& vectors, const Slice<V>& slice,
+                                       const Table& table, const Columns& columns) {
+  const EncodedValues<V> values = values_of(matrix, slice);
+  const ColumnPlaces<V> places = places_of(values);
+  for (Offset lane = 0; lane < slice.rows; lane += lanes) {
+    Lanes<V, lanes> sums;
+    for (Offset entry = 0; entry < slice.width; ++entry) {
+      add_column(values, places, table, column_of(values, entry), lane,
+                 columns.template factors<lanes>(vectors.x, entry, lane), sums);
+    }
+    Lanes<V, lanes> results = sums;
     finish_slice(step, vectors, slice, Rows<V>{matrix}, results, lane);
   }
+}
+
+// Out of line, each kind with the registers to itself. Where x is gathered, faster look-ups would
+// gain little.
+template <int height, Value V, class Columns>
+[[gnu::noinline]] void step_other(const PackedSellView<V>& matrix, const Step<V>& step,
+                                  const StepVectors<V>& vectors, const Slice<V>& slice,
+                                  const CodeTables<V>& tables, const Columns& columns) {
+  constexpr int lanes = kLanes<height, V>;
+  const auto with_table = [&](const auto& table) STRATA_INLINE {
+    step_columns<lanes>(matrix, step, vectors, slice, table, columns);
+  };
+  if constexpr (std::is_same_v<Columns, DiaColumns>) {
+    tables.template with_fastest<lanes>(with_table);
+  } else {
+    with_table(SingleTable<V, 8>(matrix.table));
+  }
+}
+
+template <int height, Value V>
+[[gnu::noinline]] void step_plain(const PackedSellView<V>& matrix, const Step<V>& step,
+                                  const StepVectors<V>& vectors, Offset begin, Offset end) {
+  for (Offset first = begin; first < end; first += height) {
+    const Slice<V> slice = slice_of(matrix, height, first);
+    const auto* offsets = as<std::int32_t>(matrix.codes + matrix.code_offsets[first / height]);
+    step_columns<kLanes<height, V>>(matrix, step, vectors, slice, NoTable{},
+                                    DiaColumns{offsets, first});
+  }
+}
+
+// So many columns, the codes of which are in the same words.
+template <int columns, int lanes, Value V, class Table>
+STRATA_INLINE inline void add_coded_columns(const Table& table, const std::uint32_t* words,
+                                            const V* x, const std::int32_t* offsets,
+                                            Lanes<V, lanes>& sums) {
+  typename Lanes<V, lanes>::Direct factors[columns];
+  STRATA_UNROLL
+  for (int column = 0; column < columns; ++column) factors[column] = {x + offsets[column]};
+  sums.add_coded(table, words, factors);
+}
+
+template <int height, Value V>
+[[gnu::noinline]] void step_coded(const PackedSellView<V>& matrix, const Step<V>& step,
+                                  const StepVectors<V>& vectors, const CodeTables<V>& tables,
+                                  Offset begin, Offset end) {
+  constexpr int lanes = kLanes<height, V>;
+  tables.template with_fastest<lanes>([&](const auto& table) STRATA_INLINE {
+    for (Offset first = begin; first < end; first += height) {
+      const Slice<V> slice = slice_of(matrix, height, first);
+      const auto* columns = as<std::int32_t>(matrix.codes + matrix.code_offsets[first / height]);
+      const auto* data = at_bytes<std::uint32_t>(matrix.data, matrix.data_offsets[first / height]);
+      const Offset groups = slice.width / 4;
+      for (Offset lane = 0; lane < slice.rows; lane += lanes) {
+        const V* x = vectors.x + first + lane;
+        const std::int32_t* offsets = columns;
+        const std::uint32_t* words = data + lane;
+        Lanes<V, lanes> sums;
+        for (Offset group = 0; group < groups; ++group, offsets += 4, words += height) {
+          prefetch_ahead<lanes * 4>(words);
+          add_coded_columns<4>(table, words, x, offsets, sums);
+        }
+        switch (slice.width % 4) {
+          case 1: add_coded_columns<1>(table, words, x, offsets, sums); break;
+          case 2: add_coded_columns<2>(table, words, x, offsets, sums); break;
+          case 3: add_coded_columns<3>(table, words, x, offsets, sums); break;
+          default: break;
+        }
+        Lanes<V, lanes> results = sums;
+        finish_slice(step, vectors, slice, Rows<V>{matrix}, results, lane);
+      }
+    }
+  });
 }
 
 template <int height, Value V>
 void step_lanes(const PackedSellView<V>& matrix, const Step<V>& step, const StepVectors<V>& vectors,
                 Offset begin, Offset end) {
-  for_each_slice(matrix, height, begin, end, [&](const Slice<V>& slice) STRATA_INLINE {
-    const EncodedValues<V> values = values_of(matrix, slice);
-    if (values.encoding != ValueEncoding::full) {
+  const CodeTables<V> tables(matrix.table, matrix.table_size, end - begin);
+  for (Offset first = begin; first < end;) {
+    const Slice<V> slice = slice_of(matrix, height, first);
+    const Kind kind = kind_of(matrix, slice);
+    Offset next = first + height;
+    if (kind == Kind::full) {
+      Lanes<V, height> sums;
       with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
-        with_encoding(values, [&](const auto& column_of_entry) STRATA_INLINE {
-          step_encoded<height>(matrix, step, vectors, slice, values, columns, column_of_entry);
-        });
+        multiply(slice, columns, vectors.x, sums);
       });
-      return;
+      finish_slice(step, vectors, slice, Rows<V>{matrix}, sums);
+    } else if (kind == Kind::constant) {
+      const ConstantRun<V> run = constant_run(matrix, slice, end);
+      step_constant(matrix, step, vectors, run);
+      next = first + run.slots;
+    } else if (kind == Kind::plain) {
+      next = end_of_kind<height>(matrix, kind, first, end);
+      step_plain<height>(matrix, step, vectors, first, next);
+    } else if (kind == Kind::coded) {
+      next = end_of_kind<height>(matrix, kind, first, end);
+      step_coded<height>(matrix, step, vectors, tables, first, next);
+    } else {
+      with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
+        step_other<height>(matrix, step, vectors, slice, tables, columns);
+      });
     }
-    Lanes<V, height> sums;
-    with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
-      multiply(slice, columns, vectors.x, sums);
-    });
-    finish_slice(step, vectors, slice, Rows<V>{matrix}, sums);
-  });
+    first = next;
+  }
 }
 
-// Several vectors.
+// The values of a slice as full ones, column by column.
+template <Value V>
+[[gnu::noinline]] void decode(const PackedSellView<V>& matrix, const Slice<V>& slice, V* decoded) {
+  const EncodedValues<V> values = values_of(matrix, slice);
+  const ColumnPlaces<V> places = places_of(values);
+  for (Offset entry = 0; entry < slice.width; ++entry, decoded += slice.height) {
+    const Offset number = column_of(values, entry).number;
+    const auto fill = [&](ValueEncoding encoding) STRATA_INLINE {
+      for (Offset lane = 0; lane < slice.height; ++lane) {
+        store(decoded + lane, value_at(values, places, {encoding, number}, lane));
+      }
+    };
+    switch (column_of(values, entry).encoding) {
+      case ValueEncoding::constant: fill(ValueEncoding::constant); break;
+      case ValueEncoding::masked: fill(ValueEncoding::masked); break;
+      case ValueEncoding::dict8: fill(ValueEncoding::dict8); break;
+      case ValueEncoding::dict16: fill(ValueEncoding::dict16); break;
+      default: fill(ValueEncoding::full); break;
+    }
+  }
+}
+
+// Several vectors, row by row. Slices up to this size are decoded at once, which takes less time
+// than value by value, but for masks.
+inline constexpr Offset kDecodedBytes = 16384;
+
 template <int count, Value V, class Columns>
 void step_encoded_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
-                          const StepVectors<V>& vectors, const Slice<V>& slice,
-                          const Columns& columns) {
-  const EncodedValues<V> values = values_of(matrix, slice);
+                          const StepVectors<V>& vectors, Slice<V> slice, const Columns& columns) {
   const Rows<V> rows{matrix};
+  const EncodedValues<V> values = values_of(matrix, slice);
+  if (values.encoding != ValueEncoding::masked &&
+      slice.width * slice.height * Offset{sizeof(V)} <= kDecodedBytes) {
+    alignas(64) std::byte decoded[kDecodedBytes];
+    V* numbers = reinterpret_cast<V*>(decoded);
+    decode(matrix, slice, numbers);
+    slice.values = numbers;
+    step_slice_rowwise<count>(step, vectors, slice, columns, rows);
+    return;
+  }
+  const ColumnPlaces<V> places = places_of(values);
   for (Offset lane = 0; lane < slice.rows; ++lane) {
     Number<V> sums[count] = {};
     for (Offset entry = 0; entry < slice.width; ++entry) {
       const V* from = vectors.x + columns.at(entry, lane) * count;
-      const Number<V> value = value_at(values, entry, lane);
+      const Number<V> value = value_at(values, places, column_of(values, entry), lane);
       for (int v = 0; v < count; ++v) sums[v] = multiply_add(value, loaded(from + v), sums[v]);
     }
     finish_row_of_slice(step, vectors, slice, rows, lane, sums);
@@ -217,17 +433,25 @@ void step_encoded_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
 template <int count, Value V>
 void step_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
                   const StepVectors<V>& vectors, Offset begin, Offset end) {
-  for_each_slice(matrix, matrix.slice_height, begin, end, [&](const Slice<V>& slice) {
-    const Offset number = slice.first_slot / slice.height;
-    const bool full = matrix.value_encodings[number] == ValueEncoding::full;
+  const Offset height = matrix.slice_height;
+  for (Offset first = begin; first < end;) {
+    const Slice<V> slice = slice_of(matrix, height, first);
+    const Kind kind = kind_of(matrix, slice);
+    if (kind == Kind::constant) {
+      const ConstantRun<V> run = constant_run(matrix, slice, end);
+      step_constant(matrix, step, vectors, run);
+      first += run.slots;
+      continue;
+    }
     with_columns(matrix, slice, [&](const auto& columns) {
-      if (full) {
+      if (kind == Kind::full) {
         step_slice_rowwise<count>(step, vectors, slice, columns, Rows<V>{matrix});
       } else {
         step_encoded_rowwise<count>(matrix, step, vectors, slice, columns);
       }
     });
-  });
+    first += height;
+  }
 }
 
 }  // namespace

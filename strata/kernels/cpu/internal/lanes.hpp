@@ -23,74 +23,120 @@ inline constexpr int kRegisterBytes = 32;
 inline constexpr int kRegisterBytes = 16;
 #endif
 
+// Compilers move no load across. With many look-ups in a row they would begin with all of them,
+// which leaves no registers for the sums.
+STRATA_INLINE inline void keep_order() {
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
 // Real numbers use the vector types of g++ and clang, which become whatever instructions the target
 // has. Only gathering has none, and gets intrinsics where there are any (masked ones, for g++ takes
 // the others' undefined source for a mistake).
 template <Value V, int size>
 class Lanes {
  public:
-  void load(const V* from) {
-    for (int r = 0; r < kRegisters; ++r) registers_[r] = loaded(from + r * kPerRegister);
-  }
   // One by one: copied as a whole, the registers would be in memory all the time.
-  void store(V* to) const {
+  STRATA_INLINE void store(V* to) const {
+    STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
-      __builtin_memcpy(to + r * kPerRegister, &registers_[r], sizeof(Register));
+      const Register numbers = registers_[r];
+      __builtin_memcpy(to + r * kPerRegister, &numbers, sizeof numbers);
     }
   }
 
-  // Lane i becomes from[indices[i]].
+  // Where the factors x of a product come from: lane i has from[i], or from[indices[i]]. They are
+  // read register by register, for there is no room for all of them beside the sums.
+  struct Direct {
+    const V* from;
+
+    STRATA_INLINE auto operator()(int r) const { return loaded(from + r * kPerRegister); }
+  };
   template <class IndexType>
-  void gather(const V* from, const IndexType* indices) {
-    for (int r = 0; r < kRegisters; ++r) {
-      registers_[r] = gathered(from, indices + r * kPerRegister);
-    }
-  }
+  struct Gathered {
+    const V* from;
+    const IndexType* indices;
 
-  void multiply_add(const V* values, const Lanes& x) {
+    STRATA_INLINE auto operator()(int r) const {
+      return gathered(from, indices + r * kPerRegister);
+    }
+  };
+
+  template <class Factors>
+  STRATA_INLINE void multiply_add(const V* values, const Factors& x) {
+    STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
-      registers_[r] = fused<V>(loaded(values + r * kPerRegister), x.registers_[r], registers_[r]);
+      registers_[r] = fused<V>(loaded(values + r * kPerRegister), x(r), registers_[r]);
     }
   }
-  void add_scaled(V factor, const Lanes& x) {
+  template <class Factors>
+  STRATA_INLINE void add_scaled(V factor, const Factors& x) {
+    STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
-      registers_[r] = fused<V>(broadcast(factor), x.registers_[r], registers_[r]);
+      registers_[r] = fused<V>(broadcast(factor), x(r), registers_[r]);
     }
   }
-  void add_scaled(V factor, const V* from) {
-    for (int r = 0; r < kRegisters; ++r) {
-      registers_[r] = fused<V>(broadcast(factor), loaded(from + r * kPerRegister), registers_[r]);
-    }
-  }
-  // factor · x in the lanes of the mask, 0 · x in the others.
-  void add_masked(V factor, std::uint32_t mask, const Lanes& x) {
-    for (int r = 0; r < kRegisters; ++r) {
-      const Mask bits = lane_bits();
-      const Mask here = (bits & static_cast<MaskElement>(mask >> (r * kPerRegister))) == bits;
-      const auto factors = (Register)((Mask)broadcast(factor) & here);
-      registers_[r] = fused<V>(factors, x.registers_[r], registers_[r]);
-    }
-  }
-  // table[code] · x, where lane i has its code in words[i], from bit `shift` on.
-  template <int bits>
-  void add_coded(const V* table, const std::uint32_t* words, int shift, const Lanes& x) {
-    for (int r = 0; r < kRegisters; ++r) {
-      Register factors;
-      for (int lane = 0; lane < kPerRegister; ++lane) {
-        factors[lane] = table[words[r * kPerRegister + lane] >> shift & ((1u << bits) - 1)];
+  // factor · x in the lanes of the mask, 0 · x in the others. Most masks have few holes, and taking
+  // the factor apart costs more than a branch.
+  template <class Factors>
+  STRATA_INLINE void add_masked(V factor, std::uint32_t mask, const Factors& x) {
+    STRATA_UNROLL
+    for (int begin = 0; begin < kRegisters; begin += kPerGroup) {
+      const std::uint32_t group = mask >> (begin * kPerRegister);
+      if ((group & kGroupMask) == kGroupMask) {
+        STRATA_UNROLL
+        for (int r = begin; r < begin + kPerGroup; ++r) {
+          registers_[r] = fused<V>(broadcast(factor), x(r), registers_[r]);
+        }
+      } else {
+        STRATA_UNROLL
+        for (int r = begin; r < begin + kPerGroup; ++r) {
+          const Register factors = masked(factor, group, r - begin);
+          registers_[r] = fused<V>(factors, x(r), registers_[r]);
+        }
       }
-      registers_[r] = fused<V>(factors, x.registers_[r], registers_[r]);
     }
   }
-  void scale(V factor) {
+  // The value of each lane's code · x, where the code of lane i is number `column` in words[i].
+  template <class Table, class Factors>
+  STRATA_INLINE void add_coded(const Table& table, const std::uint32_t* words, int column,
+                               const Factors& x) {
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      keep_order();
+      const auto codes = table.template codes<kPerRegister>(words + r * kPerRegister);
+      const auto values = (Register)table.template values<kPerRegister>(codes, column);
+      registers_[r] = fused<V>(values, x(r), registers_[r]);
+    }
+  }
+  // The same of columns 0, 1, … one after the other.
+  template <int columns, class Table, class Factors>
+  STRATA_INLINE void add_coded(const Table& table, const std::uint32_t* words,
+                               const Factors (&x)[columns]) {
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      keep_order();
+      const auto codes = table.template codes<kPerRegister>(words + r * kPerRegister);
+      STRATA_UNROLL
+      for (int column = 0; column < columns; ++column) {
+        const auto values = (Register)table.template values<kPerRegister>(codes, column);
+        registers_[r] = fused<V>(values, x[column](r), registers_[r]);
+      }
+    }
+  }
+  STRATA_INLINE void scale(V factor) {
+    STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) registers_[r] *= factor;
   }
 
-  bool all_finite() const {
-    Register zeros{};
-    for (int r = 0; r < kRegisters; ++r) zeros += V{} * registers_[r];
-    const Mask nan = zeros != zeros;
+  // Several sums of zeros, so that they do not wait for each other.
+  STRATA_INLINE bool all_finite() const {
+    Register zeros[4] = {};
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) zeros[r % 4] += V{} * registers_[r];
+    const Register sum = zeros[0] + zeros[1] + (zeros[2] + zeros[3]);
+    const Mask nan = sum != sum;
     MaskElement any = 0;
+    STRATA_UNROLL
     for (int lane = 0; lane < kPerRegister; ++lane) any |= nan[lane];
     return any == 0;
   }
@@ -100,20 +146,28 @@ class Lanes {
   static constexpr int kBytes = kAllBytes < kRegisterBytes ? kAllBytes : kRegisterBytes;
   static constexpr int kPerRegister = kBytes / static_cast<int>(sizeof(V));
   static constexpr int kRegisters = size / kPerRegister;
+  // Registers whose lanes share a look at a mask.
+  static constexpr int kPerGroup = kRegisters < 4 ? 1 : 4 * 16 / kBytes;
+  static constexpr std::uint32_t kGroupMask = ~std::uint32_t{0} >> (32 - kPerGroup * kPerRegister);
   using MaskElement = std::conditional_t<sizeof(V) == 8, std::int64_t, std::int32_t>;
   typedef V Register __attribute__((vector_size(kBytes)));
   typedef MaskElement Mask __attribute__((vector_size(kBytes)));
 
-  static Register loaded(const V* from) {
+  STRATA_INLINE static Register loaded(const V* from) {
     Register numbers;
     __builtin_memcpy(&numbers, from, sizeof numbers);
     return numbers;
   }
-  static Register broadcast(V number) { return number - Register{}; }
-  static Mask lane_bits() {
-    Mask bits;
-    for (int lane = 0; lane < kPerRegister; ++lane) bits[lane] = MaskElement{1} << lane;
-    return bits;
+  STRATA_INLINE static Register broadcast(V number) { return number - Register{}; }
+  // The number in the lanes of register r of a mask.
+  STRATA_INLINE static Register masked(V number, std::uint32_t mask, int r) {
+    Mask bits{};
+    STRATA_UNROLL
+    for (int lane = 0; lane < kPerRegister; ++lane) {
+      bits[lane] = MaskElement{1} << (r * kPerRegister + lane);
+    }
+    const Mask here = (bits & (static_cast<MaskElement>(mask) - Mask{})) != 0;
+    return (Register)((Mask)broadcast(number) & here);
   }
 
 #ifdef __AVX2__
@@ -168,7 +222,8 @@ class Lanes {
       }
     }
 #endif
-    Register numbers;
+    Register numbers{};
+    STRATA_UNROLL
     for (int lane = 0; lane < kPerRegister; ++lane) numbers[lane] = from[indices[lane]];
     return numbers;
   }
@@ -184,11 +239,7 @@ class Lanes<std::complex<R>, size> {
  public:
   using V = std::complex<R>;
 
-  void load(const V* from) {
-    STRATA_UNROLL
-    for (int r = 0; r < kRegisters; ++r) parts_[r] = loaded(from + r * kPerRegister);
-  }
-  void store(V* to) const {
+  STRATA_INLINE void store(V* to) const {
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
       const Parts& parts = parts_[r];
@@ -199,57 +250,72 @@ class Lanes<std::complex<R>, size> {
       __builtin_memcpy(place + sizeof first, &second, sizeof second);
     }
   }
-  // Lane i becomes from[indices[i]].
-  template <class IndexType>
-  void gather(const V* from, const IndexType* indices) {
-    STRATA_UNROLL
-    for (int r = 0; r < kRegisters; ++r) {
-      const IndexType* first = indices + r * kPerRegister;
-      parts_[r] = split(gathered(from, first), gathered(from, first + kPerRegister / 2));
-    }
-  }
+  struct Direct {
+    const V* from;
 
-  void multiply_add(const V* values, const Lanes& x) {
+    STRATA_INLINE auto operator()(int r) const { return loaded(from + r * kPerRegister); }
+  };
+  template <class IndexType>
+  struct Gathered {
+    const V* from;
+    const IndexType* indices;
+
+    STRATA_INLINE auto operator()(int r) const {
+      const IndexType* first = indices + r * kPerRegister;
+      return split(gathered(from, first), gathered(from, first + kPerRegister / 2));
+    }
+  };
+
+  template <class Factors>
+  STRATA_INLINE void multiply_add(const V* values, const Factors& x) {
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
-      const Parts a = loaded(values + r * kPerRegister);
-      add_product(a.real, a.imaginary, x.parts_[r], parts_[r]);
+      add_product(loaded(values + r * kPerRegister), x(r), parts_[r]);
     }
   }
-  void add_scaled(Complex<R> factor, const Lanes& x) {
+  template <class Factors>
+  STRATA_INLINE void add_scaled(Complex<R> factor, const Factors& x) {
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) add_product(broadcast(factor), x(r), parts_[r]);
+  }
+  template <class Factors>
+  STRATA_INLINE void add_masked(Complex<R> factor, std::uint32_t mask, const Factors& x) {
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
-      add_product(broadcast(factor.real), broadcast(factor.imaginary), x.parts_[r], parts_[r]);
+      add_product(masked(factor, mask, r), x(r), parts_[r]);
     }
   }
-  void add_scaled(Complex<R> factor, const V* from) {
+  template <class Table, class Factors>
+  STRATA_INLINE void add_coded(const Table& table, const std::uint32_t* words, int column,
+                               const Factors& x) {
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
-      add_product(broadcast(factor.real), broadcast(factor.imaginary),
-                  loaded(from + r * kPerRegister), parts_[r]);
+      keep_order();
+      add_product(coded(table, words + r * kPerRegister, column), x(r), parts_[r]);
     }
   }
-  void add_masked(Complex<R> factor, std::uint32_t mask, const Lanes& x) {
-    add_each([&](int lane) { return mask >> lane & 1 ? factor : Complex<R>{}; }, x);
+  template <int columns, class Table, class Factors>
+  STRATA_INLINE void add_coded(const Table& table, const std::uint32_t* words,
+                               const Factors (&x)[columns]) {
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      keep_order();
+      STRATA_UNROLL
+      for (int column = 0; column < columns; ++column) {
+        add_product(coded(table, words + r * kPerRegister, column), x[column](r), parts_[r]);
+      }
+    }
   }
-  template <int bits>
-  void add_coded(const V* table, const std::uint32_t* words, int shift, const Lanes& x) {
-    add_each(
-        [&](int lane) {
-          return STRATA_CPU_LEVEL::loaded(table + (words[lane] >> shift & ((1u << bits) - 1)));
-        },
-        x);
-  }
-  void scale(Complex<R> factor) {
+  STRATA_INLINE void scale(Complex<R> factor) {
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
       Parts scaled{};
-      add_product(broadcast(factor.real), broadcast(factor.imaginary), parts_[r], scaled);
+      add_product(broadcast(factor), parts_[r], scaled);
       parts_[r] = scaled;
     }
   }
 
-  bool all_finite() const {
+  STRATA_INLINE bool all_finite() const {
     Register zeros{};
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
@@ -281,22 +347,34 @@ class Lanes<std::complex<R>, size> {
     Register imaginary;
   };
 
-  // number_of(lane) · x.
-  template <class NumberOfLane>
-  [[gnu::always_inline]] void add_each(const NumberOfLane& number_of, const Lanes& x) {
-    alignas(V) char numbers[size * sizeof(V)];
-    for (int lane = 0; lane < size; ++lane) {
-      STRATA_CPU_LEVEL::store(reinterpret_cast<V*>(numbers) + lane, number_of(lane));
-    }
-    multiply_add(reinterpret_cast<const V*>(numbers), x);
+  template <class Table>
+  STRATA_INLINE static Parts coded(const Table& table, const std::uint32_t* words, int column) {
+    std::uint32_t codes[kPerRegister];
+    STRATA_UNROLL
+    for (int lane = 0; lane < kPerRegister; ++lane) codes[lane] = table.code(words[lane], column);
+    return split(gathered(table.numbers(), codes),
+                 gathered(table.numbers(), codes + kPerRegister / 2));
   }
 
   // In the order in which numbers are multiplied and added one by one.
-  static void add_product(Register real, Register imaginary, const Parts& b, Parts& sum) {
-    sum.real = fused<R>(-imaginary, b.imaginary, fused<R>(real, b.real, sum.real));
-    sum.imaginary = fused<R>(imaginary, b.real, fused<R>(real, b.imaginary, sum.imaginary));
+  STRATA_INLINE static void add_product(const Parts& a, const Parts& b, Parts& sum) {
+    sum.real = fused<R>(-a.imaginary, b.imaginary, fused<R>(a.real, b.real, sum.real));
+    sum.imaginary = fused<R>(a.imaginary, b.real, fused<R>(a.real, b.imaginary, sum.imaginary));
   }
-  static Register broadcast(R number) { return number - Register{}; }
+  STRATA_INLINE static Parts broadcast(Complex<R> number) {
+    return {number.real - Register{}, number.imaginary - Register{}};
+  }
+  // The number in the lanes of register r of a mask, in the order that split() gives them.
+  STRATA_INLINE static Parts masked(Complex<R> number, std::uint32_t mask, int r) {
+    Mask bits{};
+    STRATA_UNROLL
+    for (int lane = 0; lane < kPerRegister; ++lane) {
+      bits[lane] = MaskElement{1} << (r * kPerRegister + split_source(0, lane) / 2);
+    }
+    const Mask here = (bits & (static_cast<MaskElement>(mask) - Mask{})) != 0;
+    const Parts parts = broadcast(number);
+    return {(Register)((Mask)parts.real & here), (Register)((Mask)parts.imaginary & here)};
+  }
 
   // Where lane i of the real (0) or imaginary (1) parts of two registers full of numbers is, and
   // where lane i of the first (0) or second (1) of these is in the parts; lanes of the second
@@ -338,7 +416,8 @@ class Lanes<std::complex<R>, size> {
       __builtin_memcpy(&number, from + indices[0], sizeof number);
       return number;
     } else if constexpr (sizeof(V) == 8) {
-      WholeNumbers numbers;
+      WholeNumbers numbers{};
+      STRATA_UNROLL
       for (int n = 0; n < kPerRegister / 2; ++n) {
         WholeNumber number;
         __builtin_memcpy(&number, from + indices[n], sizeof number);
@@ -346,7 +425,8 @@ class Lanes<std::complex<R>, size> {
       }
       return (Register)numbers;
     } else {
-      Register numbers;
+      Register numbers{};
+      STRATA_UNROLL
       for (int n = 0; n < kPerRegister / 2; ++n) {
         const Complex<R> number = STRATA_CPU_LEVEL::loaded(from + indices[n]);
         numbers[2 * n] = number.real;

@@ -85,6 +85,15 @@ inline Complex<R> multiply_add(Complex<R> a, Complex<R> b, Complex<R> sum) {
 }
 
 template <class R>
+inline R product(R a, R b) {
+  return a * b;
+}
+template <class R>
+inline Complex<R> product(Complex<R> a, Complex<R> b) {
+  return multiply_add(a, b, Complex<R>{});
+}
+
+template <class R>
 inline R added(R a, R b) {
   return a + b;
 }
@@ -144,13 +153,14 @@ inline Step<V> step_of(const StepCoefficients<V>& coefficients) {
           !equals(beta, Real<V>{})};
 }
 
-// Writes element `i` of the vectors from the row's sum of products.
+// Writes element `i` of the vectors from the row's sum of products, as Lanes do: a negative zero
+// stays one.
 template <Value V>
 inline void finish(const Step<V>& step, const StepVectors<V>& vectors, Offset i, Number<V> sum) {
   if (step.shifted) sum = multiply_add(step.minus_shift, loaded(vectors.x + i), sum);
-  Number<V> result = multiply_add(step.alpha, sum, Number<V>{});
-  if (step.previous) result = multiply_add(step.beta, loaded(vectors.previous + i), result);
-  store(vectors.out + i, result);
+  if (step.scaled) sum = product(step.alpha, sum);
+  if (step.previous) sum = multiply_add(step.beta, loaded(vectors.previous + i), sum);
+  store(vectors.out + i, sum);
 }
 
 // The same for all elements of a row, of which the first is `first`.

@@ -2,12 +2,11 @@
 // entry finds its columns is a parameter, so that SELL and every encoding of packed SELL share the
 // code:
 //
-//   columns.take<height>(x, entry, lanes)   lanes[i] = x[column of the entry in lane i]
-//   columns.take_from<count>(x, entry, lane, lanes)   the same of so many lanes from one on
+//   columns.factors<lanes>(x, entry, lane)  x[column of the entry] in so many lanes from one on
 //   columns.at(entry, lane)                 that column
 //
 // Padding is multiplied like any entry. It has the value 0, so this changes nothing unless its x is
-// not finite; rows that come out not finite are summed again without padding. What is needed for
+// not finite; sums that come out not finite are made again without padding. What is needed for
 // that, and for rows that are sorted, is a question to the format:
 //
 //   rows.sorted(), rows.row_at(slot)        which row a slot holds
@@ -29,7 +28,7 @@ struct Slice {
   Offset width;     // entries per lane
   Offset height;
   Offset first_slot;
-  Offset rows;  // of the height lanes so many hold a row
+  Offset rows;  // of the lanes so many hold a row
 };
 
 // Columns as they are stored in the slice, like its values.
@@ -39,13 +38,10 @@ struct IndexColumns {
   Offset height;
 
   Offset at(Offset entry, Offset lane) const { return columns[entry * height + lane]; }
-  template <int height_, Value V>
-  void take(const V* x, Offset entry, Lanes<V, height_>& lanes) const {
-    lanes.gather(x, columns + entry * height_);
-  }
-  template <int count, Value V>
-  void take_from(const V* x, Offset entry, Offset lane, Lanes<V, count>& lanes) const {
-    lanes.gather(x, columns + entry * height + lane);
+  template <int lanes, Value V>
+  STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
+    return
+        typename Lanes<V, lanes>::template Gathered<IndexType>{x, columns + entry * height + lane};
   }
 };
 
@@ -60,57 +56,71 @@ inline constexpr int kAheadBytes = 4096;
 #endif
 inline constexpr int kLineBytes = 64;
 
+// What lies so far behind `bytes` from here on.
+template <int bytes>
+STRATA_INLINE inline void prefetch_ahead(const void* from) {
+  const char* begin = static_cast<const char*>(from) + kAheadBytes;
+  for (int byte = 0; kAheadBytes > 0 && byte < bytes; byte += kLineBytes) {
+    __builtin_prefetch(begin + byte);
+  }
+}
+
 // Inlined, so that the sums stay in registers and are not returned through memory.
 template <Value V, int height, class Columns>
 [[gnu::always_inline]] inline void multiply(const Slice<V>& slice, const Columns& columns,
                                             const V* x, Lanes<V, height>& sums) {
-  constexpr int kBytes = static_cast<int>(sizeof(V));
   for (Offset entry = 0; entry < slice.width; ++entry) {
-    for (int lane = 0; kAheadBytes > 0 && lane < height; lane += kLineBytes / kBytes) {
-      __builtin_prefetch(slice.values + entry * height + lane + kAheadBytes / kBytes);
-    }
-    Lanes<V, height> factors;
-    columns.template take<height>(x, entry, factors);
-    sums.multiply_add(slice.values + entry * height, factors);
+    prefetch_ahead<height* static_cast<int>(sizeof(V))>(slice.values + entry * height);
+    sums.multiply_add(slice.values + entry * height, columns.template factors<height>(x, entry, 0));
   }
 }
 
-// out for all rows of a slice that are whole and in order.
-template <Value V, int height>
-[[gnu::always_inline]] inline void finish_lanes(const Step<V>& step, const StepVectors<V>& vectors,
-                                                Offset first_row, Lanes<V, height>& sums) {
-  if (step.shifted) sums.add_scaled(step.minus_shift, vectors.x + first_row);
+// out for elements of the vectors that lie side by side, from the first on.
+template <Value V, int lanes>
+STRATA_INLINE inline void finish_lanes(const Step<V>& step, const StepVectors<V>& vectors,
+                                       Offset first, Lanes<V, lanes>& sums) {
+  using Direct = typename Lanes<V, lanes>::Direct;
+  if (step.shifted) sums.add_scaled(step.minus_shift, Direct{vectors.x + first});
   if (step.scaled) sums.scale(step.alpha);
-  if (step.previous) sums.add_scaled(step.beta, vectors.previous + first_row);
-  sums.store(vectors.out + first_row);
+  if (step.previous) sums.add_scaled(step.beta, Direct{vectors.previous + first});
+  sums.store(vectors.out + first);
 }
 
-// out for any other lanes [begin, end) of a slice, whose sums may contain what padding let through.
+// out for any other elements [begin, end) of a slice, whose sums may contain what padding let
+// through. Each sum is judged by itself: its bits do not depend on its neighbours.
 template <Value V, class Rows>
-[[gnu::noinline]] void finish_row_by_row(const Step<V>& step, const StepVectors<V>& vectors,
+[[gnu::noinline]] void finish_one_by_one(const Step<V>& step, const StepVectors<V>& vectors,
                                          const Slice<V>& slice, const Rows& rows, const V* sums,
-                                         bool finite, Offset begin, Offset end) {
-  for (Offset lane = begin; lane < end; ++lane) {
-    Number<V> sum = loaded(sums + lane - begin);
-    if (!finite) rows.sum_entries(slice, lane, vectors.x, 1, &sum);
-    finish(step, vectors, rows.row_at(slice.first_slot + lane), sum);
+                                         Offset begin, Offset end) {
+  const Offset count = vectors.count;
+  for (Offset element = begin; element < end; ++element) {
+    const Offset lane = element / count;
+    Number<V> sum = loaded(sums + element - begin);
+    if (!is_finite(sum)) {
+      Number<V> entries[kMaxVectors];
+      rows.sum_entries(slice, lane, vectors.x, vectors.count, entries);
+      sum = entries[element % count];
+    }
+    finish(step, vectors, rows.row_at(slice.first_slot + lane) * count + element % count, sum);
   }
 }
 
-// out from the sums of a slice, or of so many of its lanes from one on.
-template <Value V, int lanes, class Rows>
-[[gnu::always_inline]] inline void finish_slice(const Step<V>& step, const StepVectors<V>& vectors,
-                                                const Slice<V>& slice, const Rows& rows,
-                                                Lanes<V, lanes>& sums, Offset first_lane = 0) {
-  const bool finite = sums.all_finite();
-  if (finite && slice.rows >= first_lane + lanes && !rows.sorted()) {
-    finish_lanes(step, vectors, slice.first_slot + first_lane, sums);
+// out from the sums of a slice, or of so many elements from one on: one per lane and vector.
+// Without padding there is nothing that it could let through.
+enum class Padding { none, maybe };
+template <Padding padding = Padding::maybe, Value V, int lanes, class Rows>
+STRATA_INLINE inline void finish_slice(const Step<V>& step, const StepVectors<V>& vectors,
+                                       const Slice<V>& slice, const Rows& rows,
+                                       Lanes<V, lanes>& sums, Offset first = 0) {
+  const Offset end = slice.rows * vectors.count;
+  if ((padding == Padding::none || sums.all_finite()) && first + lanes <= end && !rows.sorted()) {
+    finish_lanes(step, vectors, slice.first_slot * vectors.count + first, sums);
     return;
   }
   alignas(V) std::byte numbers[lanes * sizeof(V)];
   sums.store(reinterpret_cast<V*>(numbers));
-  finish_row_by_row(step, vectors, slice, rows, reinterpret_cast<const V*>(numbers), finite,
-                    first_lane, slice.rows < first_lane + lanes ? slice.rows : first_lane + lanes);
+  finish_one_by_one(step, vectors, slice, rows, reinterpret_cast<const V*>(numbers), first,
+                    end < first + lanes ? end : first + lanes);
 }
 
 // out for one row from its sums of `count` vectors.
@@ -125,7 +135,13 @@ inline void finish_row_of_slice(const Step<V>& step, const StepVectors<V>& vecto
     results[v] = sums[v];
     finite &= is_finite(sums[v]);
   }
-  if (!finite) rows.sum_entries(slice, lane, vectors.x, count, results);
+  if (!finite) {
+    Number<V> entries[count];
+    rows.sum_entries(slice, lane, vectors.x, count, entries);
+    for (int v = 0; v < count; ++v) {
+      if (!is_finite(results[v])) results[v] = entries[v];
+    }
+  }
   finish_row(step, vectors, rows.row_at(slice.first_slot + lane) * count, results);
 }
 

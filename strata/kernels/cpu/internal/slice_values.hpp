@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "strata/base/types.hpp"
 #include "strata/formats/value_encoding.hpp"
+#include "strata/kernels/cpu/internal/code_tables.hpp"
 #include "strata/kernels/cpu/internal/lanes.hpp"
 #include "strata/kernels/cpu/internal/numbers.hpp"
 
@@ -27,7 +29,7 @@ struct EncodedValues {
 template <Value V>
 struct ColumnPlaces {
   const V* constants;
-  const std::uint32_t* masks;  // null where every lane has the constant
+  const std::uint32_t* masks;  // null where there are none
   const V* full;
   const std::uint32_t* dict16;
   const std::uint32_t* dict8;
@@ -71,74 +73,76 @@ template <Value V>
   return {static_cast<ValueEncoding>(column % 8), column / 8};
 }
 
-template <int per_word>
-inline std::uint32_t code_in(std::uint32_t word, Offset number) {
-  constexpr int kBits = 32 / per_word;
-  return word >> (number % per_word * kBits) & ((std::uint32_t{1} << kBits) - 1);
-}
-
 // One value.
 template <Value V>
-inline Number<V> value_at(const EncodedValues<V>& values, Offset entry, Offset lane) {
-  const ColumnPlaces<V> places = places_of(values);
-  const ColumnOf column = column_of(values, entry);
+STRATA_INLINE inline Number<V> value_at(const EncodedValues<V>& values,
+                                        const ColumnPlaces<V>& places, ColumnOf column,
+                                        Offset lane) {
   const Offset number = column.number;
   switch (column.encoding) {
-    case ValueEncoding::constant:
+    case ValueEncoding::constant: return loaded(places.constants + number);
     case ValueEncoding::masked:
-      if (places.masks != nullptr && (places.masks[number] >> lane & 1) == 0) return {};
+      if ((places.masks[number] >> lane & 1) == 0) return {};
       return loaded(places.constants + number);
-    case ValueEncoding::dict8:
-      return loaded(values.table +
-                    code_in<4>(places.dict8[number / 4 * values.height + lane], number));
-    case ValueEncoding::dict16:
-      return loaded(values.table +
-                    code_in<2>(places.dict16[number / 2 * values.height + lane], number));
+    case ValueEncoding::dict8: {
+      const std::uint32_t word = places.dict8[number / 4 * values.height + lane];
+      return loaded(values.table + SingleTable<V, 8>::code(word, static_cast<int>(number % 4)));
+    }
+    case ValueEncoding::dict16: {
+      const std::uint32_t word = places.dict16[number / 2 * values.height + lane];
+      return loaded(values.table + SingleTable<V, 16>::code(word, static_cast<int>(number % 2)));
+    }
     default: return loaded(places.full + number * values.height + lane);
   }
 }
 
-// Adds a column of a slice times x to the sums of so many lanes from one on.
-template <int count, Value V>
-[[gnu::always_inline]] inline void add_column(const EncodedValues<V>& values,
-                                              const ColumnPlaces<V>& places, ColumnOf column,
-                                              Offset first_lane, const Lanes<V, count>& x,
-                                              Lanes<V, count>& sums) {
-  const Offset number = column.number;
-  switch (column.encoding) {
-    case ValueEncoding::constant: sums.add_scaled(loaded(places.constants + number), x); break;
-    case ValueEncoding::masked:
-      sums.add_masked(loaded(places.constants + number), places.masks[number] >> first_lane, x);
-      break;
+template <Value V>
+STRATA_INLINE inline bool has_codes(const EncodedValues<V>& values) {
+  switch (values.encoding) {
     case ValueEncoding::dict8:
-      sums.template add_coded<8>(values.table,
-                                 places.dict8 + number / 4 * values.height + first_lane,
-                                 static_cast<int>(number % 4 * 8), x);
-      break;
-    case ValueEncoding::dict16:
-      sums.template add_coded<16>(values.table,
-                                  places.dict16 + number / 2 * values.height + first_lane,
-                                  static_cast<int>(number % 2 * 16), x);
-      break;
-    default: sums.multiply_add(places.full + number * values.height + first_lane, x); break;
+    case ValueEncoding::dict16: return true;
+    case ValueEncoding::mixed: {
+      const auto* header = at_bytes<MixedHeader>(values.block, 0);
+      return header->dict8 + header->dict16 != 0;
+    }
+    default: return false;
   }
 }
 
-// body(column_of) with what tells the column of an entry. Where all columns have one encoding, it
-// is a constant.
-template <Value V, class Body>
-[[gnu::always_inline]] inline void with_encoding(const EncodedValues<V>& values, const Body& body) {
-  switch (values.encoding) {
-    case ValueEncoding::constant:
-      body([](Offset entry) STRATA_INLINE { return ColumnOf{ValueEncoding::constant, entry}; });
-      break;
-    case ValueEncoding::masked:
-      body([](Offset entry) STRATA_INLINE { return ColumnOf{ValueEncoding::masked, entry}; });
-      break;
-    case ValueEncoding::dict8:
-      body([](Offset entry) STRATA_INLINE { return ColumnOf{ValueEncoding::dict8, entry}; });
-      break;
-    default: body([&](Offset entry) STRATA_INLINE { return column_of(values, entry); }); break;
+// In place of a table where no column has codes: the code for them would only take registers.
+struct NoTable {};
+
+// Adds a column of a slice times x to the sums of so many lanes from one on. The table is that of
+// codes with 8 bits.
+template <int count, Value V, class Table, class Factors>
+STRATA_INLINE inline void add_column(const EncodedValues<V>& values, const ColumnPlaces<V>& places,
+                                     const Table& table, ColumnOf column, Offset first_lane,
+                                     const Factors& x, Lanes<V, count>& sums) {
+  const Offset number = column.number;
+  if constexpr (!std::is_same_v<Table, NoTable>) {
+    if (column.encoding == ValueEncoding::dict8) {
+      sums.add_coded(table, places.dict8 + number / 4 * values.height + first_lane,
+                     static_cast<int>(number % 4), x);
+      return;
+    }
+    if (column.encoding == ValueEncoding::dict16) {
+      sums.add_coded(SingleTable<V, 16>(values.table),
+                     places.dict16 + number / 2 * values.height + first_lane,
+                     static_cast<int>(number % 2), x);
+      return;
+    }
+  }
+  if (column.encoding == ValueEncoding::full) {
+    sums.multiply_add(places.full + number * values.height + first_lane, x);
+    return;
+  }
+  constexpr std::uint32_t kAll = ~std::uint32_t{0} >> (32 - count);
+  const std::uint32_t mask =
+      column.encoding == ValueEncoding::masked ? places.masks[number] >> first_lane & kAll : kAll;
+  if (mask == kAll) {
+    sums.add_scaled(loaded(places.constants + number), x);
+  } else {
+    sums.add_masked(loaded(places.constants + number), mask, x);
   }
 }
 
