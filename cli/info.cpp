@@ -49,7 +49,7 @@ Json level_json(const LevelSummary& levels) {
 
 Json format_json(const InfoProfile& profile, const FormatSummary& format) {
   Json result{{"kernel", "info"},
-              {"format", name_of(format.spec.format())},
+              {"format", name_of(format.spec)},
               {"parameters", parameters_json(format.spec.parameters())}};
   if (!format.footprint) {
     result["refused"] = format.refusal;

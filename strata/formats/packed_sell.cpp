@@ -76,10 +76,11 @@ template <Value V, Index I>
 class SliceEncoder {
  public:
   SliceEncoder(const Csr<V, I>& matrix, const SlottedPattern<I>& slots, I slice_height,
-               const PackedSellOptions& options, const ValueTable<V>& table)
+               const PackedSellOptions& options, const AllowedValues& values,
+               const ValueTable<V>& table)
       : height_(slice_height),
         columns_(slots, slice_height, sizeof(V), options),
-        values_(matrix, slots, options.values, table) {}
+        values_(matrix, slots, values, table) {}
 
   SliceChoice<V> choose(Offset slice) {
     const Offset first = slice * height_;
@@ -312,6 +313,18 @@ std::array<I, count> count_encodings(std::span<const Encoding> encodings,
 
 }  // namespace
 
+AllowedValues PackedSellOptions::allowed_values() const {
+  if (!kStoredValueNumbers.contain(stored_values)) {
+    throw InvalidArgument(fmt::format("values of packed SELL are {}, not {}",
+                                      kStoredValueNumbers.text, stored_values));
+  }
+  const AllowedValues of_level = AllowedValues::of(static_cast<StoredValues>(stored_values));
+  return {.constant = values.constant && of_level.constant,
+          .dict8 = values.dict8 && of_level.dict8,
+          .dict16 = values.dict16 && of_level.dict16,
+          .most_codes = std::min(values.most_codes, of_level.most_codes)};
+}
+
 // What a matrix becomes: first its layout, then what is stored.
 template <Value V, Index I>
 class PackedSell<V, I>::Builder {
@@ -319,6 +332,7 @@ class PackedSell<V, I>::Builder {
   Builder(const Csr<V, I>& matrix, const PackedSellOptions& options)
       : matrix_(matrix),
         options_(options),
+        allowed_values_(options.allowed_values()),
         shape_(packed_shape(options, matrix.rows(), matrix.cols())),
         row_of_slot_(sort_rows_by_length(matrix.pattern(), shape_.sort_window)) {
     lay_out([](SliceEncoder<V, I>& encoder, Offset slice) { return encoder.choose(slice); });
@@ -330,6 +344,7 @@ class PackedSell<V, I>::Builder {
                  .sort_window = other.sort_window_,
                  .allowed = other.allowed_,
                  .values = other.allowed_values_},
+        allowed_values_(other.allowed_values_),
         shape_(packed_shape(options_, matrix.rows(), matrix.cols())),
         row_of_slot_(other.row_of_slot_) {
     lay_out([&](SliceEncoder<V, I>& encoder, Offset slice) {
@@ -356,7 +371,7 @@ class PackedSell<V, I>::Builder {
     packed.slice_height_ = shape_.slice_height;
     packed.sort_window_ = shape_.sort_window;
     packed.allowed_ = options_.allowed;
-    packed.allowed_values_ = options_.values;
+    packed.allowed_values_ = allowed_values_;
 
     packed.value_block_bytes_ = layout_.value_block_bytes;
     packed.codes_.resize(layout_.code_bytes);
@@ -385,8 +400,8 @@ class PackedSell<V, I>::Builder {
           ceil_div(matrix_.rows(), shape_.slice_height), shape_.slice_height,
           [&] { return make_encoder(); }, choose);
     };
-    if (options_.values.codes()) {
-      table_ = ValueTable<V>(matrix_.values(), options_.values.most_codes);
+    if (allowed_values_.codes()) {
+      table_ = ValueTable<V>(matrix_.values(), allowed_values_.most_codes);
       lay();
       const Offset saved = layout_.saved_by_codes(shape_.slice_height);
       if (saved > bytes_of<V>(table_.size())) return;
@@ -398,11 +413,11 @@ class PackedSell<V, I>::Builder {
   }
 
   SliceEncoder<V, I> make_encoder() const {
-    PackedSellOptions options = options_;
-    options.values.dict8 &= codes_pay_;
-    options.values.dict16 &= codes_pay_;
+    AllowedValues values = allowed_values_;
+    values.dict8 &= codes_pay_;
+    values.dict16 &= codes_pay_;
     return SliceEncoder<V, I>(matrix_, {matrix_.pattern(), row_of_slot_}, shape_.slice_height,
-                              options, table_);
+                              options_, values, table_);
   }
 
   Footprint footprint() const {
@@ -433,6 +448,7 @@ class PackedSell<V, I>::Builder {
 
   const Csr<V, I>& matrix_;
   PackedSellOptions options_;
+  AllowedValues allowed_values_;
   SliceShape<I> shape_;
   Array<I> row_of_slot_;
   ValueTable<V> table_;

@@ -13,7 +13,7 @@ Json json_of(const ProductResult& result) {
   parameters.update(parameters_json(result.kernel_parameters));
   Json json{{"kernel", "spmv"},
             {"backend", result.backend},
-            {"format", name_of(result.format.format())},
+            {"format", name_of(result.format)},
             {"variant", result.label},
             {"power", 1},
             {"parameters", parameters}};
