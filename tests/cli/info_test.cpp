@@ -80,7 +80,7 @@ TEST_F(Info, TextShowsSizeSpyPlotHistogramFormatsAndBound) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.err, "") << "progress is for terminals";
   for (const char* part : {"stencil27:10x10x10\n", "1 000 x 1 000, 21 952 entries", "┌", "⠻",
-                           "rows by their number of entries", "packed SELL-32", "lower bound",
+                           "rows by their number of entries", "packed SELL-32", "full values",
                            "code balance", "levels"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
   }
