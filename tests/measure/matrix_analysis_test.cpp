@@ -113,7 +113,7 @@ TEST(FormatSummary, HasTheBytesThatTheFormatHasWhenBuilt) {
 TEST(DistinctValues, AreCountedUpToTheLargestTable) {
   EXPECT_EQ(distinct_values(stencil()), 2);
   EXPECT_EQ(
-      distinct_values(generate<double, std::int32_t>("band:30000,width=3,coefficients=random")),
+      distinct_values(generate<double, std::int32_t>("band:60000,width=5,coefficients=random")),
       std::nullopt);
 }
 
