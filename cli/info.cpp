@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <memory>
+#include <numeric>
 
 #include "cli/parts/commands.hpp"
 #include "cli/parts/counted_matrix.hpp"
@@ -27,6 +29,7 @@ struct InfoProfile {
   MatrixSource source;
   ProductWork work;
   MatrixStatistics statistics;
+  std::optional<Offset> distinct;  // values; none: too many to count
   std::optional<LevelSummary> levels;
   std::vector<std::string> spy_plot;
   std::vector<FormatSummary> formats;
@@ -49,7 +52,7 @@ Json level_json(const LevelSummary& levels) {
 
 Json format_json(const InfoProfile& profile, const FormatSummary& format) {
   Json result{{"kernel", "info"},
-              {"format", name_of(format.spec.format())},
+              {"format", name_of(format.spec)},
               {"parameters", parameters_json(format.spec.parameters())}};
   if (!format.footprint) {
     result["refused"] = format.refusal;
@@ -62,8 +65,12 @@ Json format_json(const InfoProfile& profile, const FormatSummary& format) {
                      {"vectors", profile.work.vector_bytes()}};
   result["bytes_per_nonzero"] = format.footprint->bytes_per_entry();
   result["fill"] = format.footprint->fill();
-  for (const NamedNumber& encoding : format.encodings) {
-    result["slices_by_encoding"][encoding.name] = encoding.value;
+  if (format.encodings) {
+    for (const SliceEncoding encoding : kSliceEncodings) {
+      result["slices_by_encoding"][name_of(encoding)] =
+          format.encodings->columns[static_cast<std::size_t>(encoding)];
+    }
+    result["encodings"] = encodings_json(*format.encodings);
   }
   return result;
 }
@@ -87,6 +94,9 @@ std::string value_text(const InfoProfile& profile) {
   const Offset stored = stored_zeros(profile.source, s);
   std::string text = counted(stored, "stored zero", "stored zeros");
   if (stored != s.zeros) text += fmt::format(", {} with their mirror images", grouped(s.zeros));
+  text += profile.distinct
+              ? fmt::format(", {}", counted(*profile.distinct, "distinct value", "distinct values"))
+              : fmt::format(", more than {} distinct values", grouped(kLargestValueTable));
   if (s.non_finite != 0) text += fmt::format(", {} not finite", grouped(s.non_finite));
   return text;
 }
@@ -148,16 +158,27 @@ std::vector<std::string> histogram_lines(const MatrixStatistics& statistics) {
 }
 
 // "dia 98.4 %, delta8 1.6 %": the share of slices that have each encoding.
-std::string encodings_text(const FormatSummary& format) {
-  Offset slices = 0;
-  for (const NamedNumber& encoding : format.encodings) slices += encoding.value;
+template <class Encoding, std::size_t count>
+std::string shares_text(const std::array<Offset, count>& slices,
+                        const std::array<Encoding, count>& encodings) {
+  const auto all = static_cast<double>(std::accumulate(slices.begin(), slices.end(), Offset{0}));
   std::string text;
-  for (const auto& [name, count] : format.encodings) {
-    if (count == 0) continue;
-    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name,
-                        100.0 * static_cast<double>(count) / static_cast<double>(slices));
+  for (const Encoding encoding : encodings) {
+    const Offset with = slices[static_cast<std::size_t>(encoding)];
+    if (with == 0) continue;
+    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", name_of(encoding),
+                        100.0 * static_cast<double>(with) / all);
   }
   return text;
+}
+
+// Of columns and, where any are encoded, of values.
+std::string encodings_text(const FormatSummary& format) {
+  if (!format.encodings) return "";
+  const std::string columns = shares_text(format.encodings->columns, kSliceEncodings);
+  if (name_of(format.spec) != name_of(format.spec.format())) return columns;
+  return fmt::format("{}; values {}", columns,
+                     shares_text(format.encodings->values, kValueEncodings));
 }
 
 std::string format_table(const InfoProfile& profile) {
@@ -181,13 +202,15 @@ std::string bound_lines(const InfoProfile& profile) {
   if (s.entries == 0) return "";
   const Offset minimum = profile.work.minimum_bytes();
   std::string text = fmt::format(
-      "  lower bound   {:.2f} B per nonzero: {} for its value, {:.2f} to read x and write y once\n",
+      "  full values   {:.2f} B per nonzero with no index at all: {} for the value, {:.2f} to read "
+      "x "
+      "and write y once\n",
       per_entry(profile, minimum), profile.work.value_bytes,
       per_entry(profile, profile.work.vector_bytes()));
   if (s.value_symmetry != Symmetry::general) {
     const Offset half = (s.entries + s.diagonal_entries) / 2;
     text += fmt::format(
-        "                {:.2f} B when only one half is stored\n",
+        "                {:.2f} B if only one half is stored\n",
         per_entry(profile, half * profile.work.value_bytes + profile.work.vector_bytes()));
   }
   text += fmt::format(
@@ -213,6 +236,10 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
       load_and_count(profile.source, options.common, document, progress);
   profile.work = work_of(matrix);
   profile.statistics = statistics;
+  progress.start("counting values");
+  profile.distinct = distinct_values(matrix);
+  document.describe_matrix(
+      {{"distinct_values", profile.distinct ? Json(*profile.distinct) : Json()}});
 
   progress.start("drawing");
   profile.spy_plot =

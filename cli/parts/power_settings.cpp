@@ -211,6 +211,16 @@ void add_power_options(CommandOptions& command, PowerSettings& settings, bool wi
       .one_of({4, 8, 16, 32});
   command
       .add_parsed(
+          "--values",
+          [&settings](const std::string& name) {
+            settings.sweep.options.values = stored_values_named(name);
+          },
+          "How far packed-sell encodes values; chosen when not given. full: every value as it is, "
+          "for matrices whose values change often")
+      .type_name("NAME")
+      .one_of(std::vector<std::string>{"auto", "full", "constants", "few", "all"});
+  command
+      .add_parsed(
           "--cache-size",
           [&settings](const std::string& text) { settings.sweep.cache_sizes = parse_sizes(text); },
           "The cache that windows are planned for: on the processor that of all threads together, "

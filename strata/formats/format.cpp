@@ -12,9 +12,18 @@ std::optional<Format> format_named(std::string_view name) {
   return std::nullopt;
 }
 
+bool StoredFormat::operator==(const StoredFormat& other) const {
+  return format == other.format && (!is_sliced(format) || slice_height == other.slice_height) &&
+         (format != Format::packed_sell || values == other.values);
+}
+
 std::string text_of(const StoredFormat& stored) {
   if (!is_sliced(stored.format)) return std::string(name_of(stored.format));
-  return fmt::format("{} C={}", name_of(stored.format), stored.slice_height);
+  std::string text = fmt::format("{} C={}", name_of(stored.format), stored.slice_height);
+  if (stored.format == Format::packed_sell && stored.values != StoredValues::all) {
+    text += fmt::format(", {}", label_of(stored.values));
+  }
+  return text;
 }
 
 }  // namespace strata

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "strata/base/types.hpp"
+#include "strata/formats/stored_values.hpp"
 
 namespace strata {
 
@@ -64,13 +65,16 @@ constexpr bool is_sliced(Format format) {
 // A format and what changes how a kernel goes through it.
 struct StoredFormat {
   Format format = Format::packed_sell;
-  Offset slice_height = 1;  // of the sliced formats
+  Offset slice_height = 1;                  // of the sliced formats
+  StoredValues values = StoredValues::all;  // of packed SELL
 
   // Rows come in multiples of this.
   Offset alignment() const { return is_sliced(format) ? slice_height : 1; }
-  bool operator==(const StoredFormat&) const = default;
+  // Parameters count where the format has them.
+  bool operator==(const StoredFormat& other) const;
 };
-// "packed-sell C=32"
+// "packed-sell C=32" or, where values are not encoded as far as they could be, "packed-sell C=32,
+// full values"
 std::string text_of(const StoredFormat& stored);
 
 }  // namespace strata

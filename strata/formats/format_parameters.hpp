@@ -43,6 +43,7 @@ struct FormatParameter {
   ParameterField<Options> field;
   AllowedNumbers allowed = kPositive;
   ParameterDefault by_default = ParameterDefault::number;
+  std::string_view (*label)(Offset) = nullptr;  // of a value; none: the name and the number
 };
 // Compilers before C++20 is whole do not deduce it for aggregates.
 template <class Options, class... Rest>

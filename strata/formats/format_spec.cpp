@@ -19,6 +19,7 @@ struct Parameter {
   std::string_view name;
   AllowedNumbers allowed;
   std::optional<Offset> by_default;  // none: chosen for the matrix
+  std::string_view (*label)(Offset);
 };
 
 // What the class of a format says about itself. Its value and index types play no part.
@@ -36,7 +37,8 @@ std::vector<Parameter> parameters_of() {
     for (const auto& parameter : Options::kParameters) {
       const bool automatic = parameter.by_default == ParameterDefault::automatic;
       parameters.push_back({parameter.name, parameter.allowed,
-                            automatic ? std::nullopt : std::optional(Options{}.*parameter.field)});
+                            automatic ? std::nullopt : std::optional(Options{}.*parameter.field),
+                            parameter.label});
     }
   }
   return parameters;
@@ -144,6 +146,16 @@ NamedNumber parse_parameter(Format format, std::string_view text) {
                   name_of(format), parameters.empty() ? "none" : names_text(parameters)));
 }
 
+// A name for a format with one of its parameters.
+struct Alias {
+  std::string_view name;
+  Format format;
+  std::string_view parameter;
+  Offset value;
+};
+constexpr std::array kAliases{Alias{"packed-sell-full", Format::packed_sell, "values",
+                                    static_cast<Offset>(StoredValues::full)}};
+
 // Commas separate formats and parameters: what has a value and no name of a format continues the
 // format before it.
 std::vector<std::string> split_specs(std::string_view text) {
@@ -173,30 +185,57 @@ FormatSpec::FormatSpec(Format format, const std::vector<NamedNumber>& given) : f
   }
 }
 
+namespace {
+
+std::vector<NamedNumber> parameters_of(const StoredFormat& stored) {
+  std::vector<NamedNumber> numbers;
+  if (is_sliced(stored.format)) numbers.push_back({"slice_height", stored.slice_height});
+  if (stored.format == Format::packed_sell) {
+    numbers.push_back({"values", static_cast<Offset>(stored.values)});
+  }
+  return numbers;
+}
+
+}  // namespace
+
 FormatSpec::FormatSpec(const StoredFormat& stored)
-    : FormatSpec(stored.format,
-                 is_sliced(stored.format)
-                     ? std::vector<NamedNumber>{{"slice_height", stored.slice_height}}
-                     : std::vector<NamedNumber>{}) {}
+    : FormatSpec(stored.format, parameters_of(stored)) {}
 
 std::optional<Offset> FormatSpec::parameter(std::string_view name) const {
   const auto found = std::ranges::find(parameters_, name, &NamedNumber::name);
   return found == parameters_.end() ? std::nullopt : std::optional(found->value);
 }
 
+std::string_view name_of(const FormatSpec& spec) {
+  for (const Alias& alias : kAliases) {
+    if (spec.format() == alias.format && spec.parameter(alias.parameter) == alias.value) {
+      return alias.name;
+    }
+  }
+  return name_of(spec.format());
+}
+
+namespace {
+
 Format require_format_named(std::string_view name) {
   const std::optional<Format> format = format_named(name);
   if (format && *format != Format::automatic) return *format;
   std::vector<std::string_view> names;
   for (const Format known : kFormats) names.push_back(name_of(known));
+  for (const Alias& alias : kAliases) names.push_back(alias.name);
   throw InvalidArgument(
       fmt::format("there is no format '{}'; there are {}", name, fmt::join(names, ", ")));
 }
 
+}  // namespace
+
 FormatSpec parse_format_spec(std::string_view text) {
   const std::size_t colon = text.find(':');
-  const Format format = require_format_named(text.substr(0, colon));
+  const std::string_view name = text.substr(0, colon);
   std::vector<NamedNumber> given;
+  const auto alias = std::ranges::find(kAliases, name, &Alias::name);
+  if (alias != kAliases.end()) given.push_back({std::string(alias->parameter), alias->value});
+  const Format format = alias != kAliases.end() ? alias->format : require_format_named(name);
   if (colon != std::string_view::npos) {
     for (const std::string_view part : split(text.substr(colon + 1), ',')) {
       given.push_back(parse_parameter(format, part));
@@ -224,7 +263,8 @@ std::string label_of(const FormatSpec& spec) {
     if (const std::size_t at = label.find(place); at != std::string::npos) {
       label.replace(at, place.size(), value ? std::to_string(*value) : "auto");
     } else if (value != parameter.by_default) {
-      label += fmt::format(", {} {}", parameter.name, *value);
+      label += parameter.label ? fmt::format(", {}", parameter.label(*value))
+                               : fmt::format(", {} {}", parameter.name, *value);
     }
   }
   return label;
@@ -259,7 +299,7 @@ std::vector<FormatSpec> parse_format_list(std::string_view text,
       continue;
     }
     for (const FormatSpec& other : usual) {
-      if (other.format() == spec.format()) add(other);
+      if (name_of(other) == name_of(spec)) add(other);
     }
   }
   std::ranges::stable_sort(specs, {}, &FormatSpec::format);

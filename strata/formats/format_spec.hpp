@@ -60,15 +60,16 @@ std::string text_of(const FormatSpec& spec);
 // are not the default.
 std::string label_of(const FormatSpec& spec);
 
-// Throws InvalidArgument, saying what there is, for words that are not the name of a format.
-Format require_format_named(std::string_view name);
+// The format by name. Packed SELL with full values has one of its own, "packed-sell-full", which
+// parse_format_spec reads as well.
+std::string_view name_of(const FormatSpec& spec);
 
 // What is worth trying: each format that suits the matrix, with its usual parameters, in the order
 // of the list.
 std::vector<FormatSpec> usual_specs(const MatrixStatistics& statistics);
 
 // The specs of a list as users write it, of those that suit the matrix: "all" are the usual ones; a
-// name alone stands for the usual ones of its format, a name with parameters for itself. They come
+// name alone stands for the usual ones of that name, a name with parameters for itself. They come
 // in the order of the list of formats. Throws InvalidArgument as parse_format_spec does, and if a
 // format does not suit the matrix.
 std::vector<FormatSpec> parse_format_list(std::string_view text,

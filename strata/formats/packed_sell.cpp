@@ -76,10 +76,11 @@ template <Value V, Index I>
 class SliceEncoder {
  public:
   SliceEncoder(const Csr<V, I>& matrix, const SlottedPattern<I>& slots, I slice_height,
-               const PackedSellOptions& options, const ValueTable<V>& table)
+               const PackedSellOptions& options, const AllowedValues& values,
+               const ValueTable<V>& table)
       : height_(slice_height),
         columns_(slots, slice_height, sizeof(V), options),
-        values_(matrix, slots, options.values, table) {}
+        values_(matrix, slots, values, table) {}
 
   // Columns are chosen by the pattern alone, as for full values: where entries lie decides which
   // thread of a GPU adds them, and sums must not depend on how values are stored.
@@ -341,6 +342,18 @@ std::array<I, count> count_encodings(std::span<const Encoding> encodings,
 
 }  // namespace
 
+AllowedValues PackedSellOptions::allowed_values() const {
+  if (!kStoredValueNumbers.contain(stored_values)) {
+    throw InvalidArgument(fmt::format("values of packed SELL are {}, not {}",
+                                      kStoredValueNumbers.text, stored_values));
+  }
+  const AllowedValues of_level = AllowedValues::of(static_cast<StoredValues>(stored_values));
+  return {.constant = values.constant && of_level.constant,
+          .dict8 = values.dict8 && of_level.dict8,
+          .dict16 = values.dict16 && of_level.dict16,
+          .most_codes = std::min(values.most_codes, of_level.most_codes)};
+}
+
 // What a matrix becomes: first its layout, then what is stored.
 template <Value V, Index I>
 class PackedSell<V, I>::Builder {
@@ -348,6 +361,7 @@ class PackedSell<V, I>::Builder {
   Builder(const Csr<V, I>& matrix, const PackedSellOptions& options)
       : matrix_(matrix),
         options_(options),
+        allowed_values_(options.allowed_values()),
         shape_(packed_shape(options, matrix.rows(), matrix.cols())),
         row_of_slot_(sort_rows_by_length(matrix.pattern(), shape_.sort_window)) {
     lay_out([](SliceEncoder<V, I>& encoder, Offset slice) { return encoder.choose(slice); });
@@ -359,6 +373,7 @@ class PackedSell<V, I>::Builder {
                  .sort_window = other.sort_window_,
                  .allowed = other.allowed_,
                  .values = other.allowed_values_},
+        allowed_values_(other.allowed_values_),
         shape_(packed_shape(options_, matrix.rows(), matrix.cols())),
         row_of_slot_(other.row_of_slot_) {
     lay_out([&](SliceEncoder<V, I>& encoder, Offset slice) {
@@ -414,15 +429,15 @@ class PackedSell<V, I>::Builder {
           ceil_div(matrix_.rows(), shape_.slice_height), shape_.slice_height,
           [&] { return make_encoder(); }, choose);
     };
-    if (options_.values.codes()) {
-      table_ = ValueTable<V>(matrix_.values(), options_.values.most_codes);
+    if (allowed_values_.codes()) {
+      table_ = ValueTable<V>(matrix_.values(), allowed_values_.most_codes);
       lay();
       const Offset saved = layout_.saved_by_codes(shape_.slice_height);
       if (saved > bytes_of<V>(table_.size())) return decline(lay);
       table_ = {};
       if (saved == 0) return decline(lay);
-      options_.values.dict8 = false;
-      options_.values.dict16 = false;
+      paying_values_.dict8 = false;
+      paying_values_.dict16 = false;
     }
     lay();
     decline(lay);
@@ -432,20 +447,20 @@ class PackedSell<V, I>::Builder {
   template <class Lay>
   void decline(const Lay& lay) {
     constexpr double kWorthwhile = 0.95;
-    if (!options_.values.any() || layout_.value_block_bytes + table_.size() == 0) return;
+    if (!paying_values_.any() || layout_.value_block_bytes + table_.size() == 0) return;
     const Offset bytes = layout_.code_bytes + layout_.data_bytes() + bytes_of<V>(table_.size());
     if (static_cast<double>(bytes) <=
         kWorthwhile * static_cast<double>(layout_.bytes_with_full_values())) {
       return;
     }
-    options_.values = AllowedValues::of(StoredValues::full);
+    paying_values_ = AllowedValues::of(StoredValues::full);
     table_ = {};
     lay();
   }
 
   SliceEncoder<V, I> make_encoder() const {
     return SliceEncoder<V, I>(matrix_, {matrix_.pattern(), row_of_slot_}, shape_.slice_height,
-                              options_, table_);
+                              options_, paying_values_, table_);
   }
 
   Footprint footprint() const {
@@ -478,7 +493,8 @@ class PackedSell<V, I>::Builder {
 
   const Csr<V, I>& matrix_;
   PackedSellOptions options_;
-  AllowedValues allowed_values_ = options_.values;  // before any was found not to pay
+  AllowedValues allowed_values_;
+  AllowedValues paying_values_ = allowed_values_;  // those of them that save something
   SliceShape<I> shape_;
   Array<I> row_of_slot_;
   ValueTable<V> table_;

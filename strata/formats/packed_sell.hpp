@@ -145,6 +145,7 @@ struct PackedSellOptions {
   double max_fill = kDefaultMaxFill;  // refuse to store more values than this per nonzero
   AllowedEncodings allowed{};         // to compare encodings; all of them by default
   AllowedValues values{};             // likewise, of values
+  Offset stored_values = static_cast<Offset>(StoredValues::all);  // how far values are encoded
   // Where groups of columns begin, the number of columns included. Slices whose holes lead to a
   // group that none of their entries leads to are then not `dia`: what is computed group by group
   // waits for no more groups than the pattern says. Without, holes may lead anywhere.
@@ -152,10 +153,23 @@ struct PackedSellOptions {
 
   static constexpr std::array kParameters{
       FormatParameter{"slice_height", &PackedSellOptions::slice_height, kPackedSliceHeights},
-      FormatParameter{"sort_window", &PackedSellOptions::sort_window}};
+      FormatParameter{"sort_window", &PackedSellOptions::sort_window},
+      FormatParameter{"values", &PackedSellOptions::stored_values, kStoredValueNumbers,
+                      ParameterDefault::number, stored_values_label}};
+  // With values encoded and, to compare, as they are.
   static std::vector<PackedSellOptions> usual() {
-    return {{.slice_height = 4}, {.slice_height = 8}, {.slice_height = 16}, {.slice_height = 32}};
+    std::vector<PackedSellOptions> usual;
+    for (const StoredValues values : {StoredValues::all, StoredValues::full}) {
+      for (const Offset height : {4, 8, 16, 32}) {
+        usual.push_back({.slice_height = height, .stored_values = static_cast<Offset>(values)});
+      }
+    }
+    return usual;
   }
+
+  // Which encodings both `stored_values` and `values` allow. Throws InvalidArgument unless the
+  // former is one of StoredValues.
+  AllowedValues allowed_values() const;
 };
 
 template <Value V, Index I>

@@ -49,6 +49,12 @@ MatrixStatistics statistics_of(const AnyMatrix& matrix) {
   return std::visit([](const auto& csr) { return statistics_of(csr); }, matrix);
 }
 
+std::optional<Offset> distinct_values(const AnyMatrix& matrix) {
+  const Offset distinct =
+      std::visit([](const auto& csr) { return count_distinct(csr.values()); }, matrix);
+  return distinct < 0 ? std::nullopt : std::optional(distinct);
+}
+
 std::optional<LevelSummary> level_summary(const AnyMatrix& matrix) {
   return std::visit(
       []<Value V, Index I>(const Csr<V, I>& csr) -> std::optional<LevelSummary> {
@@ -79,10 +85,7 @@ void count_bytes(const Csr<V, I>& csr, FormatSummary& format) {
   }
   const auto forecast = PackedSell<V, I>::forecast(csr, options_of<PackedSellOptions>(format.spec));
   format.footprint = forecast.footprint;
-  for (const SliceEncoding encoding : kSliceEncodings) {
-    format.encodings.push_back({std::string(name_of(encoding)),
-                                forecast.encoding_counts[static_cast<std::size_t>(encoding)]});
-  }
+  format.encodings = slice_encodings(forecast.encoding_counts, forecast.value_encoding_counts);
 }
 
 Offset bytes_of_summary(const FormatSummary& format) {
@@ -99,7 +102,7 @@ FormatSummary format_summary(const AnyMatrix& matrix, const FormatSpec& spec) {
     static_cast<void>(format.footprint->bytes());
   } catch (const Error& error) {
     format.footprint.reset();
-    format.encodings.clear();
+    format.encodings.reset();
     format.refusal = error.what();
   }
   return format;

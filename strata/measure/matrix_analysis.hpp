@@ -17,6 +17,7 @@
 #include "strata/formats/csr.hpp"
 #include "strata/formats/footprint.hpp"
 #include "strata/formats/format_spec.hpp"
+#include "strata/formats/slice_encodings.hpp"
 #include "strata/formats/statistics.hpp"
 #include "strata/kernels/has_kernel.hpp"
 
@@ -35,7 +36,8 @@ struct ProductWork {
   // Of x and y, each touched once. Throws OverflowError beyond 64 bits, which the sizes of a matrix
   // can be even if it has few entries.
   Offset vector_bytes() const;
-  // That no format can do without: every value, x and y once. Throws OverflowError likewise.
+  // Every value as it is, x and y once: what no format can do without that does not encode values.
+  // Throws OverflowError likewise.
   Offset minimum_bytes() const;
   // Bytes per flop of CSR when x is loaded once: crs_balance of model/balance.hpp with
   // α = cols / entries. Throws InvalidArgument without entries.
@@ -55,6 +57,9 @@ ProductWork work_of(const AnyMatrix& matrix);
 
 MatrixStatistics statistics_of(const AnyMatrix& matrix);
 
+// Told apart by their bits; none if there are more than kLargestValueTable.
+std::optional<Offset> distinct_values(const AnyMatrix& matrix);
+
 // The level structure that powers sweep through.
 struct LevelSummary {
   Offset count = 0;
@@ -69,10 +74,10 @@ std::optional<LevelSummary> level_summary(const AnyMatrix& matrix);
 // The bytes of a matrix in some format, known without building it.
 struct FormatSummary {
   FormatSpec spec;
-  std::string label;                        // "packed SELL-32"
-  std::optional<Footprint> footprint = {};  // none when the format cannot hold the matrix
-  std::string refusal = {};                 // why not
-  std::vector<NamedNumber> encodings = {};  // slices per encoding of packed SELL
+  std::string label;                             // "packed SELL-32"
+  std::optional<Footprint> footprint = {};       // none when the format cannot hold the matrix
+  std::string refusal = {};                      // why not
+  std::optional<SliceEncodings> encodings = {};  // of packed SELL
 };
 FormatSummary format_summary(const AnyMatrix& matrix, const FormatSpec& spec);
 

@@ -22,7 +22,7 @@ struct PowerWork {
   double flops() const;
   // That one of the products reads and writes, wherever it finds them.
   double product_bytes(Offset format_bytes) const;
-  // That no format can do without: every value, x and every power once.
+  // Every value as it is, x and every power once.
   Offset minimum_bytes() const;
 };
 

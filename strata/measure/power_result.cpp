@@ -1,5 +1,7 @@
 #include "strata/measure/power_result.hpp"
 
+#include "strata/measure/product_result.hpp"
+
 namespace strata {
 
 namespace {
@@ -25,6 +27,9 @@ Json parameters_json(const PowerCandidate& candidate, const PowerContext& contex
                   {"order", options.vector_order == VectorOrder::plan ? "plan" : "caller"}};
   if (is_sliced(candidate.format.format)) {
     parameters["slice_height"] = candidate.format.slice_height;
+  }
+  if (candidate.format.format == Format::packed_sell) {
+    parameters["values"] = static_cast<int>(candidate.format.values);
   }
   if (context.device && candidate.strategy == PowerStrategy::wavefront) {
     parameters["window"] = name_of(candidate.placement);
@@ -87,6 +92,7 @@ Json json_of(const PowerResult& result) {
   json["bytes"] = {{"minimum", result.minimum_bytes},
                    {"format", result.choice.format_bytes},
                    {"from_memory", result.choice.memory_bytes}};
+  if (result.values) json["encodings"] = encodings_json(result.values->slices);
   if (result.speed_up > 0) json["speedup_over_spmv"] = result.speed_up;
   if (result.over_vendor > 0) json["speedup_over_vendor"] = result.over_vendor;
   if (result.break_even > 0) json["break_even_applications"] = result.break_even;
@@ -105,6 +111,11 @@ std::vector<Json> candidates_json(const PlanRecord& record, const PowerContext& 
     result["chosen"] = &candidate == &record.choice();
     result["setup_seconds"] = record.setup_seconds;
     result["bytes"] = {{"format", candidate.format_bytes}, {"from_memory", candidate.memory_bytes}};
+    if (&candidate == &record.choice() && record.values) {
+      result["bytes"]["full_values"] = record.values->full_bytes;
+      result["update_seconds"] = record.values->seconds;
+      result["encodings"] = encodings_json(record.values->slices);
+    }
     if (record.levels > 0) result["levels"] = record.levels;
     if (const double break_even = record.break_even(); break_even > 0) {
       result["break_even_applications"] = break_even;

@@ -33,11 +33,12 @@ struct PowerResult {
   Offset levels = 0;
   double setup_seconds = 0;
   Measurement measurement = {};
-  double memory_bandwidth = 0;  // bytes per second that the device reads
-  Offset minimum_bytes = 0;     // of one application: every value, x and every power once
-  double speed_up = 1;          // over the fastest plain products; 0 where none ran
-  double over_vendor = 0;       // over the vendor's library; 0 where it did not run
-  double break_even = 0;        // applications until the set-up has paid off; 0: never
+  double memory_bandwidth = 0;              // bytes per second that the device reads
+  std::optional<ValueStorage> values = {};  // of packed SELL
+  Offset minimum_bytes = 0;  // of one application: every value as it is, x and every power once
+  double speed_up = 1;       // over the fastest plain products; 0 where none ran
+  double over_vendor = 0;    // over the vendor's library; 0 where it did not run
+  double break_even = 0;     // applications until the set-up has paid off; 0: never
   std::optional<Overflow> overflow = {};
   std::optional<PowerFormulas> formulas = {};  // on GPUs
   std::string refusal = {};                    // why it was not timed

@@ -104,6 +104,7 @@ class ProcessorProducts {
       const auto workspace =
           std::make_shared<typename ProductPlan<V, I>::Workspace>(plan->make_workspace());
       planned.format = FormatSpec(plan->choice().format);
+      if (plan->record().values) planned.encodings = plan->record().values->slices;
       planned.label = "plan: " + label_of(planned.format);
       planned.threads = plan->threads();
       planned.memory_bandwidth = profile_.memory_bandwidth(plan->threads());
@@ -125,11 +126,14 @@ class ProcessorProducts {
     result.format = format;
     result.label = label_of(format);
     contest_.options().report("converting to " + result.label);
-    contest_.enter(std::move(result), [&](ProductResult&) {
+    contest_.enter(std::move(result), [&](ProductResult& entered) {
       MadeProduct made;
       with_format(matrix_, format, [&]<class M>(M&& stored) {
         using Matrix = std::remove_cvref_t<M>;
         made.bytes = stored.footprint().bytes();
+        if constexpr (std::same_as<Matrix, PackedSell<V, I>>) {
+          entered.encodings = slice_encodings(stored);
+        }
         if constexpr (std::is_lvalue_reference_v<M>) {
           // The matrix itself, which is not ours to delete.
           made.multiply = product(std::shared_ptr<const Matrix>(&stored, [](const Matrix*) {}));

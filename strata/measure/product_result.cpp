@@ -1,6 +1,29 @@
 #include "strata/measure/product_result.hpp"
 
+#include <numeric>
+
 namespace strata {
+
+namespace {
+
+template <class Encoding, std::size_t count>
+Json shares_json(const std::array<Offset, count>& slices,
+                 const std::array<Encoding, count>& encodings) {
+  const auto all = static_cast<double>(std::accumulate(slices.begin(), slices.end(), Offset{0}));
+  Json shares = Json::object();
+  for (const Encoding encoding : encodings) {
+    const Offset with = slices[static_cast<std::size_t>(encoding)];
+    if (with > 0) shares[name_of(encoding)] = static_cast<double>(with) / all;
+  }
+  return shares;
+}
+
+}  // namespace
+
+Json encodings_json(const SliceEncodings& encodings) {
+  return Json::object({{"index", shares_json(encodings.columns, kSliceEncodings)},
+                       {"value", shares_json(encodings.values, kValueEncodings)}});
+}
 
 Json parameters_json(const std::vector<NamedNumber>& parameters) {
   Json object = Json::object();
@@ -13,7 +36,7 @@ Json json_of(const ProductResult& result) {
   parameters.update(parameters_json(result.kernel_parameters));
   Json json{{"kernel", "spmv"},
             {"backend", result.backend},
-            {"format", name_of(result.format.format())},
+            {"format", name_of(result.format)},
             {"variant", result.label},
             {"power", 1},
             {"parameters", parameters}};
@@ -32,6 +55,7 @@ Json json_of(const ProductResult& result) {
   json["percent_of_memory_bandwidth"] =
       100 * result.measurement.bytes_per_second() / result.memory_bandwidth;
   json["bytes"] = {{"minimum", result.minimum_bytes}, {"format", result.format_bytes}};
+  if (result.encodings) json["encodings"] = encodings_json(*result.encodings);
   if (result.speed_up > 0) json["speedup_over_vendor"] = result.speed_up;
   if (result.prediction) {
     json["predicted"] = {{"gflops", result.prediction->flops_per_second / 1e9},

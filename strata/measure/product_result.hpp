@@ -8,6 +8,7 @@
 
 #include "strata/formats/any_matrix.hpp"
 #include "strata/formats/format_spec.hpp"
+#include "strata/formats/slice_encodings.hpp"
 #include "strata/measure/contest.hpp"
 #include "strata/measure/json.hpp"
 #include "strata/model/bound.hpp"
@@ -31,7 +32,8 @@ struct ProductResult {
   std::optional<int> device = {};  // the GPU; none on the processor
   double setup_seconds = 0;        // conversion from CSR, and the way to the GPU
   Offset format_bytes = 0;
-  Offset minimum_bytes = 0;  // that no format can do without: every value, x and y once
+  std::optional<SliceEncodings> encodings = {};  // of packed SELL
+  Offset minimum_bytes = 0;                      // every value as it is, x and y once
   Measurement measurement = {};
   double memory_bandwidth = 0;                       // bytes per second that the device reads
   std::optional<ProductPrediction> prediction = {};  // on GPUs
@@ -43,6 +45,9 @@ struct ProductResult {
 
 // The "kernel" is "spmv".
 Json json_of(const ProductResult& result);
+
+// {"index": {"dia": 0.9, "delta8": 0.1}, "value": {"constant": 1}}: shares of slices.
+Json encodings_json(const SliceEncodings& encodings);
 
 // {"slice_height": 32, …}
 Json parameters_json(const std::vector<NamedNumber>& parameters);

@@ -54,7 +54,7 @@ struct VectorTraffic {
 double product_bytes(const Footprint& matrix, const VectorTraffic& vectors);
 double product_balance(const Footprint& matrix, const VectorTraffic& vectors);
 
-// No format moves less: the values, x in and y out, and not one index.
+// No format that stores values as they are moves less: the values, x in and y out, and no index.
 double minimum_balance(double entries_per_row, const ElementSizes& sizes = {});
 
 // Bytes of a CSR product by what a cache is assumed to do (Reguly). Divided by the time of a

@@ -2,11 +2,14 @@
 // the model, and what it took where it was timed. Text is made of it by text_of and explain.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "strata/base/types.hpp"
+#include "strata/formats/footprint.hpp"
 #include "strata/formats/format.hpp"
+#include "strata/formats/slice_encodings.hpp"
 #include "strata/model/bound.hpp"
 #include "strata/order/level_groups.hpp"
 #include "strata/plans/plan_options.hpp"
@@ -54,6 +57,26 @@ struct PowerCandidate {
 // The format and, where there is a choice, where the window is: "packed-sell C=32, L2"
 std::string format_text(const PowerCandidate& candidate);
 
+// How packed SELL stores the values of a plan.
+struct ValueStorage {
+  Footprint footprint;    // of the matrix
+  Offset full_bytes = 0;  // the same, if all values were stored as they are
+  SliceEncodings slices = {};
+  Offset distinct = 0;      // values, where that is known
+  double seconds = 0;       // that the last conversion or update took, as another update will
+  double bytes_before = 0;  // per entry, before the last update; 0 without one
+
+  bool encoded() const { return footprint.bytes() < full_bytes; }
+};
+template <Value V>
+ValueStorage value_storage_of(const Footprint& footprint, const SliceEncodings& slices) {
+  ValueStorage storage;
+  storage.footprint = footprint;
+  storage.full_bytes = footprint.index_bytes + bytes_of<V>(footprint.stored_entries);
+  storage.slices = slices;
+  return storage;
+}
+
 // Why a plan runs plain products.
 enum class PlainReason {
   none,              // it does not
@@ -74,8 +97,11 @@ struct PlanRecord {
   Offset largest_level_rows = 0;
   double setup_seconds = 0;
   double plain_seconds = 0;  // of the same powers by plain products in the given order
+  std::optional<ValueStorage> values = {};  // none in formats that take values as they are
 
   const PowerCandidate& choice() const { return candidates.front(); }
+  // How new values are stored, which took so many seconds.
+  void take_over(std::optional<ValueStorage> updated, double seconds);
   // How many applications it takes until the set-up has paid off against plain products in the
   // given order; 0 where it never does.
   double break_even() const;

@@ -2,6 +2,7 @@
 // one of them heeds says so.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -56,7 +57,11 @@ struct PowerOptions {
   PowerStrategy strategy = PowerStrategy::automatic;
   Format format = Format::automatic;  // csr, sell, packed_sell; on GPUs also ell
   Offset slice_height = 0;            // C of the sliced formats; 0: chosen
-  int block = 0;                      // powers per sweep, p = 8 with 4 is 4 + 4; 0: chosen
+  // How far packed SELL encodes values; none: chosen. Encoded values take fewer bytes, but new ones
+  // are encoded again by update_values: matrices whose values change often keep
+  // StoredValues::full, which products can read as soon as they are written.
+  std::optional<StoredValues> values = {};
+  int block = 0;  // powers per sweep, p = 8 with 4 is 4 + 4; 0: chosen
 
   // Windows, the matrix data between the first and the last power, are planned to fit in
   // cache_share × cache_bytes. The cache is that of all threads together on a processor and the L2
@@ -89,6 +94,7 @@ struct ProductOptions {
   VectorOrder vector_order = VectorOrder::caller;
   Format format = Format::automatic;             // as for powers
   Offset slice_height = 0;                       // as for powers
+  std::optional<StoredValues> values = {};       // as for powers
   bool autotune = true;                          // as for powers
   int threads = 0;                               // as for powers
   std::vector<int> affinity = {};                // as for powers

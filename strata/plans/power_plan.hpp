@@ -79,7 +79,9 @@ class PowerPlan {
   // New values on the pattern that the plan was made for: order, format, schedule and predictions
   // stay, only values are replaced. Throws InvalidArgument if the pattern is another; whatever is
   // thrown, the plan is then as it was. The pattern is read once to tell, and a plan that reorders
-  // rows needs memory for the matrix in its order meanwhile. Not while apply runs.
+  // rows needs memory for the matrix in its order meanwhile. Encoded values are encoded again, in
+  // as many bytes as the new ones need, which explain then says; PowerOptions::values = full keeps
+  // them as they are. Not while apply runs.
   void update_values(const Csr<V, I>& matrix);
 
   int threads() const;

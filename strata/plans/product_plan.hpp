@@ -69,7 +69,8 @@ class ProductPlan {
   void to_caller_order(std::span<const V> padded, std::span<V> of_rows) const;
 
   // New values on the pattern that the plan was made for. Throws InvalidArgument if the pattern is
-  // another; whatever is thrown, the plan is then as it was. Not while apply runs.
+  // another; whatever is thrown, the plan is then as it was. Encoded values are encoded again, as
+  // for powers. Not while apply runs.
   void update_values(const Csr<V, I>& matrix);
 
   int threads() const;

@@ -54,12 +54,21 @@ TEST_F(Info, EveryFormatHasItsBytesAndFill) {
     EXPECT_EQ(result["bytes"]["format"].get<int>(),
               result["bytes"]["values"].get<int>() + result["bytes"]["indices"].get<int>());
     EXPECT_GT(result["fill"], 0.5);
-    EXPECT_EQ(result.contains("slices_by_encoding"), result["format"] == "packed-sell");
+    const bool packed = result["format"] == "packed-sell" || result["format"] == "packed-sell-full";
+    EXPECT_EQ(result.contains("slices_by_encoding"), packed);
+    EXPECT_EQ(result.contains("encodings"), packed);
+    if (packed) {
+      const bool full = result["format"] == "packed-sell-full";
+      EXPECT_EQ(result["encodings"]["value"] == json({{"full", 1.0}}), full) << result;
+      EXPECT_EQ(result["bytes"]["values"].get<int>() >= 8 * 2900, full) << result;
+    }
   }
   EXPECT_EQ(document["results"][1]["format"], "csr");
   EXPECT_EQ(document["results"][1]["bytes"]["format"], 12 * 2900 + 8 * 601);
   std::set<std::string> all;
   for (const Format format : kFormats) all.emplace(name_of(format));
+  all.emplace("packed-sell-full");
+  EXPECT_EQ(document["matrix"]["distinct_values"], 2);
   EXPECT_EQ(formats, all);
 }
 
@@ -80,7 +89,7 @@ TEST_F(Info, TextShowsSizeSpyPlotHistogramFormatsAndBound) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.err, "") << "progress is for terminals";
   for (const char* part : {"stencil27:10x10x10\n", "1 000 x 1 000, 21 952 entries", "┌", "⠻",
-                           "rows by their number of entries", "packed SELL-32", "lower bound",
+                           "rows by their number of entries", "packed SELL-32", "full values",
                            "code balance", "levels"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
   }
@@ -185,7 +194,8 @@ TEST_F(Info, MoreColumnsThanVectorsCanHaveAreStatus3) {
   const json document = json_of({"info", wide, "--index", "64"});
   EXPECT_EQ(document["matrix"]["upper_bandwidth"], 4);
   for (const json& result : document["results"]) {
-    const bool narrow = result["format"] == "csc" || result["format"] == "packed-sell";
+    const bool narrow = result["format"] == "csc" || result["format"] == "packed-sell" ||
+                        result["format"] == "packed-sell-full";
     EXPECT_EQ(result.contains("refused"), narrow) << result;
   }
 }

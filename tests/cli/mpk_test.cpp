@@ -68,6 +68,8 @@ TEST_F(Mpk, EveryOptionLeavesTheResultRight) {
                                {"--format", "csr"},
                                {"--format", "sell"},
                                {"--format", "packed-sell", "--slice-height", "16"},
+                               {"--format", "packed-sell", "--values", "full"},
+                               {"--values", "all"},
                                {"--block", "2"},
                                {"--threads", "3"},
                                {"--precision", "single"},
@@ -211,6 +213,8 @@ TEST_F(Mpk, WhatIsNotAvailableOrDoesNotExistFails) {
   expect_failure({"mpk", "stencil5:9x9", "--backend", "fpga"}, 2, "fpga");
   expect_failure({"mpk", "stencil5:9x9", "--device", "-1"}, 2, "--device");
   expect_failure({"mpk", "stencil5:9x9", "--slice-height", "7"}, 2, "--slice-height");
+  expect_failure({"mpk", "stencil5:9x9", "--values", "many"}, 2, "--values");
+  expect_failure({"mpk", "stencil5:9x9", "--values", "few", "--format", "csr"}, 2, "packed-sell");
 }
 
 }  // namespace

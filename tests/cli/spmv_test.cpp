@@ -29,7 +29,7 @@ TEST_F(Spmv, FormatsAndPeersAgreeWithTheReference) {
     plans += result["variant"].get<std::string>().starts_with("plan: ") ? 1 : 0;
     eigen = eigen || result["variant"].get<std::string>().starts_with("Eigen ");
   }
-  EXPECT_EQ(formats, (std::set<std::string>{"csr", "sell", "packed-sell"}));
+  EXPECT_EQ(formats, (std::set<std::string>{"csr", "sell", "packed-sell", "packed-sell-full"}));
   EXPECT_TRUE(eigen);
   EXPECT_EQ(plans, 1);
 }
@@ -42,7 +42,7 @@ TEST_F(Spmv, TheReferenceKnowsEveryFormat) {
     EXPECT_EQ(result["error"]["passed"], true) << result;
     formats.insert(result["format"]);
   }
-  std::set<std::string> all;
+  std::set<std::string> all{"packed-sell-full"};
   for (const Format format : kFormats) all.emplace(name_of(format));
   EXPECT_EQ(formats, all);
 }
@@ -59,6 +59,26 @@ TEST_F(Spmv, FormatsTakeParameters) {
   expect_failure({"spmv", "stencil5:9x9", "--format", "sell:height=8"}, 2, "slice_height");
   expect_failure({"spmv", "stencil5:9x9", "--format", "packed-sell:slice_height=5"}, 2,
                  "4, 8, 16 or 32");
+}
+
+// Side by side, with the bytes that each really moves.
+TEST_F(Spmv, ShowsWhatEncodedValuesSave) {
+  const json document = json_of(quick({"spmv", "stencil7:16x16x16", "--format",
+                                       "packed-sell,packed-sell-full", "--backend", "cpu"}));
+  ASSERT_EQ(document["results"].size(), 8U);
+  for (int i = 0; i < 4; ++i) {
+    const json& encoded = document["results"][i];
+    const json& full = document["results"][i + 4];
+    EXPECT_EQ(encoded["format"], "packed-sell");
+    EXPECT_EQ(full["format"], "packed-sell-full");
+    EXPECT_EQ(encoded["parameters"]["slice_height"], full["parameters"]["slice_height"]);
+    EXPECT_LT(4 * encoded["bytes"]["format"].get<int>(), full["bytes"]["format"].get<int>());
+    EXPECT_EQ(full["encodings"]["value"], json({{"full", 1.0}}));
+    EXPECT_FALSE(encoded["encodings"]["value"].contains("full"));
+    const double moved =
+        full["gbytes_per_second"].get<double>() * full["seconds"]["median"].get<double>() * 1e9;
+    EXPECT_NEAR(moved, full["bytes"]["format"].get<double>() + 3 * 8 * 4096, 1);
+  }
 }
 
 TEST_F(Spmv, FormatsThatRefuseSayWhy) {

@@ -27,9 +27,9 @@ void expect_refused(Make&& make, const std::string& message) {
 std::string no_format(const std::string& word) {
   std::string message = "there is no format '" + word + "'; there are ";
   for (const Format format : kFormats) {
-    message += std::string(name_of(format)) + (format == kFormats.back() ? "" : ", ");
+    message += std::string(name_of(format)) + ", ";
   }
-  return message;
+  return message + "packed-sell-full";
 }
 
 std::vector<std::string> texts_of(const std::vector<FormatSpec>& specs) {
@@ -51,6 +51,8 @@ TEST(FormatSpec, ParametersThatAreNotGivenHaveTheirDefaults) {
   EXPECT_EQ(FormatSpec(), parse_format_spec("csr"));
   EXPECT_EQ(FormatSpec(StoredFormat{Format::packed_sell, 8}),
             parse_format_spec("packed-sell:slice_height=8"));
+  EXPECT_EQ(FormatSpec(StoredFormat{Format::packed_sell, 8, StoredValues::few}),
+            parse_format_spec("packed-sell:slice_height=8,values=2"));
   EXPECT_EQ(FormatSpec(StoredFormat{Format::ell, 1}), parse_format_spec("ell"));
 }
 
@@ -82,8 +84,39 @@ TEST(FormatSpec, LabelsAreTheWordsOfTheField) {
   EXPECT_EQ(label("sell"), "SELL-32-1");
   EXPECT_EQ(label("packed-sell:slice_height=8"), "packed SELL-8");
   EXPECT_EQ(label("packed-sell:sort_window=64"), "packed SELL-32, sort_window 64");
+  EXPECT_EQ(label("packed-sell-full"), "packed SELL-32, full values");
+  EXPECT_EQ(label("packed-sell:values=1"), "packed SELL-32, constants encoded");
   EXPECT_EQ(label("hyb"), "HYB");
   EXPECT_EQ(label("hyb:width=2"), "HYB, width 2");
+}
+
+TEST(FormatSpec, PackedSellWithFullValuesHasANameOfItsOwn) {
+  const FormatSpec full = parse_format_spec("packed-sell-full:slice_height=8");
+  EXPECT_EQ(full, parse_format_spec("packed-sell:slice_height=8,values=0"));
+  EXPECT_EQ(parse_format_spec(text_of(full)), full);
+  EXPECT_EQ(name_of(full), "packed-sell-full");
+  EXPECT_EQ(name_of(parse_format_spec("packed-sell:values=1")), "packed-sell");
+  EXPECT_EQ(name_of(FormatSpec()), "csr");
+  const auto specs = parse_format_list("packed-sell-full", kGeneral);
+  EXPECT_EQ(specs.size(), 4U);
+  for (const FormatSpec& spec : specs) EXPECT_EQ(name_of(spec), "packed-sell-full");
+  for (const FormatSpec& spec : parse_format_list("packed-sell", kGeneral)) {
+    EXPECT_EQ(spec.parameter("values"), 3) << text_of(spec);
+  }
+  expect_refused([] { parse_format_spec("packed-sell-full:values=3"); },
+                 "values of the format packed-sell is given twice");
+}
+
+TEST(StoredFormat, ParametersCountWhereTheFormatHasThem) {
+  const StoredFormat packed{Format::packed_sell, 32};
+  const StoredFormat full{Format::packed_sell, 32, StoredValues::full};
+  EXPECT_NE(packed, full);
+  EXPECT_NE(packed, (StoredFormat{Format::packed_sell, 16}));
+  EXPECT_EQ((StoredFormat{Format::sell, 32}), (StoredFormat{Format::sell, 32, StoredValues::full}));
+  EXPECT_EQ((StoredFormat{Format::csr, 1}), (StoredFormat{Format::csr, 32, StoredValues::full}));
+  EXPECT_EQ(text_of(packed), "packed-sell C=32");
+  EXPECT_EQ(text_of(full), "packed-sell C=32, full values");
+  EXPECT_EQ(text_of(StoredFormat{Format::sell, 32, StoredValues::full}), "sell C=32");
 }
 
 TEST(FormatSpec, WhatIsUnknownIsRefusedAndWhatThereIsIsSaid) {
@@ -100,6 +133,12 @@ TEST(FormatSpec, WhatIsUnknownIsRefusedAndWhatThereIsIsSaid) {
   expect_text_refused("sell:slice_height=0", "slice_height of the format sell is 1 or more, not 0");
   expect_text_refused("packed-sell:slice_height=5",
                       "slice_height of the format packed-sell is 4, 8, 16 or 32, not 5");
+  for (const char* level : {"-1", "4"}) {
+    expect_text_refused((std::string("packed-sell:values=") + level).c_str(),
+                        std::string("values of the format packed-sell is 0 (full), 1 (constants), "
+                                    "2 (few) or 3 (all), not ") +
+                            level);
+  }
   expect_text_refused("hyb:width=-1", "width of the format hyb is 0 or more, not -1");
   expect_text_refused("bcsr:block_rows=2,block_rows=3",
                       "block_rows of the format bcsr is given twice");
@@ -148,6 +187,27 @@ TEST(Registry, ConversionsTakeTheParametersOfTheSpec) {
   EXPECT_EQ(sell.sort_window(), 4);
   EXPECT_EQ(footprint(csr, parse_format_spec("sell:slice_height=3,sort_window=4")),
             sell.footprint());
+}
+
+TEST(Registry, ValuesAreEncodedAsFarAsTheSpecAndTheOptionsAllow) {
+  const auto allowed = [](StoredValues values, const AllowedValues& also = {}) {
+    return PackedSellOptions{.values = also, .stored_values = static_cast<Offset>(values)}
+        .allowed_values();
+  };
+  for (const StoredValues values : kStoredValues) {
+    EXPECT_EQ(allowed(values), AllowedValues::of(values));
+  }
+  EXPECT_EQ(allowed(StoredValues::few, {.constant = false, .most_codes = 3}),
+            (AllowedValues{.constant = false, .dict16 = false, .most_codes = 3}));
+  EXPECT_THROW(PackedSellOptions{.stored_values = 4}.allowed_values(), InvalidArgument);
+
+  const auto csr = test::staircase(64);
+  const auto packed = [&](const char* spec) {
+    return std::get<PackedSell<double, std::int32_t>>(convert(csr, parse_format_spec(spec)));
+  };
+  EXPECT_TRUE(packed("packed-sell-full").has_full_values());
+  EXPECT_EQ(footprint(csr, parse_format_spec("packed-sell-full")),
+            packed("packed-sell-full").footprint());
 }
 
 TEST(Registry, HopelessFillIsRefusedUnlessItIsAllowed) {

@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <limits>
+#include <numeric>
 
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
@@ -94,11 +95,26 @@ TEST(FormatSummary, HasTheBytesThatTheFormatHasWhenBuilt) {
     EXPECT_EQ(format.label, label_of(spec));
     ASSERT_TRUE(format.footprint) << format.refusal;
     EXPECT_EQ(*format.footprint, footprint(csr, spec)) << format.label;
-    Offset slices = 0;
-    for (const NamedNumber& encoding : format.encodings) slices += encoding.value;
     const bool packed = spec.format() == Format::packed_sell;
-    EXPECT_EQ(slices, packed ? ceil_div<Offset>(600, spec.parameter("slice_height").value()) : 0);
+    ASSERT_EQ(format.encodings.has_value(), packed);
+    if (!packed) continue;
+    const auto sum = [](const auto& slices) {
+      return std::accumulate(slices.begin(), slices.end(), Offset{0});
+    };
+    const Offset slices = ceil_div<Offset>(600, spec.parameter("slice_height").value());
+    EXPECT_EQ(sum(format.encodings->columns), slices);
+    EXPECT_EQ(sum(format.encodings->values), slices);
+    const bool full = name_of(spec) == "packed-sell-full";
+    EXPECT_EQ(format.encodings->values[static_cast<std::size_t>(ValueEncoding::full)] == slices,
+              full);
   }
+}
+
+TEST(DistinctValues, AreCountedUpToTheLargestTable) {
+  EXPECT_EQ(distinct_values(stencil()), 2);
+  EXPECT_EQ(
+      distinct_values(generate<double, std::int32_t>("band:60000,width=5,coefficients=random")),
+      std::nullopt);
 }
 
 TEST(FormatSummary, SaysWhyAFormatCannotHoldTheMatrix) {
@@ -107,7 +123,7 @@ TEST(FormatSummary, SaysWhyAFormatCannotHoldTheMatrix) {
   const FormatSummary format = format_summary(matrix, FormatSpec(Format::csc));
   EXPECT_FALSE(format.footprint);
   EXPECT_FALSE(format.refusal.empty());
-  EXPECT_TRUE(format.encodings.empty());
+  EXPECT_FALSE(format.encodings);
 }
 
 TEST(SmallestFormat, TakesTheFewestBytesOfThoseWithAKernel) {

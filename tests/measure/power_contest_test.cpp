@@ -109,15 +109,25 @@ TEST_F(PowerContest, MatricesThatAreNotSquareHaveNoPowers) {
 
 TEST_F(PowerContest, JsonHasItsKeysInTheOrderOfTheContract) {
   const PowerResult result = contest(grid<double>(20, 30)).front().back();
-  const std::vector<std::string> keys{"kernel",        "backend",
-                                      "format",        "variant",
-                                      "strategy",      "power",
-                                      "parameters",    "threads",
-                                      "precision",     "asked",
-                                      "setup_seconds", "seconds",
-                                      "gflops",        "gbytes_per_second",
-                                      "error",         "percent_of_memory_bandwidth",
-                                      "bytes",         "speedup_over_spmv"};
+  const std::vector<std::string> keys{"kernel",
+                                      "backend",
+                                      "format",
+                                      "variant",
+                                      "strategy",
+                                      "power",
+                                      "parameters",
+                                      "threads",
+                                      "precision",
+                                      "asked",
+                                      "setup_seconds",
+                                      "seconds",
+                                      "gflops",
+                                      "gbytes_per_second",
+                                      "error",
+                                      "percent_of_memory_bandwidth",
+                                      "bytes",
+                                      "encodings",
+                                      "speedup_over_spmv"};
   const Json json = json_of(result);
   ASSERT_GE(json.keys().size(), keys.size());
   EXPECT_TRUE(std::equal(keys.begin(), keys.end(), json.keys().begin())) << text_of(json, 2);

@@ -68,13 +68,15 @@ TEST(Balance, AProductMovesTheBytesOfItsFormatAndItsVectors) {
               minimum_crs_balance(entries_per_row) + 2 / entries_per_row, 0.01);
 }
 
-TEST(Balance, NoFormatIsBelowTheMinimum) {
+TEST(Balance, NoFormatWithFullValuesIsBelowTheMinimum) {
   const auto csr = generate<double, I>("stencil27:16x16x16");
   const VectorTraffic vectors{.rows = 4096, .cols = 4096, .write_allocate = false};
   const double least = minimum_balance(static_cast<double>(csr.nnz()) / 4096);
-  const double packed = product_balance(PackedSell<double, I>::footprint_of(csr), vectors);
+  const double packed =
+      product_balance(PackedSell<double, I>::footprint_of(csr, {.stored_values = 0}), vectors);
   EXPECT_LT(least, packed);
   EXPECT_LT(packed, product_balance(csr.footprint(), vectors));
+  EXPECT_LT(product_balance(PackedSell<double, I>::footprint_of(csr), vectors), least);
 }
 
 TEST(Balance, CsrTrafficAgreesWithReguly) {

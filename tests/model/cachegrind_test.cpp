@@ -38,9 +38,9 @@ Tiling<I> tiled(const Csr<double, I>& matrix, std::span<const I> group_rows) {
                         {group_rows, std::numeric_limits<Offset>::max(), 1});
 }
 
-// A 27-point stencil, plane by plane.
+// A 27-point stencil whose values are stored as they are, plane by plane.
 Sweep stencil() {
-  auto matrix = generate<double, I>("stencil27:12x12x144");
+  auto matrix = generate<double, I>("stencil27:12x12x144,coefficients=random");
   std::vector<I> planes;
   for (I row = 0; row <= matrix.rows(); row += 144) planes.push_back(row);
   auto tiling = tiled(matrix, planes);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <set>
 
 #include "strata/base/error.hpp"
 #include "strata/gen/generate.hpp"
@@ -34,7 +35,9 @@ Offset lines_of(std::span<const T> array) {
   return ceil_div<Offset>(static_cast<Offset>(array.size_bytes()), kLine);
 }
 
-// The lines of all arrays, each of which starts with a line.
+constexpr auto kFull = static_cast<Offset>(StoredValues::full);
+
+// The lines of all arrays, each of which starts with a line; with full values.
 template <Value V>
 SweepMisses all_lines(const Csr<V, I>& matrix) {
   return {.values = lines_of(matrix.values()),
@@ -53,6 +56,18 @@ SweepMisses all_lines(const PackedSell<V, I>& matrix) {
                      lines_of(matrix.code_offsets()) + lines_of(matrix.data_offsets()) +
                      lines_of(matrix.encodings()) + lines_of(matrix.value_encodings()) +
                      lines_of(matrix.row_of_slot())};
+}
+
+// Lines that several slices read, and that may therefore stay in a cache which holds no matrix.
+template <class Matrix>
+Offset shared_lines(const Matrix&) {
+  return 0;
+}
+template <Value V>
+Offset shared_lines(const PackedSell<V, I>& matrix) {
+  const auto offsets = matrix.code_offsets();
+  const std::set<Offset> blocks(offsets.begin(), offsets.end());
+  return std::ssize(blocks) < std::ssize(offsets) ? lines_of(matrix.codes()) : 0;
 }
 
 template <class Matrix>
@@ -75,7 +90,9 @@ void expect_closed_forms(const Matrix& matrix, const Tiling<I>& tiling) {
   const Schedule sweep = wavefront_schedule(tiling, kPower);
   const auto expect = [&](const SweepMisses& misses, Offset matrix_loads, Offset vector_loads) {
     EXPECT_EQ(misses.values, matrix_loads * once.values);
-    EXPECT_EQ(misses.indices, matrix_loads * once.indices);
+    EXPECT_LE(misses.indices, matrix_loads * once.indices);
+    EXPECT_GE(misses.indices,
+              matrix_loads * once.indices - (matrix_loads - 1) * shared_lines(matrix));
     EXPECT_EQ(misses.vectors, vector_loads * vector_lines);
   };
   // Everything fits, in any order.
@@ -108,7 +125,8 @@ TEST(Trace, CountsAreTheClosedFormsForEveryEncoding) {
     const PackedSellOptions options{.slice_height = 16,
                                     .allowed = {.dia = encoding == SliceEncoding::dia,
                                                 .delta8 = encoding == SliceEncoding::delta8,
-                                                .delta16 = encoding == SliceEncoding::delta16}};
+                                                .delta16 = encoding == SliceEncoding::delta16},
+                                    .stored_values = kFull};
     const auto packed = PackedSell<double, I>::from_csr(matrix, options);
     EXPECT_GT(packed.encoding_counts()[static_cast<std::size_t>(encoding)], 200);
     expect_closed_forms(packed, tiled(matrix, 64));
@@ -119,13 +137,18 @@ TEST(Trace, FewerBytesAreFewerMisses) {
   const auto matrix = generate<double, I>("stencil27:12x12x24");
   const auto tiling = tiled(matrix, 144);
   const Schedule plain = plain_schedule(tiling, 2);
-  const auto packed = PackedSell<double, I>::from_csr(matrix, {.slice_height = 8});
+  const auto packed =
+      PackedSell<double, I>::from_csr(matrix, {.slice_height = 8, .stored_values = kFull});
   const SweepMisses of_csr = misses_of(matrix, tiling, plain, kSmall);
   const SweepMisses of_packed = misses_of(packed, tiling, plain, kSmall);
-  EXPECT_NEAR(static_cast<double>(of_packed.indices),
-              2.0 / kLine * static_cast<double>(packed.footprint().index_bytes),
-              0.01 * static_cast<double>(of_packed.indices));
+  // Twice, and what slices share perhaps more often.
+  EXPECT_GE(of_packed.indices, 2 * packed.footprint().index_bytes / kLine);
   EXPECT_LT(of_packed.indices, of_csr.indices / 2);
+  // Encoded ones are read again and again, but from few lines.
+  const auto encoded = PackedSell<double, I>::from_csr(matrix, {.slice_height = 8});
+  EXPECT_LT(encoded.footprint().bytes(), packed.footprint().bytes() / 8);
+  EXPECT_LT(misses_of(encoded, tiling, plain, kLarge).values,
+            misses_of(packed, tiling, plain, kLarge).values / 8);
 }
 
 TEST(Trace, TilesMayCutSlices) {
@@ -174,10 +197,21 @@ TEST(Trace, AwkwardMatricesTouchNothingOutsideTheirArrays) {
       EXPECT_LE(misses.values, all_lines(format).values);
       EXPECT_LE(misses.indices, all_lines(format).indices);
     };
+    // The constants of encoded values lie among the codes of columns.
+    const auto check_encoded = [&](const PackedSell<double, I>& packed) {
+      const SweepMisses misses = misses_of(packed, tiling, sweep, kLarge);
+      const SweepMisses all = all_lines(packed);
+      EXPECT_LE(misses.values + misses.indices,
+                all.values + all.indices + lines_of(packed.table().values()));
+    };
     check(matrix);
     check(
         Sell<double, I>::from_csr(matrix, {.slice_height = 4, .sort_window = 8, .max_fill = 1e9}));
-    check(PackedSell<double, I>::from_csr(matrix, {.slice_height = 8, .max_fill = 1e9}));
+    const PackedSellOptions options{.slice_height = 8, .max_fill = 1e9};
+    check_encoded(PackedSell<double, I>::from_csr(matrix, options));
+    PackedSellOptions in_full = options;
+    in_full.stored_values = kFull;
+    check(PackedSell<double, I>::from_csr(matrix, in_full));
   }
 }
 

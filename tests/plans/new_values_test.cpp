@@ -7,8 +7,10 @@
 
 #include "strata/order/permutation.hpp"
 #include "strata/plans/power_plan.hpp"
+#include "strata/plans/product_plan.hpp"
 #include "tests/plans/support.hpp"
 #include "tests/support/format_check.hpp"
+#include "tests/support/repeated_values.hpp"
 #include "tests/support/types.hpp"
 
 namespace strata {
@@ -108,7 +110,8 @@ TYPED_TEST(NewValues, OnTheSamePatternMakeThePlanLikeANewOne) {
       const auto powers = test::powers_of(plan, VectorOrder::caller, x);
       const auto fresh = plan_of(changed, strategy, format);
       ASSERT_EQ(plan.choice().order, fresh.choice().order);
-      ASSERT_EQ(plan.choice().format, fresh.choice().format);
+      ASSERT_EQ(plan.choice().format.format, fresh.choice().format.format);
+      ASSERT_EQ(plan.choice().format.slice_height, fresh.choice().format.slice_height);
       EXPECT_EQ(powers, test::powers_of(fresh, VectorOrder::caller, x));
       test::expect_close(powers, test::expected_powers(changed, Basis::monomial(), 4, x, 1), 4,
                          test::longest_row(matrix));
@@ -117,6 +120,78 @@ TYPED_TEST(NewValues, OnTheSamePatternMakeThePlanLikeANewOne) {
                 test::powers_of(plan_of(matrix, strategy, format), VectorOrder::caller, x));
     }
   }
+}
+
+// From a few values to many and back, whatever they were stored in before.
+TYPED_TEST(NewValues, ThatRepeatOrNotMakeThePlanLikeANewOne) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  const auto pattern = generate<V, I>("stencil7:9x10x20");
+  const auto x = random_vector<V>(pattern.rows(), 1);
+  using test::Repeats;
+  const Repeats sequence[] = {Repeats::by_offset, Repeats::never,    Repeats::one_value,
+                              Repeats::special,   Repeats::few,      Repeats::random_diagonal,
+                              Repeats::hundreds,  Repeats::one_value};
+  for (const auto& values : test::kAskedValues) {
+    for (const PowerStrategy strategy : kStrategies) {
+      PowerOptions options = test::quick_options();
+      options.strategy = strategy;
+      options.format = Format::packed_sell;
+      options.values = values;
+      auto plan = plan_powers(test::with_repeats(pattern, sequence[0]), options);
+      for (const Repeats repeats : sequence) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(strategy) << ", repeats " << static_cast<int>(repeats)
+                     << ", values " << (values ? name_of(*values) : "auto"));
+        const auto changed = test::with_repeats(pattern, repeats);
+        plan.update_values(changed);
+        const auto fresh = plan_powers(changed, options);
+        EXPECT_TRUE(test::same_results(test::powers_of(plan, VectorOrder::caller, x),
+                                       test::powers_of(fresh, VectorOrder::caller, x)));
+        ASSERT_TRUE(plan.record().values.has_value());
+        EXPECT_EQ(plan.choice().format_bytes, plan.record().values->footprint.bytes());
+        if (values == StoredValues::full) {
+          EXPECT_FALSE(plan.record().values->encoded());
+          EXPECT_EQ(plan.choice().format_bytes, fresh.choice().format_bytes);
+        }
+        if (values == StoredValues::all) {
+          EXPECT_EQ(plan.record().values->encoded(), repeats != Repeats::never);
+        }
+      }
+    }
+  }
+}
+
+TEST(NewValuesOfAPlan, AreExplainedWhereTheyNeedAnotherEncoding) {
+  const auto matrix = generate<double, std::int32_t>("stencil5:60x60");
+  ProductOptions options;
+  options.autotune = false;
+  auto plan = plan_product(matrix, options);
+  const auto says = [&](std::string_view words) {
+    return plan.explain().find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(plan.record().values->encoded());
+  EXPECT_TRUE(says("Values are encoded")) << plan.explain();
+  EXPECT_TRUE(says("New values are encoded again")) << plan.explain();
+  plan.update_values(matrix);
+  EXPECT_FALSE(says("another encoding")) << plan.explain();
+  plan.update_values(test::with_repeats(matrix, test::Repeats::never));
+  EXPECT_FALSE(plan.record().values->encoded());
+  EXPECT_TRUE(says("Values are stored in full")) << plan.explain();
+  EXPECT_TRUE(says("another encoding")) << plan.explain();
+  plan.update_values(matrix);
+  EXPECT_TRUE(plan.record().values->encoded());
+  EXPECT_TRUE(says("another encoding")) << plan.explain();
+
+  options.values = StoredValues::full;
+  plan = plan_product(matrix, options);
+  EXPECT_TRUE(says("Values are stored in full")) << plan.explain();
+  options.format = Format::csr;
+  plan = plan_product(matrix, options);
+  EXPECT_FALSE(plan.record().values.has_value());
+  options.values = StoredValues::all;
+  test::expect_refused([&] { plan_product(matrix, options); },
+                       "values are encoded in the format packed-sell, not in csr");
 }
 
 // Values say nothing about the layout, not even those that are no numbers.

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "strata/base/parallel.hpp"
+#include "strata/kernels/cpu/cheap_values.hpp"
 #include "strata/order/permutation.hpp"
 #include "tests/plans/support.hpp"
 #include "tests/support/graphs.hpp"
@@ -198,7 +199,7 @@ TEST(PowerPlan, SweepsInBandsWhereLevelsAreTooLarge) {
   MachineProfile profile = test::imaginary_machine();
   profile.plateaus = {{1, 100 * test::kKilo, 100 * test::kGiga},
                       {1, 100 * test::kMega, 0.001 * test::kGiga}};
-  const auto matrix = generate<double, I>("stencil27:32x32x24");
+  const auto matrix = generate<double, I>("stencil27:32x32x24,coefficients=random");
   std::set<int> considered;
   std::set<int> chosen;
   for (const Offset cache : {200000, 300000, 500000, 800000, 1200000}) {
@@ -221,6 +222,33 @@ TEST(PowerPlan, SweepsInBandsWhereLevelsAreTooLarge) {
   }
   EXPECT_GT(*considered.rbegin(), 1) << "no plan considered bands";
   EXPECT_GT(*chosen.rbegin(), 1) << "no plan chose bands";
+}
+
+// What is cheap to decode is taken where it saves bytes, and full values are a candidate wherever
+// anything is timed.
+TEST(PowerPlan, EncodesValuesWhereThatSavesBytes) {
+  const auto repeated = generate<double, I>("stencil5:100x100");
+  const auto random = generate<double, I>("stencil5:100x100,coefficients=random");
+  const StoredValues cheap = cpu::cheap_values(cpu::level());
+  for (const bool autotune : {false, true}) {
+    PowerOptions options = quick_options();
+    options.autotune = autotune;
+    const Plan of_random = plan_powers(random, options);
+    for (const PowerCandidate& candidate : of_random.candidates()) {
+      EXPECT_EQ(candidate.format.values, StoredValues::full);
+    }
+    bool full = false;
+    const Plan of_repeated = plan_powers(repeated, options);
+    for (const PowerCandidate& candidate : of_repeated.candidates()) {
+      full = full || (candidate.plain() && candidate.format.values == StoredValues::full);
+      EXPECT_TRUE(autotune || candidate.format.values == cheap);
+    }
+    EXPECT_EQ(full, autotune) << of_repeated.explain();
+    options.values = StoredValues::full;
+    EXPECT_FALSE(plan_powers(repeated, options).record().values->encoded());
+    options.values = StoredValues::constants;
+    EXPECT_EQ(plan_powers(repeated, options).choice().format.values, StoredValues::constants);
+  }
 }
 
 TEST(PowerPlan, AgreesWithTheReferenceOnRandomMatricesAndOptions) {

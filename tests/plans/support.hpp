@@ -35,6 +35,10 @@ inline PowerOptions quick_options() {
 // What can be asked for.
 inline constexpr PowerStrategy kStrategies[] = {PowerStrategy::spmv, PowerStrategy::levels,
                                                 PowerStrategy::wavefront};
+// What plans can be asked to store values as.
+inline constexpr std::optional<StoredValues> kAskedValues[] = {
+    std::nullopt, StoredValues::full, StoredValues::constants, StoredValues::few,
+    StoredValues::all};
 inline constexpr Format kFormats[] = {Format::csr, Format::sell, Format::packed_sell};
 
 // A plan for two threads.

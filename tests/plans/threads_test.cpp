@@ -83,7 +83,7 @@ TEST(PowerPlanThreads, BeyondTheMostAreRefused) {
 
 // A matrix that the imaginary machine takes a wavefront sweep for.
 Csr<double, I> matrix_for_a_sweep() {
-  return generate<double, I>("stencil7:40x40x60");
+  return generate<double, I>("stencil7:40x40x60,coefficients=random");
 }
 
 PowerOptions options_on(ProcessorBudget processors, int threads) {

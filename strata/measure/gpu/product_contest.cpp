@@ -95,6 +95,7 @@ class GpuProducts {
       const auto workspace =
           std::make_shared<typename ProductPlan<V>::Workspace>(plan->make_workspace(stream_));
       planned.format = FormatSpec(plan->choice().format);
+      if (plan->record().values) planned.encodings = plan->record().values->slices;
       planned.label = "plan: " + label_of(planned.format);
       return MadeProduct{plan->choice().format_bytes, [this, plan, workspace] {
                            plan->apply(std::as_const(x_).span(), y_.span(), *workspace, stream_);
@@ -125,8 +126,15 @@ class GpuProducts {
     }
     return with_format(
         matrix_, result.format, [&]<class Matrix>(const Matrix& host) -> MadeProduct {
+          if constexpr (std::same_as<Matrix, PackedSell<V, I>>) {
+            result.encodings = slice_encodings(host);
+          }
           if constexpr (HasDeviceMatrix<Matrix>) {
-            return product_of(std::make_shared<const DeviceMatrix<Matrix>>(host, stream_));
+            // What a product reads, which is less than what lies on the device.
+            MadeProduct made =
+                product_of(std::make_shared<const DeviceMatrix<Matrix>>(host, stream_));
+            made.bytes = host.footprint().bytes();
+            return made;
           } else {
             throw InvalidArgument("GPUs have no kernels for this format");
           }

@@ -104,6 +104,7 @@ class PlannedPowers {
     result.context.options = options;
     result.context.precision = precision_of<V>();
     result.choice = plan.choice();
+    result.values = plan.record().values;
     result.levels = plan.levels();
     result.setup_seconds = plan.setup_seconds();
     backend_.describe(plan, result);

@@ -1,8 +1,6 @@
 // Arrangement: the matrix as a candidate of a plan runs it.
 #pragma once
 
-#include <limits>
-
 #include "strata/order/padded_order.hpp"
 #include "strata/plans/candidate.hpp"
 #include "strata/plans/internal/stored_matrix.hpp"
@@ -16,8 +14,9 @@ struct Arrangement {
   PaddedOrder<I> order;
   StoredFormat stored;
   StoredMatrix<V, I> matrix;
-  // Bytes per second from the private cache, all threads together; no limit where it was not timed.
-  double kernel_rate = std::numeric_limits<double>::infinity();
+  double conversion_seconds = 0;
+  // The least that a product takes, all threads together, wherever its data are; 0: no limit known.
+  double kernel_seconds = 0;
 };
 
 }  // namespace strata::detail

@@ -41,6 +41,15 @@ void require_format(Format format, Target target) {
                                     name_of(format), formats_of_plans()));
 }
 
+void require_values(const PowerOptions& options) {
+  const bool encoded = options.values && *options.values != StoredValues::full;
+  if (!encoded || options.format == Format::automatic || options.format == Format::packed_sell) {
+    return;
+  }
+  throw InvalidArgument(fmt::format("values are encoded in the format {}, not in {}",
+                                    name_of(Format::packed_sell), name_of(options.format)));
+}
+
 }  // namespace
 
 template <Value V>
@@ -72,6 +81,7 @@ void require_options(Offset rows, const PowerOptions& options, Target target) {
     throw Unavailable("the strategy graph is not available on processors");
   }
   require_format(options.format, target);
+  require_values(options);
   options.basis.template require_steps<V>(options.power);
 }
 
@@ -87,6 +97,7 @@ PowerOptions as_power_options(const ProductOptions& options) {
   power.vector_order = options.vector_order;
   power.format = options.format;
   power.slice_height = options.slice_height;
+  power.values = options.values;
   power.autotune = options.autotune;
   power.threads = options.threads;
   power.affinity = options.affinity;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
 
 #include "strata/plans/internal/planning.hpp"
@@ -28,6 +29,14 @@ std::string format_text(const PowerCandidate& candidate) {
     text += fmt::format(", {}", name_of(candidate.placement));
   }
   return text;
+}
+
+void PlanRecord::take_over(std::optional<ValueStorage> updated, double seconds) {
+  if (!updated) return;
+  updated->seconds = seconds;
+  if (values) updated->bytes_before = values->footprint.bytes_per_entry();
+  values = updated;
+  candidates.front().format_bytes = updated->footprint.bytes();
 }
 
 double PlanRecord::break_even() const {
@@ -74,7 +83,7 @@ std::string window_text(Offset bytes) {
 }
 
 std::string candidate_line(const PowerCandidate& candidate, int power) {
-  return fmt::format("  {:<28}{:<32}{:<34}{:>10}{:>12}{:>12}{:>12}  {}\n",
+  return fmt::format("  {:<28}{:<32}{:<38}{:>10}{:>12}{:>12}{:>12}  {}\n",
                      method_text(candidate, power), text_of(candidate.order),
                      format_text(candidate),
                      candidate.plain() ? "-" : window_text(candidate.window_bytes),
@@ -86,7 +95,7 @@ std::string candidate_line(const PowerCandidate& candidate, int power) {
 // A line per candidate, with a heading.
 std::string candidate_table(std::span<const PowerCandidate> candidates, int power) {
   std::string text =
-      fmt::format("  {:<28}{:<32}{:<34}{:>10}{:>12}{:>12}{:>12}  {}\n", "candidate", "rows",
+      fmt::format("  {:<28}{:<32}{:<38}{:>10}{:>12}{:>12}{:>12}  {}\n", "candidate", "rows",
                   "format", "window", "from memory", "predicted", "measured", "bound");
   for (const PowerCandidate& candidate : candidates) text += candidate_line(candidate, power);
   return text;
@@ -151,6 +160,52 @@ std::string reason(const PlanRecord& record, const Subject& subject) {
                      text_of(best.order), plain_reason(record, subject));
 }
 
+// ", 93.1 % of the slices constant, 6.9 % masked"; nothing where the slices were not counted.
+std::string encodings_text(const ValueStorage& values) {
+  const auto& counts = values.slices.values;
+  const auto slices = std::accumulate(counts.begin(), counts.end(), Offset{0});
+  std::string text;
+  for (const ValueEncoding encoding : kValueEncodings) {
+    const Offset count = counts[static_cast<std::size_t>(encoding)];
+    if (count == 0) continue;
+    text += fmt::format(", {:.1f} %{} {}",
+                        100 * static_cast<double>(count) / static_cast<double>(slices),
+                        text.empty() ? " of the slices" : "", name_of(encoding));
+  }
+  return text;
+}
+
+// How values are stored, and what new ones cost.
+std::string values_text(const ValueStorage& values) {
+  const double bytes = values.footprint.bytes_per_entry();
+  std::string text;
+  if (values.encoded()) {
+    const double full = static_cast<double>(values.full_bytes) /
+                        static_cast<double>(std::max<Offset>(values.footprint.entries, 1));
+    text = fmt::format(
+        "Values are encoded{}{}: the matrix takes {:.2f} bytes per nonzero instead of {:.2f} "
+        "with full values. New values are encoded again, which takes about {}; matrices whose "
+        "values change often may ask for full values.\n",
+        encodings_text(values),
+        values.distinct > 0 ? fmt::format(", codes for {} distinct ones", values.distinct) : "",
+        bytes, full, time_text(values.seconds));
+  } else {
+    text = fmt::format(
+        "Values are stored in full: the matrix takes {:.2f} bytes per nonzero. New values are "
+        "written in about {}.\n",
+        bytes, time_text(values.seconds));
+  }
+  constexpr double kOther = 0.02;
+  if (values.bytes_before > 0 &&
+      std::abs(bytes - values.bytes_before) > kOther * values.bytes_before) {
+    text += fmt::format(
+        "The last update stored the values in another encoding: {:.2f} -> {:.2f} bytes per "
+        "nonzero. What was predicted and timed above is of the old ones.\n",
+        values.bytes_before, bytes);
+  }
+  return text;
+}
+
 std::string setup_text(const PlanRecord& record, const Subject& subject) {
   std::string text = fmt::format("Planning took {}", time_text(record.setup_seconds));
   if (record.break_even() > 0) {
@@ -174,7 +229,8 @@ std::string explain(const PlanRecord& record, const Subject& subject) {
                         record.largest_level_rows);
   }
   return text + "\n" + candidate_table(record.candidates, subject.power) + "\n" +
-         reason(record, subject) + "\n" + setup_text(record, subject);
+         reason(record, subject) + "\n" + (record.values ? values_text(*record.values) : "") +
+         setup_text(record, subject);
 }
 
 }  // namespace strata::detail

@@ -66,7 +66,10 @@ SweepCosts operator+(const SweepCosts& a, const SweepCosts& b) {
           .shared_bytes = a.shared_bytes + b.shared_bytes};
 }
 
-Rates limited_by_kernel(Rates rates, double kernel_rate) {
+Rates limited_by_kernel(Rates rates, const SweepCosts& costs, double kernel_seconds) {
+  const double bytes = costs.memory_bytes + costs.shared_bytes + costs.cache_bytes;
+  if (!(kernel_seconds > 0) || !(bytes > 0)) return rates;
+  const double kernel_rate = bytes / kernel_seconds;
   rates.memory = std::min(rates.memory, kernel_rate);
   rates.shared = std::min(rates.shared, kernel_rate);
   rates.cache = std::min(rates.cache, kernel_rate);

@@ -25,7 +25,8 @@ SweepCosts costs_of(const ReuseProfile& profile, const Places& places, Offset ro
 // Of several sweeps, one after another.
 SweepCosts operator+(const SweepCosts& a, const SweepCosts& b);
 
-// The rates of a kernel that takes in no more than so many bytes per second, all threads together.
-Rates limited_by_kernel(Rates rates, double kernel_rate);
+// The rates at which a kernel takes in these costs if it needs so many seconds at least, wherever
+// its data are. 0: no limit.
+Rates limited_by_kernel(Rates rates, const SweepCosts& costs, double kernel_seconds);
 
 }  // namespace strata::detail

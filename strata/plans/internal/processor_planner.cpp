@@ -7,11 +7,13 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/kernels/cpu/cheap_values.hpp"
 #include "strata/machine/cached_profile.hpp"
 #include "strata/plans/internal/explanation.hpp"
 #include "strata/plans/internal/given_order.hpp"
@@ -50,6 +52,12 @@ constexpr double kLargestLevelShare = 0.5;
 constexpr int kManyThreads = 5;
 // A sweep is timed if it is predicted to take at most so many times as long as the best one.
 constexpr double kClose = 1.2;
+// Values are encoded for all rows if that may be faster than to store them in full, by a sample;
+// sweeps with full values are not considered if decoding is faster than this, by another one.
+constexpr double kMayWin = 1.05;
+constexpr double kSurelyFaster = 0.9;
+// Encoded values that turn out to take more of the bytes than this are not worth another candidate.
+constexpr double kMostEncodedBytes = 0.98;
 // What is simpler wins if it takes at most this much longer: plain products before sweeps, the
 // given order before levels.
 constexpr double kSimplerWins = 1.04;
@@ -84,28 +92,26 @@ class ProcessorPlanner {
     auto identity = PaddedOrder<I>::identity(matrix_.rows());
     const SampledFormat storage = choose_storage(matrix_, identity, options_);
     entry_bytes_ = storage.bytes_per_entry;
+    // Where levels are demanded, rows as they are given only tell how large entries are.
+    const bool by_levels = must_block(options_) && options_.strategy == PowerStrategy::levels;
+    const std::vector<StoredFormat> formats =
+        by_levels ? std::vector<StoredFormat>{storage.stored} : formats_for(storage, identity);
     const bool by_planes = blocks() && options_.strategy != PowerStrategy::levels;
-    const Array<I> planes = by_planes
-                                ? find_planes(pattern(), {.alignment = storage.stored.alignment(),
-                                                          .smallest = kTilesPerGroup / 4,
-                                                          .fewest = kFewestLevels})
-                                : Array<I>();
-    given_ = arrange({}, std::move(identity), storage.stored, matrix_, planes);
-    if (!must_block(options_) || !blocks()) propose_plain(given_);
-    const StoredMatrix<V, I>& stored = given_->matrix;
-    stays_in_cache_ = stored.bytes() + vector_bytes() <= prepared_.places.private_bytes;
+    const Offset alignment =
+        std::ranges::max_element(formats, {}, &StoredFormat::alignment)->alignment();
+    const Array<I> planes = by_planes ? find_planes(pattern(), {.alignment = alignment,
+                                                                .smallest = kTilesPerGroup / 4,
+                                                                .fewest = kFewestLevels})
+                                      : Array<I>();
+    const auto arrangements = arrange_all({}, identity, formats, matrix_, planes);
+    given_ = arrangements.front();
+    stays_in_cache_ = stays_in_cache(*given_);
+    if (!must_block(options_) || !blocks()) {
+      for (const SharedArrangement& arrangement : arrangements) propose_plain(arrangement);
+    }
     if (!blocks() || options_.strategy == PowerStrategy::levels) return;
-    // Not worth cutting into tiles if the lag of one power behind the other fills the cache.
-    const Offset lag =
-        dependency_distance<I>(pattern(), stored.bytes_before()) * (options_.power - 1);
-    if (lag > prepared_.places.shared_bytes && !must_block(options_)) return;
-    const Array<I> groups = cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, group_bytes(),
-                                        stored.row_alignment());
-    const auto tiling = make_tiling<I>(stored.loaded_columns(), stored.bytes_before(),
-                                       {groups, kNoLimit, stored.row_alignment()});
-    propose_sweeps(given_->row_order, given_, tiling, false);
-    if (!planes.empty() && smallest_window() > prepared_.places.private_bytes) {
-      propose_banded({RowOrder::Kind::planes}, given_, planes);
+    for (const SharedArrangement& arrangement : arrangements) {
+      if (worth_sweeping(*arrangement, arrangements)) propose_in_given_order(arrangement, planes);
     }
   }
 
@@ -122,11 +128,16 @@ class ProcessorPlanner {
                          (1.0 + 2.0 * options_.power);
     const SweepCosts once{.memory_bytes = bytes + vectors,
                           .cache_bytes = bytes * (options_.power - 1)};
-    // Another order may make the kernel's accesses to x faster, up to a share of the cache's speed.
+    // Another order may make the kernel's accesses to x faster, up to a share of the cache's speed,
+    // but not the decoding of values.
     const Rates& rates = prepared_.places.rates;
-    const double kernel_rate = std::max(best.arrangement->kernel_rate, kKernelShare * rates.cache);
+    double kernel_seconds = best.arrangement->kernel_seconds * options_.power;
+    if (!is_encoded(*best.arrangement)) {
+      kernel_seconds = std::min(
+          kernel_seconds, (once.memory_bytes + once.cache_bytes) / (kKernelShare * rates.cache));
+    }
     const double ideal =
-        predict_without_overlap(once, limited_by_kernel(rates, kernel_rate)).seconds;
+        predict_without_overlap(once, limited_by_kernel(rates, once, kernel_seconds)).seconds;
     return best.candidate.predicted_seconds > kWorthSearching * ideal;
   }
 
@@ -140,18 +151,23 @@ class ProcessorPlanner {
     const auto [order, groups, storage] =
         choose_layout(matrix_, structure, options_, group_bytes(), entry_bytes_);
     const bool same_rows = groups.order.is_identity();
-    const bool as_given = same_rows && storage.stored == given_->stored;
-    const auto arranged = [&](const Csr<V, I>& in_order) {
-      return arrange(order, groups.order, storage.stored, in_order, groups.group_offsets);
-    };
+    const std::vector<StoredFormat> formats = formats_for(storage, groups.order);
     // Packed SELL depends on the groups; the other formats are the same for any.
-    const bool as_stored = as_given && storage.stored.format != Format::packed_sell;
-    const auto arrangement = as_stored   ? given_
-                             : same_rows ? arranged(matrix_)
-                                         : arranged(reordered(matrix_, groups.order));
-    if (!must_block(options_) && !as_given) propose_plain(arrangement);
-    if (!blocks()) return;
-    propose_banded(order, arrangement, groups.group_offsets);
+    const bool as_stored = same_rows && formats.size() == 1 && formats.front() == given_->stored &&
+                           formats.front().format != Format::packed_sell;
+    const auto arranged = [&](const Csr<V, I>& in_order) {
+      return arrange_all(order, groups.order, formats, in_order, groups.group_offsets);
+    };
+    const std::vector<SharedArrangement> arrangements =
+        as_stored   ? std::vector<SharedArrangement>{given_}
+        : same_rows ? arranged(matrix_)
+                    : arranged(reordered(matrix_, groups.order));
+    for (const SharedArrangement& arrangement : arrangements) {
+      const bool as_given = same_rows && is_proposed(arrangement->stored);
+      if (!must_block(options_) && !as_given) propose_plain(arrangement);
+      if (!blocks() || !worth_sweeping(*arrangement, arrangements)) continue;
+      propose_banded(order, arrangement, groups.group_offsets);
+    }
   }
 
   void autotune() {
@@ -169,6 +185,10 @@ class ProcessorPlanner {
     if (best.candidate.measured_seconds == 0) find_neighbours(best);
     prepared_.arrangement = std::move(best.arrangement);
     prepared_.sweeps = std::move(best.sweeps);
+    prepared_.record.values = prepared_.arrangement->matrix.value_storage();
+    if (prepared_.record.values) {
+      prepared_.record.values->seconds = prepared_.arrangement->conversion_seconds;
+    }
     return 0;
   }
 
@@ -223,6 +243,85 @@ class ProcessorPlanner {
     return std::max(smallest, window / (kGroupsPerPower * options_.power));
   }
 
+  bool stays_in_cache(const Arrangement<V, I>& arrangement) const {
+    return arrangement.matrix.bytes() + vector_bytes() <= prepared_.places.private_bytes;
+  }
+  static bool is_encoded(const Arrangement<V, I>& arrangement) {
+    const std::optional<ValueStorage> values = arrangement.matrix.value_storage();
+    return values && values->encoded();
+  }
+  // As plain products of rows as they are given.
+  bool is_proposed(const StoredFormat& stored) const {
+    return std::ranges::any_of(proposals_, [&](const Proposal& proposal) {
+      return proposal.candidate.plain() && !proposal.reordered() &&
+             proposal.candidate.format == stored;
+    });
+  }
+
+  // What rows in this order are stored in: the best format with full values and, where that may be
+  // faster, with encoded ones. Without timing, what is cheap to decode is taken at once.
+  std::vector<StoredFormat> formats_for(const SampledFormat& best, const PaddedOrder<I>& order) {
+    const bool packed = best.stored.format == Format::packed_sell;
+    if (options_.values && packed) {
+      return {{Format::packed_sell, best.stored.slice_height, *options_.values}};
+    }
+    const StoredValues cheap = options_.values.value_or(cpu::cheap_values(cpu::level()));
+    std::vector<StoredValues> levels{cheap};
+    if (options_.autotune && !options_.values && cheap < StoredValues::all) {
+      levels.push_back(StoredValues::all);
+    }
+    const Csr<V, I> sample = sample_of(matrix_, order);
+    const auto encoded = encoded_storage(sample, best, options_, levels);
+    if (encoded.empty()) return {best.stored};
+    if (!options_.autotune) return {encoded.front().stored};
+    std::vector<StoredFormat> formats{best.stored};
+    const double in_full = entry_seconds(sample, best);
+    for (const SampledFormat& format : encoded) {
+      if (entry_seconds(sample, format) < kMayWin * in_full) formats.push_back(format.stored);
+    }
+    return formats;
+  }
+
+  // Of a plain product, per entry: its bytes from where they are, or the kernel.
+  double entry_seconds(const Csr<V, I>& sample, const SampledFormat& format) {
+    const auto entries = static_cast<double>(matrix_.nnz());
+    const double bytes = format.bytes_per_entry * entries + static_cast<double>(vector_bytes());
+    const Places& places = prepared_.places;
+    const double rate = bytes <= static_cast<double>(places.private_bytes)  ? places.rates.cache
+                        : bytes <= static_cast<double>(places.shared_bytes) ? places.rates.shared
+                                                                            : places.rates.memory;
+    const StoredMatrix<V, I> stored(sample, format.stored);
+    const double kernel = trials_.entry_seconds(stored, sample.pattern()) / prepared_.threads;
+    const auto row_vectors = static_cast<double>(3 * matrix_.rows() * row_bytes());
+    return std::max((format.bytes_per_entry + row_vectors / entries) / rate, kernel);
+  }
+
+  // Without the encoded ones that save too little after all.
+  std::vector<SharedArrangement> arrange_all(const RowOrder& row_order, const PaddedOrder<I>& order,
+                                             const std::vector<StoredFormat>& formats,
+                                             const Csr<V, I>& in_order, std::span<const I> groups) {
+    std::vector<SharedArrangement> arrangements;
+    for (const StoredFormat& stored : formats) {
+      SharedArrangement made = arrange(row_order, order, stored, in_order, groups);
+      const auto bytes = static_cast<double>(made->matrix.bytes());
+      const bool saves = std::ranges::none_of(arrangements, [&](const SharedArrangement& other) {
+        return bytes > kMostEncodedBytes * static_cast<double>(other->matrix.bytes());
+      });
+      if (saves) arrangements.push_back(std::move(made));
+    }
+    return arrangements;
+  }
+
+  // Whether sweeps of this one could win: others of the same rows take fewer bytes, and may take
+  // less time for each as well.
+  static bool worth_sweeping(const Arrangement<V, I>& arrangement,
+                             std::span<const SharedArrangement> arrangements) {
+    return std::ranges::none_of(arrangements, [&](const SharedArrangement& other) {
+      return other->matrix.bytes() < arrangement.matrix.bytes() &&
+             other->kernel_seconds < kSurelyFaster * arrangement.kernel_seconds;
+    });
+  }
+
   // `groups`: of rows that sweeps will take together, if that is known.
   SharedArrangement arrange(const RowOrder& row_order, PaddedOrder<I> order,
                             const StoredFormat& stored, const Csr<V, I>& in_order,
@@ -231,11 +330,53 @@ class ProcessorPlanner {
     arrangement->row_order = row_order;
     arrangement->order = std::move(order);
     arrangement->stored = stored;
+    const double started = now();
     arrangement->matrix = StoredMatrix<V, I>(in_order, stored, groups);
-    if (options_.autotune) {
-      arrangement->kernel_rate = trials_.kernel_rate(arrangement->matrix) * prepared_.threads;
-    }
+    arrangement->conversion_seconds = now() - started;
+    arrangement->kernel_seconds = kernel_seconds(arrangement->matrix, in_order);
     return arrangement;
+  }
+
+  // Timed or, for encoded values, assumed: decoding is no faster than reading full values from the
+  // private cache.
+  double kernel_seconds(const StoredMatrix<V, I>& stored, const Csr<V, I>& in_order) {
+    if (options_.autotune) {
+      return trials_.entry_seconds(stored, in_order.pattern()) * static_cast<double>(stored.nnz()) /
+             prepared_.threads;
+    }
+    const std::optional<ValueStorage> values = stored.value_storage();
+    return values && values->encoded()
+               ? static_cast<double>(values->full_bytes) / prepared_.places.rates.cache
+               : 0.0;
+  }
+
+  // Sweeps over rows as they are: in groups of some rows, and in bands of planes.
+  void propose_in_given_order(const SharedArrangement& arrangement, std::span<const I> planes) {
+    const StoredMatrix<V, I>& stored = arrangement->matrix;
+    if (!must_block(options_) && stays_in_cache(*arrangement)) return;
+    // Not worth cutting into tiles if the lag of one power behind the other fills the cache.
+    const Offset lag =
+        dependency_distance<I>(pattern(), stored.bytes_before()) * (options_.power - 1);
+    if (lag > prepared_.places.shared_bytes && !must_block(options_)) return;
+    const auto tiling = make_tiling<I>(stored.loaded_columns(), stored.bytes_before(),
+                                       {groups_of(*arrangement), kNoLimit, stored.row_alignment()});
+    propose_sweeps(arrangement->row_order, arrangement, tiling, false);
+    if (!planes.empty() && smallest_window() > prepared_.places.private_bytes) {
+      propose_banded({RowOrder::Kind::planes}, arrangement, planes);
+    }
+  }
+
+  // Groups of rows for one power. Where values take next to nothing, the vectors fill the cache and
+  // decoding takes the time: groups are then as large as full values would make them.
+  Array<I> groups_of(const Arrangement<V, I>& arrangement) const {
+    const StoredMatrix<V, I>& stored = arrangement.matrix;
+    const RowRange<I> all{0, stored.rows()};
+    if (!is_encoded(arrangement)) {
+      return cut_rows<I>(stored.bytes_before(), all, group_bytes(), stored.row_alignment());
+    }
+    const double entries = static_cast<double>(group_bytes()) / std::max(entry_bytes_, 1.0);
+    return cut_rows<I>(pattern().row_offsets, all,
+                       std::max<Offset>(static_cast<Offset>(entries), 1), stored.row_alignment());
   }
 
   // The fewest bytes that a sweep so far has to keep in the cache.
@@ -333,7 +474,8 @@ class ProcessorPlanner {
     candidate.block = block;
     candidate.bands = wavefront.bands;
     candidate.slack = wavefront.slack;
-    candidate.format_bytes = stored.bytes();
+    const std::optional<ValueStorage> values = stored.value_storage();
+    candidate.format_bytes = values ? values->footprint.bytes() : stored.bytes();
     predict(candidate, tiling, schedules, *arrangement);
     proposal.arrangement = arrangement;
     for (Schedule& schedule : schedules) {
@@ -359,7 +501,8 @@ class ProcessorPlanner {
       candidate.window_bytes = std::max(candidate.window_bytes, profile.window_bytes(unavoidable));
       costs = costs + costs_of(profile, places, arrangement.matrix.rows(), row_bytes(), schedule);
     }
-    const Rates rates = limited_by_kernel(places.rates, arrangement.kernel_rate);
+    const Rates rates =
+        limited_by_kernel(places.rates, costs, arrangement.kernel_seconds * options_.power);
     const Prediction prediction = predict_without_overlap(costs, rates);
     const PaddedOrder<I>& order = arrangement.order;
     const double copies =
@@ -387,7 +530,7 @@ class ProcessorPlanner {
       return proposal->candidate.predicted_seconds;
     });
     std::vector<Proposal*> chosen;
-    std::vector<std::pair<RowOrder, bool>> kinds;  // of sweeps chosen so far
+    std::vector<std::tuple<RowOrder, StoredFormat, bool>> kinds;  // of sweeps chosen so far
     double best_sweep = 0;
     for (Proposal* proposal : by_time) {
       const PowerCandidate& candidate = proposal->candidate;
@@ -396,7 +539,8 @@ class ProcessorPlanner {
         continue;
       }
       if (best_sweep == 0) best_sweep = candidate.predicted_seconds;
-      const std::pair kind{candidate.order, candidate.bound == Bound::shared_cache};
+      const std::tuple kind{candidate.order, candidate.format,
+                            candidate.bound == Bound::shared_cache};
       if (candidate.predicted_seconds > kClose * best_sweep ||
           std::ranges::count(kinds, kind) != 0) {
         continue;
@@ -411,7 +555,7 @@ class ProcessorPlanner {
   const PowerOptions& options_;
   Prepared<V, I>& prepared_;
   std::vector<Proposal> proposals_;
-  SharedArrangement given_;
+  SharedArrangement given_;      // the first that was proposed
   double entry_bytes_ = 0;       // of the rows as given
   bool affords_sweeps_ = true;   // every thread has a processor of its own
   bool stays_in_cache_ = false;  // in the private one: nothing to gain
@@ -425,11 +569,13 @@ void Prepared<V, I>::assign_values(const Csr<V, I>& matrix) {
   if (fingerprint_of(matrix.pattern()) != pattern) {
     throw InvalidArgument("new values come with a matrix of another pattern");
   }
+  const double started = now();
   if (arrangement->order.is_identity()) {
     arrangement->matrix.assign_values(matrix);
   } else {
     arrangement->matrix.assign_values(reordered(matrix, arrangement->order));
   }
+  record.take_over(arrangement->matrix.value_storage(), now() - started);
 }
 
 template <Value V, Index I>

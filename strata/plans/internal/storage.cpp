@@ -1,5 +1,6 @@
 #include "strata/plans/internal/storage.hpp"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,16 +14,20 @@ namespace {
 
 // In order of preference: tall slices are fastest in the cache, so a later one must save this much.
 constexpr double kWorthwhile = 0.97;
+// What is harder to decode must save this much.
+constexpr double kEncodingWorthwhile = 0.95;
+
+std::vector<Offset> allowed_heights(const PowerOptions& options) {
+  return options.slice_height > 0 ? std::vector<Offset>{options.slice_height}
+                                  : std::vector<Offset>{32, 8};
+}
 
 std::vector<StoredFormat> allowed_storage(const PowerOptions& options) {
-  const std::vector<Offset> heights = options.slice_height > 0
-                                          ? std::vector<Offset>{options.slice_height}
-                                          : std::vector<Offset>{32, 8};
   const bool any = options.format == Format::automatic;
   if (!any && !is_sliced(options.format)) return {{options.format, 1}};
   std::vector<StoredFormat> allowed;
-  for (const Offset height : heights) {
-    allowed.push_back({any ? Format::packed_sell : options.format, height});
+  for (const Offset height : allowed_heights(options)) {
+    allowed.push_back({any ? Format::packed_sell : options.format, height, StoredValues::full});
   }
   if (any) allowed.push_back({Format::csr, 1});
   return allowed;
@@ -48,6 +53,8 @@ Csr<V, I> rows_of(const Csr<V, I>& matrix, std::span<const RowRange<I>> ranges) 
   return Csr<V, I>(rows, matrix.cols(), std::move(offsets), std::move(columns), std::move(values));
 }
 
+}  // namespace
+
 // Up to 16 pieces of 512 rows, spread evenly.
 template <Value V, Index I>
 Csr<V, I> sample_of(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
@@ -67,8 +74,6 @@ Csr<V, I> sample_of(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
   return reordered_rows<V, I>(matrix, order, ranges);
 }
 
-}  // namespace
-
 template <Value V, Index I>
 SampledFormat choose_storage(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
                              const PowerOptions& options) {
@@ -83,9 +88,39 @@ SampledFormat choose_storage(const Csr<V, I>& matrix, const PaddedOrder<I>& orde
   return best;
 }
 
+template <Value V, Index I>
+std::vector<SampledFormat> encoded_storage(const Csr<V, I>& sample, const SampledFormat& best,
+                                           const PowerOptions& options,
+                                           std::span<const StoredValues> levels) {
+  const bool packed = best.stored.format == Format::packed_sell;
+  if (!packed && options.format != Format::automatic) return {};
+  // x and y are moved in any case.
+  const double vectors = 2.0 * sizeof(V) * options.vectors * static_cast<double>(sample.rows()) /
+                         static_cast<double>(std::max<Offset>(sample.nnz(), 1));
+  std::vector<SampledFormat> encoded;
+  double fewest = best.bytes_per_entry;
+  for (const StoredValues values : levels) {
+    SampledFormat found;
+    // Where padding spoils slices, it may cost little once values are encoded.
+    for (const Offset height :
+         packed ? std::vector<Offset>{best.stored.slice_height} : allowed_heights(options)) {
+      const StoredFormat stored{Format::packed_sell, height, values};
+      const double bytes = footprint(sample, FormatSpec(stored)).bytes_per_entry();
+      if (found.bytes_per_entry == 0 || bytes < found.bytes_per_entry) found = {stored, bytes};
+    }
+    if (found.bytes_per_entry + vectors >= kEncodingWorthwhile * (fewest + vectors)) continue;
+    fewest = found.bytes_per_entry;
+    encoded.push_back(found);
+  }
+  return encoded;
+}
+
 #define STRATA_INSTANTIATE(V, I)                                                 \
+  template Csr<V, I> sample_of(const Csr<V, I>&, const PaddedOrder<I>&);         \
   template SampledFormat choose_storage(const Csr<V, I>&, const PaddedOrder<I>&, \
-                                        const PowerOptions&)
+                                        const PowerOptions&);                    \
+  template std::vector<SampledFormat> encoded_storage(                           \
+      const Csr<V, I>&, const SampledFormat&, const PowerOptions&, std::span<const StoredValues>)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::detail

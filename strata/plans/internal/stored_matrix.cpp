@@ -82,9 +82,11 @@ StoredMatrix<V, I>::StoredMatrix(const Csr<V, I>& matrix, const StoredFormat& st
       break;
     case Format::packed_sell: {
       const Array<Offset> wide_groups(groups.begin(), groups.end());
-      matrix_ = PackedSell<V, I>::from_csr(
-          matrix,
-          {.slice_height = stored.slice_height, .max_fill = kAnyFill, .groups = wide_groups});
+      matrix_ =
+          PackedSell<V, I>::from_csr(matrix, {.slice_height = stored.slice_height,
+                                              .max_fill = kAnyFill,
+                                              .stored_values = static_cast<Offset>(stored.values),
+                                              .groups = wide_groups});
       break;
     }
     case Format::csr: matrix_ = matrix; break;
@@ -117,6 +119,15 @@ void StoredMatrix<V, I>::step(const cpu::StepCoefficients<V>& coefficients,
 template <Value V, Index I>
 LoadedColumns<I> StoredMatrix<V, I>::loaded_columns() const {
   return std::visit([](const auto& matrix) { return LoadedColumns<I>(matrix); }, matrix_);
+}
+
+template <Value V, Index I>
+std::optional<ValueStorage> StoredMatrix<V, I>::value_storage() const {
+  const auto* packed = std::get_if<PackedSell<V, I>>(&matrix_);
+  if (packed == nullptr) return std::nullopt;
+  ValueStorage storage = value_storage_of<V>(packed->footprint(), slice_encodings(*packed));
+  storage.distinct = std::max<Offset>(packed->table().distinct(), 0);
+  return storage;
 }
 
 template <Value V, Index I>

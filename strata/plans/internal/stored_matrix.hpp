@@ -1,6 +1,7 @@
 // StoredMatrix: the matrix of a plan in whichever format was chosen, with what a sweep asks of it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <utility>
 #include <variant>
@@ -13,6 +14,7 @@
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/kernels/cpu/step.hpp"
+#include "strata/plans/candidate.hpp"
 
 namespace strata::detail {
 
@@ -27,10 +29,13 @@ class StoredMatrix {
   I rows() const;
   Offset nnz() const;
   I row_alignment() const;
-  // Of matrix data, padding included, that a product reads.
+  // Of matrix data, padding included, that a product reads; with the values that it was made with,
+  // as sweeps are cut by them.
   Offset bytes() const { return bytes_before_.back(); }
   // The same before each row; rows + 1 elements. The bytes of a slice are shared out to its rows.
   std::span<const Offset> bytes_before() const { return bytes_before_; }
+  // How packed SELL stores its values now.
+  std::optional<ValueStorage> value_storage() const;
   // What the kernel loads, padding included. Valid as long as this matrix is where it is.
   LoadedColumns<I> loaded_columns() const;
 

@@ -28,25 +28,31 @@ V trial_scale(const Csr<V, I>& matrix) {
 }
 
 template <Value V, Index I>
-double Trials<V, I>::kernel_rate(const StoredMatrix<V, I>& stored) {
+double Trials<V, I>::entry_seconds(const StoredMatrix<V, I>& stored, const PatternView<I>& rows) {
   constexpr Offset kProbeBytes = 256 * 1024;
   constexpr double kProbeSeconds = 0.001;
   constexpr int kProbeRuns = 5;
-  if (stored.nnz() == 0) return std::numeric_limits<double>::infinity();
+  if (stored.nnz() == 0) return 0;
   make_vectors(stored.rows());
-  const auto before = stored.bytes_before();
   const Array<I> cuts =
-      cut_rows<I>(before, {0, stored.rows()}, kProbeBytes, stored.row_alignment());
+      cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, kProbeBytes, stored.row_alignment());
   const std::size_t middle = (cuts.size() - 1) / 2;
-  const RowRange<I> rows{cuts[middle], cuts[middle + 1]};
+  // Where values take next to nothing, x and y fill the cache.
+  const Offset vector_rows = kProbeBytes / (2 * Offset{sizeof(V)} * options_.vectors);
+  const Offset most_rows =
+      std::max<Offset>(vector_rows / stored.row_alignment(), 1) * stored.row_alignment();
+  const RowRange<I> probed{
+      cuts[middle], static_cast<I>(std::min<Offset>(cuts[middle + 1], cuts[middle] + most_rows))};
+  const Offset entries = rows.row_offsets[probed.end] - rows.row_offsets[probed.begin];
+  if (entries == 0) return 0;
   double fastest = std::numeric_limits<double>::infinity();
   const double begin = now();
   for (int run = 0; run < kProbeRuns || now() - begin < kProbeSeconds; ++run) {
     const double start = now();
-    stored.step(coefficients(), vectors_of(1), rows);
+    stored.step(coefficients(), vectors_of(1), probed);
     fastest = std::min(fastest, now() - start);
   }
-  return static_cast<double>(before[rows.end] - before[rows.begin]) / std::max(fastest, 1e-9);
+  return fastest / static_cast<double>(entries);
 }
 
 template <Value V, Index I>

@@ -24,9 +24,10 @@ class Trials {
   Trials(const Csr<V, I>& matrix, const PowerOptions& options)
       : matrix_(matrix), options_(options) {}
 
-  // Bytes per second that the kernel takes from the private cache: some rows in the middle, again
-  // and again, on this thread.
-  double kernel_rate(const StoredMatrix<V, I>& stored);
+  // Seconds per entry of the kernel with all its data in the private cache: some rows in the
+  // middle, again and again, on this thread. `rows`: the matrix that was stored. 0 where there are
+  // no entries.
+  double entry_seconds(const StoredMatrix<V, I>& stored, const PatternView<I>& rows);
 
   // Of all powers, from one run of a sweep that does some of them; copies between the caller's
   // order and the plan's count.

@@ -27,6 +27,13 @@ std::string does_not_fit(const Proposal<V>& proposal, const DeviceOutOfMemory& e
                      error.what());
 }
 
+// Of plain products and levels.
+template <Value V>
+std::optional<ValueStorage> values_of(const Proposal<V>& proposal) {
+  const auto* stored = std::get_if<std::shared_ptr<StoredForm<V>>>(&proposal.form);
+  return stored == nullptr ? std::nullopt : (*stored)->values();
+}
+
 template <Value V>
 bool is_empty(const Method<V>& method) {
   const auto* matrix = std::get_if<SharedMatrix<V>>(&method);
@@ -92,6 +99,7 @@ std::ptrdiff_t Autotuner<V>::take(const std::vector<Proposal<V>*>& ranked) {
       prepared_.method = make_method(proposal);
       prepared_.rows = proposal.rows;
       prepared_.stored = proposal.candidate.format;
+      prepared_.record.values = values_of(proposal);
       fastest_ = {};
       return static_cast<std::ptrdiff_t>(next);
     } catch (const DeviceOutOfMemory& error) {

@@ -9,6 +9,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/formats/registry.hpp"
 #include "strata/kernels/gpu/device_matrix_of.hpp"
+#include "strata/plans/internal/planning.hpp"
 
 namespace strata::gpu::detail {
 
@@ -134,7 +135,16 @@ Offset bytes_of(const Method<V>& method) {
 template <Value V>
 StoredForm<V>::StoredForm(const Csr<V, I>& matrix, const StoredFormat& stored_format)
     : matrix_(matrix), stored_(stored_format) {
-  const Footprint footprint = strata::footprint(matrix, FormatSpec(stored_format));
+  const FormatSpec spec(stored_format);
+  Footprint footprint;
+  if (stored_format.format == Format::packed_sell) {
+    const auto forecast = PackedSell<V, I>::forecast(matrix, options_of<PackedSellOptions>(spec));
+    footprint = forecast.footprint;
+    values_ = value_storage_of<V>(
+        footprint, slice_encodings(forecast.encoding_counts, forecast.value_encoding_counts));
+  } else {
+    footprint = strata::footprint(matrix, spec);
+  }
   if (stored_format.format == Format::ell) require_fill(footprint, kDefaultMaxFill, "ELLPACK");
   bytes_ = footprint.bytes();
   device_bytes_ = bytes_ + bookkeeping_bytes(matrix, stored_format, footprint);
@@ -144,7 +154,9 @@ template <Value V>
 SharedMatrix<V> StoredForm<V>::on_device(Stream& stream) {
   SharedMatrix<V> matrix = uploaded_.lock();
   if (!matrix) {
+    const double started = strata::detail::now();
     matrix = std::make_shared<const StoredMatrix<V>>(uploaded(matrix_, stored_, stream));
+    if (values_) values_->seconds = strata::detail::now() - started;
     uploaded_ = matrix;
   }
   return matrix;

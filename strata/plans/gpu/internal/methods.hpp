@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "strata/execute/gpu/persistent_sweep.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/packed_sell.hpp"
+#include "strata/plans/candidate.hpp"
 #include "strata/plans/plan_options.hpp"
 
 namespace strata::gpu::detail {
@@ -63,8 +65,9 @@ class StoredForm {
   StoredForm(const Csr<V, std::int32_t>& matrix, const StoredFormat& stored_format);
 
   const StoredFormat& stored() const { return stored_; }
-  Offset bytes() const { return bytes_; }                // that a product reads
-  Offset device_bytes() const { return device_bytes_; }  // with all that goes along
+  const std::optional<ValueStorage>& values() const { return values_; }  // of packed SELL
+  Offset bytes() const { return bytes_; }                                // that a product reads
+  Offset device_bytes() const { return device_bytes_; }                  // with all that goes along
   SharedMatrix<V> on_device(Stream& stream);
 
  private:
@@ -72,6 +75,7 @@ class StoredForm {
   StoredFormat stored_;
   Offset bytes_ = 0;
   Offset device_bytes_ = 0;
+  std::optional<ValueStorage> values_;
   std::weak_ptr<const StoredMatrix<V>> uploaded_;
 };
 

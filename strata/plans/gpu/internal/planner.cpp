@@ -96,11 +96,19 @@ void Prepared<V>::assign_values(const Csr<V, J>& matrix, Stream& stream) {
   if (fingerprint_of(matrix.pattern()) != pattern) {
     throw InvalidArgument("new values come with a matrix of another pattern");
   }
+  const double started = strata::detail::now();
+  const Offset bytes_before = bytes_of<V>(method);
   with_device_indices(matrix, [&](const Csr<V, I>& same) {
     const PaddedOrder<I>& order = rows->order;
     method =
         method_like(method, stored, order.is_identity() ? same : reordered(same, order), stream);
   });
+  if (!record.values) return;
+  // What changed on the device are the values.
+  ValueStorage values = *record.values;
+  values.footprint.value_bytes += bytes_of<V>(method) - bytes_before;
+  values.slices = {};
+  record.take_over(values, strata::detail::now() - started);
 }
 
 template <Value V>

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -33,6 +34,8 @@ constexpr Offset kWarp = 32;
 constexpr double kGoodSpeedUp = 1.2;
 // So many levels there should be, or as many as two sweeps have powers.
 constexpr Offset kFewestLevels = 6;
+// Encoded values that take more than this share of the bytes are not worth another candidate.
+constexpr double kMostEncodedBytes = 0.98;
 // Levels are put together up to so many bytes, before they are cut for the cache.
 constexpr Offset kLayoutBytes = Offset{1} << 20;
 // The largest part of a group for the cache that one of these may be.
@@ -65,16 +68,12 @@ void Proposals<V>::propose_given_order() {
   const SharedRows given = make_rows({}, PaddedOrder<I>::identity(matrix_.rows()));
   const SampledFormat storage = strata::detail::choose_storage(matrix_, given->order, options_);
   entry_bytes_ = storage.bytes_per_entry;
-  const auto formats = formats_for(storage.stored);
-  std::vector<SharedForm> forms;
-  for (const StoredFormat& stored : formats) {
-    forms.push_back(std::make_shared<StoredForm<V>>(matrix_, stored));
-    propose_plain(given, forms.back());
-  }
+  const auto forms = forms_for(matrix_, formats_for(storage, given->order));
+  for (const SharedForm& form : forms) propose_plain(given, form);
   if (may_sweep()) propose_sweeps(given, matrix_);
   if (!blocks() || !chooses()) return;
   const Offset distance = strata::detail::dependency_distance<I>(pattern(), pattern().row_offsets);
-  const auto alignment = narrow<I>(formats.front().alignment(), "the slice height");
+  const auto alignment = narrow<I>(forms.front()->stored().alignment(), "the slice height");
   propose_by_levels(given, forms.front(), [&](Offset entries) {
     return LevelCut(pattern(), cut_rows<I>(pattern().row_offsets, {0, pattern().rows},
                                            std::max(entries, distance), alignment));
@@ -112,6 +111,7 @@ void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
                     : kLayoutBytes;
   auto layout =
       strata::detail::choose_layout(matrix_, structure, options_, layout_bytes, entry_bytes_);
+  const std::vector<StoredFormat> formats = formats_for(layout.storage, layout.groups.order);
   SharedRows rows;
   try {
     rows = make_rows(layout.order, std::move(layout.groups.order));
@@ -123,8 +123,7 @@ void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
   in_levels_ = std::make_unique<const Csr<V, I>>(reordered(matrix_, rows->order));
   if (may_sweep()) propose_sweeps(rows, *in_levels_);
   if (!chooses() && !must_level()) return;
-  for (const StoredFormat& stored : formats_for(layout.storage.stored)) {
-    const auto form = std::make_shared<StoredForm<V>>(*in_levels_, stored);
+  for (const SharedForm& form : forms_for(*in_levels_, formats)) {
     if (chooses()) propose_plain(rows, form);
     propose_by_levels(rows, form, [&](Offset entries) {
       const PatternView<I> in_order = in_levels_->pattern();
@@ -153,18 +152,54 @@ std::shared_ptr<const Rows> Proposals<V>::make_rows(const RowOrder& kind, Padded
   return rows;
 }
 
-// The smallest format for the rows. Also slices of a row per thread, which run faster than their
-// bytes say; and, where any will do, CSR: rows of any lengths run at full speed in it.
+// The smallest format for the rows, with encoded values first, where that saves bytes, and with
+// full ones. Also slices of a row per thread, which run faster than their bytes say; and, where any
+// will do, CSR: rows of any lengths run at full speed in it.
 template <Value V>
-std::vector<StoredFormat> Proposals<V>::formats_for(const StoredFormat& best) const {
-  std::vector<StoredFormat> formats{best};
-  if (is_sliced(best.format) && options_.slice_height == 0 && best.slice_height != kWarp) {
-    formats.push_back({best.format, kWarp});
+std::vector<StoredFormat> Proposals<V>::formats_for(const SampledFormat& best,
+                                                    const PaddedOrder<I>& order) const {
+  std::vector<StoredFormat> stored;
+  const bool packed = best.stored.format == Format::packed_sell;
+  if (options_.values && packed) {
+    stored.push_back({Format::packed_sell, best.stored.slice_height, *options_.values});
+  } else {
+    const std::array levels{options_.values.value_or(StoredValues::all)};
+    for (const SampledFormat& encoded : strata::detail::encoded_storage(
+             strata::detail::sample_of(matrix_, order), best, options_, levels)) {
+      stored.push_back(encoded.stored);
+    }
+    stored.push_back(best.stored);
   }
-  if (options_.format == Format::automatic && best.format != Format::csr) {
+  std::vector<StoredFormat> formats = stored;
+  for (const StoredFormat& low : stored) {
+    const bool other_height =
+        is_sliced(low.format) && options_.slice_height == 0 && low.slice_height != kWarp;
+    if (other_height) formats.push_back({low.format, kWarp, low.values});
+  }
+  if (options_.format == Format::automatic && best.stored.format != Format::csr) {
     formats.push_back({Format::csr, 1});
   }
   return formats;
+}
+
+// Without encoded values that save next to nothing after all: full ones come after them.
+template <Value V>
+auto Proposals<V>::forms_for(const Csr<V, I>& in_order,
+                             const std::vector<StoredFormat>& formats) const
+    -> std::vector<SharedForm> {
+  std::vector<SharedForm> forms;
+  for (const StoredFormat& stored : formats) {
+    auto form = std::make_shared<StoredForm<V>>(in_order, stored);
+    std::erase_if(forms, [&](const SharedForm& other) {
+      return stored.format == Format::packed_sell && stored.values == StoredValues::full &&
+             other->stored().format == Format::packed_sell &&
+             other->stored().slice_height == stored.slice_height &&
+             static_cast<double>(other->bytes()) >
+                 kMostEncodedBytes * static_cast<double>(form->bytes());
+    });
+    forms.push_back(std::move(form));
+  }
+  return forms;
 }
 
 template <Value V>
@@ -331,7 +366,7 @@ void Proposals<V>::propose_sweep(const SharedRows& rows, const std::shared_ptr<T
   PowerCandidate candidate;
   candidate.strategy = PowerStrategy::wavefront;
   candidate.order = rows->kind;
-  candidate.format = {Format::packed_sell, tiles.slice_height};
+  candidate.format = {Format::packed_sell, tiles.slice_height, StoredValues::full};
   candidate.placement = shape.placement;
   candidate.block = shape.power;
   candidate.format_bytes = tiles.record_bytes;

@@ -14,6 +14,7 @@
 #include "strata/plans/gpu/internal/methods.hpp"
 #include "strata/plans/gpu/internal/prediction.hpp"
 #include "strata/plans/gpu/internal/prepared.hpp"
+#include "strata/plans/internal/storage.hpp"
 
 namespace strata::gpu::detail {
 
@@ -73,7 +74,10 @@ class Proposals {
   bool must_level() const { return blocks() && is_by_levels(options_.strategy); }
 
   SharedRows make_rows(const RowOrder& kind, PaddedOrder<std::int32_t> order);
-  std::vector<StoredFormat> formats_for(const StoredFormat& best) const;
+  std::vector<StoredFormat> formats_for(const strata::detail::SampledFormat& best,
+                                        const PaddedOrder<std::int32_t>& order) const;
+  std::vector<SharedForm> forms_for(const Csr<V, std::int32_t>& in_order,
+                                    const std::vector<StoredFormat>& formats) const;
   std::vector<int> block_sizes() const;
   std::vector<double> cache_shares() const;
   Offset window_budget(double share) const;
