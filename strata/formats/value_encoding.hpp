@@ -80,6 +80,15 @@ struct MixedHeader {
 };
 static_assert(sizeof(MixedHeader) == 16);
 
+// Where all columns but a full one are dict8, their numbers are those of the entries, and the full
+// one has a place among the codes, too, which nobody reads: kernels then find codes as in dict8.
+constexpr MixedHeader dict8_but_one(Offset width) {
+  return {.full = 1, .dict8 = static_cast<std::uint32_t>(width)};
+}
+constexpr bool is_dict8_but_one(const MixedHeader& mixed, Offset width) {
+  return mixed.full == 1 && mixed.dict8 == static_cast<std::uint32_t>(width);
+}
+
 constexpr std::uint32_t mixed_column(ValueEncoding encoding, std::uint32_t number) {
   return number * 8 + static_cast<std::uint32_t>(encoding);
 }

@@ -38,7 +38,7 @@ struct ValueChoice {
   // How long a product takes, in bytes from memory. So many entries, holes and padding included,
   // take time even where they have no bytes: about as long as some eighths of a value each, by the
   // figures of an H200 (4.5 TB/s, and 3 to 1.3 Tflop/s in double precision).
-  Offset cost(Offset entries) const {
+  Offset cost(const SliceArrangement& slice) const {
     Offset decoding = 0;
     switch (encoding) {
       case ValueEncoding::constant:
@@ -46,11 +46,14 @@ struct ValueChoice {
       case ValueEncoding::dict8: decoding = 5; break;
       case ValueEncoding::dict16: decoding = 6; break;
       case ValueEncoding::mixed:
-        decoding = mixed.full <= 1 && mixed.dict8 + mixed.dict16 == 0 ? 4 : 7;
+        decoding = is_dict8_but_one(mixed, slice.width) ? 5
+                   : mixed.dict8 + mixed.dict16 > 0     ? 7
+                                                        : 4;
         break;
       case ValueEncoding::full: break;
     }
-    return std::max(block_bytes + data_bytes, decoding * entries * Offset{sizeof(V)} / 8);
+    return std::max(block_bytes + data_bytes,
+                    decoding * slice.width * slice.height * Offset{sizeof(V)} / 8);
   }
 };
 
@@ -81,11 +84,17 @@ class ValueAnalysis {
     if (all_constant) {
       return choice_of(masked ? ValueEncoding::masked : ValueEncoding::constant, slice, {});
     }
-    const Offset entries = slice.width * slice.height;
     ValueChoice<V> best = choice_of(ValueEncoding::full, slice, {});
-    for (const ValueChoice<V>& choice :
-         {choice_of(widest_code, slice, {}), choice_of(ValueEncoding::mixed, slice, counts_)}) {
-      if (choice.cost(entries) < best.cost(entries)) best = choice;
+    const auto consider = [&](const ValueChoice<V>& choice) {
+      if (choice.cost(slice) < best.cost(slice)) best = choice;
+    };
+    consider(choice_of(widest_code, slice, {}));
+    consider(choice_of(ValueEncoding::mixed, slice, counts_));
+    const auto coded_by = [&](ValueEncoding code) {
+      return std::ranges::count(columns_, code, &Column::code);
+    };
+    if (coded_by(ValueEncoding::full) == 1 && coded_by(ValueEncoding::dict8) == slice.width - 1) {
+      consider(choice_of(ValueEncoding::mixed, slice, dict8_but_one(slice.width)));
     }
     return best;
   }
@@ -104,10 +113,10 @@ class ValueAnalysis {
     MixedHeader numbers;
     for (Offset entry = 0; entry < width; ++entry) {
       const Column& column = columns_[entry];
-      const std::uint32_t number =
-          mixed ? next_number(numbers, column.best) : static_cast<std::uint32_t>(entry);
-      if (mixed) put(block + sizeof(MixedHeader), entry, mixed_column(column.best, number));
-      if (!is_constant(column.best)) continue;
+      const NumberedColumn place = numbered(choice, entry, numbers);
+      const std::uint32_t number = place.number;
+      if (mixed) put(block + sizeof(MixedHeader), entry, mixed_column(place.encoding, number));
+      if (!is_constant(place.encoding)) continue;
       put(constants, number, column.constant);
       if (choice.encoding != ValueEncoding::constant) put(masks, number, column.mask);
     }
@@ -122,15 +131,10 @@ class ValueAnalysis {
     for_each_column(slice, [&](Offset entry, std::uint32_t mask, const V* values) {
       if (presence != nullptr) presence->set_bits(entry * slice.height, mask);
       if (data == nullptr || is_constant(choice.encoding)) return;
-      if (choice.encoding != ValueEncoding::mixed) {
-        write_column(choice.encoding, entry, slice.height, values, data);
-        return;
-      }
-      const ValueEncoding encoding = columns_[entry].best;
-      const std::uint32_t number = next_number(numbers, encoding);
-      if (is_constant(encoding)) return;
-      write_column(encoding, number, slice.height, values,
-                   data + mixed_data_begin<V>(encoding, slice.height, choice.mixed));
+      const NumberedColumn place = numbered(choice, entry, numbers);
+      if (is_constant(place.encoding)) return;
+      write_column(place.encoding, place.number, slice.height, values,
+                   data + mixed_data_begin<V>(place.encoding, slice.height, choice.mixed));
     });
   }
 
@@ -160,6 +164,23 @@ class ValueAnalysis {
     const Offset data = value_data_bytes(encoding, slice.height, slice.width, kSize, mixed);
     return {encoding, mixed, value_block_bytes(encoding, slice.width, kSize, mixed),
             ceil_div<Offset>(data, alignment) * alignment};
+  }
+
+  // How a column is stored, and its number among those that are stored likewise, which are counted.
+  struct NumberedColumn {
+    ValueEncoding encoding;
+    std::uint32_t number;
+  };
+  NumberedColumn numbered(const ValueChoice<V>& choice, Offset entry, MixedHeader& counted) const {
+    const Column& column = columns_[entry];
+    const auto own = static_cast<std::uint32_t>(entry);
+    if (choice.encoding != ValueEncoding::mixed) {
+      return {is_constant(choice.encoding) ? column.best : choice.encoding, own};
+    }
+    if (is_dict8_but_one(choice.mixed, std::ssize(columns_))) {
+      return {column.code, column.code == ValueEncoding::full ? 0 : own};
+    }
+    return {column.best, next_number(counted, column.best)};
   }
 
   // The number of the next column with this encoding, which is counted.

@@ -211,19 +211,35 @@ DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>& matrix, Stream& st
       slice_height_(static_cast<std::int32_t>(matrix.slice_height())),
       row_alignment_(alignment_of(matrix)),
       full_(matrix.has_full_values()),
-      traits_(encoded_traits(matrix)),
-      slices_(upload(slice_headers(matrix), stream)),
       codes_(to_device(matrix.codes(), stream)),
       data_(to_device(matrix.data(), stream)),
       table_(to_device(matrix.table().values(), stream)),
       presence_(to_device(matrix.presence().words(), stream)),
       positions_(full_ ? DeviceArray<std::uint64_t>() : upload(positions_of(matrix), stream)),
-      row_of_slot_(upload_indices(matrix.row_of_slot(), stream)) {}
+      row_of_slot_(upload_indices(matrix.row_of_slot(), stream)) {
+  const Array<SliceHeader> headers = slice_headers(matrix);
+  slices_ = to_device(std::span<const SliceHeader>(headers), stream);
+  if (full_) return;
+  traits_ = encoded_traits(matrix, headers);
+  for (std::size_t slice = 0; slice < headers.size(); ++slice) {
+    if (!headers[slice].is(traits_.kind)) left_out_.push_back(static_cast<std::int32_t>(slice));
+  }
+  left_out_on_device_ = to_device(std::span<const std::int32_t>(left_out_), stream);
+}
+
+template <Value V>
+SliceRange DevicePackedSell<V>::left_out(SliceRange range) const {
+  const auto place = [&](std::int32_t slice) {
+    return static_cast<std::int32_t>(std::ranges::lower_bound(left_out_, slice) -
+                                     left_out_.begin());
+  };
+  return {place(range.begin), place(range.end)};
+}
 
 template <Value V>
 Offset DevicePackedSell<V>::bytes() const {
   return slices_.bytes() + codes_.bytes() + data_.bytes() + table_.bytes() + presence_.bytes() +
-         positions_.bytes() + row_of_slot_.bytes();
+         positions_.bytes() + row_of_slot_.bytes() + left_out_on_device_.bytes();
 }
 
 template <Value V>

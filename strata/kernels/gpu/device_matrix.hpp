@@ -182,6 +182,10 @@ class DevicePackedSell {
   // Whether all values are stored as they are.
   bool has_full_values() const { return full_; }
   const EncodedTraits& traits() const { return traits_; }
+  // Of the slices that the kernel for most of them leaves out, those in a range: a range of their
+  // list, in the order of their numbers.
+  SliceRange left_out(SliceRange range) const;
+  const std::int32_t* left_out_list() const { return left_out_on_device_.data(); }
   std::int32_t table_size() const { return static_cast<std::int32_t>(table_.size()); }
 
   PackedSellView<DeviceValue<V>> view() const;
@@ -192,6 +196,8 @@ class DevicePackedSell {
   std::int32_t row_alignment_ = 4;
   bool full_ = true;
   EncodedTraits traits_;
+  std::vector<std::int32_t> left_out_;
+  DeviceArray<std::int32_t> left_out_on_device_;
   DeviceArray<SliceHeader> slices_;
   DeviceArray<std::byte> codes_;
   DeviceArray<std::byte> data_;

@@ -36,10 +36,11 @@ template <EncodedKind kind, bool short_rows, int height, class T>
 __global__ void __launch_bounds__((group_shape<kind, short_rows, T>().threads),
                                   (group_shape<kind, short_rows, T>().blocks))
     encoded_sell_kernel(PackedSellView<T> matrix, StepArguments<T> step, SliceRange range,
-                        EncodedShape shape) {
+                        const std::int32_t* list, EncodedShape shape) {
   constexpr GroupShape group = group_shape<kind, short_rows, T>();
   NativeThread thread;
-  encoded_sell_step<kind, height, group.members, group.ahead>(thread, matrix, step, range, shape);
+  encoded_sell_step<kind, height, group.members, group.ahead>(thread, matrix, step, range, list,
+                                                              shape);
 }
 
 // For several vectors: slices one by one.
@@ -74,7 +75,7 @@ EncodedShape shape_of_table(int table_size) {
 template <EncodedKind kind, bool short_rows, Value V>
 void launch_groups(const DevicePackedSell<V>& matrix,
                    const StepArguments<DeviceValue<V>>& arguments, SliceRange range,
-                   Stream& stream) {
+                   const std::int32_t* list, Stream& stream) {
   using T = DeviceValue<V>;
   constexpr GroupShape group = group_shape<kind, short_rows, T>();
   constexpr int kMostSlices = kind == EncodedKind::constants && !short_rows ? 16 : 32;
@@ -95,7 +96,7 @@ void launch_groups(const DevicePackedSell<V>& matrix,
   const LaunchShape launched{blocks, group.threads, encoded_shared_bytes<T>(shape, warps)};
   with_power_of_two<4, 32>(matrix.slice_height(), [&](auto height) {
     launch("encoded_sell_kernel", encoded_sell_kernel<kind, short_rows, height(), T>, launched,
-           stream, matrix.view(), arguments, range, shape);
+           stream, matrix.view(), arguments, range, list, shape);
   });
 }
 
@@ -118,27 +119,29 @@ void encoded_step(const DevicePackedSell<V>& matrix, const StepArguments<DeviceV
     });
     return;
   }
+  const auto launch_kind = [&]<EncodedKind kind, bool short_rows>() {
+    launch_groups<kind, short_rows>(matrix, arguments, range, nullptr, stream);
+  };
   switch (matrix.traits().kind) {
     case EncodedKind::constants:
       if (has_short_rows(matrix)) {
-        launch_groups<EncodedKind::constants, true>(matrix, arguments, range, stream);
+        launch_kind.template operator()<EncodedKind::constants, true>();
       } else {
-        launch_groups<EncodedKind::constants, false>(matrix, arguments, range, stream);
+        launch_kind.template operator()<EncodedKind::constants, false>();
       }
       break;
     case EncodedKind::one_full:
-      launch_groups<EncodedKind::one_full, false>(matrix, arguments, range, stream);
+      launch_kind.template operator()<EncodedKind::one_full, false>();
       break;
-    case EncodedKind::codes8:
-      launch_groups<EncodedKind::codes8, false>(matrix, arguments, range, stream);
-      break;
+    case EncodedKind::codes8: launch_kind.template operator()<EncodedKind::codes8, false>(); break;
     case EncodedKind::codes16:
-      launch_groups<EncodedKind::codes16, false>(matrix, arguments, range, stream);
+      launch_kind.template operator()<EncodedKind::codes16, false>();
       break;
-    case EncodedKind::other:
-      launch_groups<EncodedKind::other, false>(matrix, arguments, range, stream);
-      break;
+    case EncodedKind::other: launch_kind.template operator()<EncodedKind::other, false>(); break;
   }
+  // Other rows than those above, so that the order does not matter.
+  launch_groups<EncodedKind::other, false>(matrix, arguments, matrix.left_out(range),
+                                           matrix.left_out_list(), stream);
 }
 
 #define STRATA_INSTANTIATE(V, unused)                                                          \

@@ -7,8 +7,9 @@
 // between them: a warp looks for them among some that follow one another. What all rows of a slice
 // share is staged in shared memory, where one load brings it to all threads.
 //
-// Kernels differ in the encoding that they are made for (EncodedKind); slices with other encodings
-// are multiplied by all of them, with fewer loads in flight.
+// Kernels differ in the encoding that they are made for (EncodedKind) and leave out slices with any
+// other: those have a launch of their own, for every slice that a kernel can multiply costs all its
+// threads registers.
 #pragma once
 
 #include <cstddef>
@@ -50,7 +51,7 @@ struct NearTable {
 template <class T>
 struct alignas(16) StagedEntry {
   std::int32_t base;   // offset or base of the columns; 0 where there is none
-  std::uint32_t mask;  // the rows that have the constant
+  std::uint32_t mask;  // the rows that have the constant; none in full columns alone
   T constant;
 };
 
@@ -83,6 +84,7 @@ struct SliceGroup {
   SliceEncoding encoding;
   ValueEncoding value_encoding;
   int count;  // of members; the last is repeated in the places that are left
+  int lanes[members];
   std::int32_t numbers[members];
   const std::byte* data[members];
 };
@@ -143,8 +145,9 @@ STRATA_DEVICE const std::byte* kept_apart(const std::byte* pointer) {
 
 // Brings entries [first, first + kStagedEntries) of a description to shared memory.
 template <int height, int members, class Thread, class T>
-STRATA_DEVICE void stage(Thread& thread, const SliceGroup<members>& group,
-                         const Description<height, T>& from, int first, Staged<T>& staged) {
+STRATA_DEVICE void stage(Thread& thread, const SliceGroup<members>& group, int first,
+                         Staged<T>& staged) {
+  const Description<height, T> from(group);
   thread.sync_warp();
   for (int place = thread.lane(); place < kStagedEntries && first + place < group.width;
        place += Thread::warp_size) {
@@ -156,9 +159,10 @@ STRATA_DEVICE void stage(Thread& thread, const SliceGroup<members>& group,
             ? from.columns[entry]
             : mixed_column(group.value_encoding, static_cast<std::uint32_t>(entry));
     const auto encoding = static_cast<ValueEncoding>(column % 8);
+    if (encoding != ValueEncoding::full) own.mask = ~0u;
     if (encoding == ValueEncoding::constant || encoding == ValueEncoding::masked) {
       own.constant = from.constants[column / 8];
-      own.mask = from.masks != nullptr ? from.masks[column / 8] : ~0u;
+      if (from.masks != nullptr) own.mask = from.masks[column / 8];
     }
     staged.entries[place] = own;
     staged.columns[place] = column;
@@ -211,7 +215,7 @@ struct ConstantsOfGroup {
   }
 };
 
-// One full column among constants: it alone has an empty mask.
+// One full column among constants.
 template <int members, class T>
 struct OneFullOfGroup {
   T full[members];
@@ -227,14 +231,18 @@ struct OneFullOfGroup {
   }
 };
 
-// Codes that all members share, or each its own. Where a row has one thread, the entries that have
-// their codes in one word follow one another, and it is loaded once.
-template <int per_word, int height, int members, bool shared, class T>
+// Whether members of a group have their codes in common, or one full column among them.
+enum class CodesKind { own, shared, but_one };
+
+// Where a row has one thread, the entries that have their codes in one word follow one another, and
+// it is loaded once.
+template <int per_word, int height, int members, CodesKind kind, class T>
 struct CodesOfGroup {
-  static constexpr int kWords = shared ? 1 : members;
+  static constexpr int kWords = kind == CodesKind::shared ? 1 : members;
 
   const std::uint32_t* words[kWords];
   NearTable<T> table;
+  T full[kind == CodesKind::but_one ? members : 1];
 
   struct Loaded {
     std::uint32_t words[kWords];
@@ -255,8 +263,11 @@ struct CodesOfGroup {
   }
   template <class Thread>
   STRATA_DEVICE void look_up(Thread&, const Staged<T>&, int, Loaded&) const {}
-  STRATA_DEVICE T value(const Loaded& loaded, const StagedEntry<T>&, int member, int) const {
-    return table.at(code_in<per_word>(loaded.words[shared ? 0 : member], loaded.entry));
+  STRATA_DEVICE T value(const Loaded& loaded, const StagedEntry<T>& entry, int member, int) const {
+    const std::uint32_t word = loaded.words[kind == CodesKind::shared ? 0 : member];
+    const T coded = table.at(code_in<per_word>(word, loaded.entry));
+    if constexpr (kind == CodesKind::but_one) return entry.mask == 0 ? full[member] : coded;
+    return coded;
   }
 };
 
@@ -394,14 +405,13 @@ struct EncodedWork {
   NearTable<T> near_table;
   Staged<T>* staged;           // of this warp
   std::uint32_t staged_codes;  // which code block is staged whole
-  bool plain;                  // out = αAx
+  bool plain;                  // out = αAx, row by row in their order
 };
 
 // The sums of a group.
 template <int height, int ahead, int members, class Thread, class T, class Values>
 STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, std::uint32_t codes,
-                                  const SliceGroup<members>& group,
-                                  const Description<height, T>& from, const Values& values,
+                                  const SliceGroup<members>& group, const Values& values,
                                   T (&sums)[members]) {
   const T* x[members];
   const T* all = work.step.x;
@@ -412,25 +422,32 @@ STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, std::uin
   }
   for (int first = 0; first < group.width; first += kStagedEntries) {
     // Descriptions of one part are often those of the group before.
-    if (codes != work.staged_codes) stage<height>(thread, group, from, first, *work.staged);
+    if (codes != work.staged_codes) stage<height>(thread, group, first, *work.staged);
     if (group.width <= kStagedEntries) work.staged_codes = codes;
     const int end = first + kStagedEntries < group.width ? first + kStagedEntries : group.width;
     if (group.encoding == SliceEncoding::dia) {
       add_staged<height, ahead>(thread, *work.staged, first, end, OnDiagonals{}, values, x, sums);
     } else {
+      const std::byte* deltas = group.codes + delta_place(group.width, height);
       add_staged<height, ahead>(thread, *work.staged, first, end,
-                                ByDeltas<height>{group.codes, from.deltas, group.encoding}, values,
-                                x, sums);
+                                ByDeltas<height>{group.codes, deltas, group.encoding}, values, x,
+                                sums);
     }
   }
   if (group.width > kStagedEntries) work.staged_codes = kNothingStaged;
 }
 
-// The first of the slices in `same`, which they leave.
+// The headers of the slices that a warp looks at, one per lane, and their numbers.
+struct OwnSlice {
+  SliceHeader header;
+  std::int32_t number;
+};
+
+// The first of the slices in `same`, which they leave, and in which lanes they are.
 template <int members, class Thread, class T>
 STRATA_DEVICE SliceGroup<members> take_group(Thread& thread, const PackedSellView<T>& matrix,
-                                             const SliceHeader& header, std::uint32_t own_data,
-                                             int first, std::uint32_t& same) {
+                                             const SliceHeader& header, const OwnSlice& own,
+                                             std::uint32_t& same) {
   SliceGroup<members> group;
   group.codes = matrix.codes + header.codes * kCodeUnit;
   group.block = matrix.codes + header.values * kCodeUnit;
@@ -444,169 +461,158 @@ STRATA_DEVICE SliceGroup<members> take_group(Thread& thread, const PackedSellVie
   for (int member = 0; member < members; ++member) {
     if (same != 0) lane = lowest_bit(same);
     same &= same - 1;
-    group.numbers[member] = first + lane;
-    group.data[member] = matrix.data + thread.from_lane(own_data, lane) * kCodeUnit;
+    group.lanes[member] = lane;
+    group.numbers[member] =
+        static_cast<int>(thread.from_lane(static_cast<std::uint32_t>(own.number), lane));
+    group.data[member] = matrix.data + thread.from_lane(own.header.data, lane) * kCodeUnit;
   }
   return group;
 }
 
-template <int height, int members, class T>
-STRATA_DEVICE AnyOfGroup<height, members, T> any_values(const EncodedWork<T>& work,
-                                                        const SliceGroup<members>& group,
-                                                        const Description<height, T>& from) {
+// The first column of the value data, which is the only full one.
+template <int height, int members, class Thread, class T>
+STRATA_DEVICE void load_full_column(Thread& thread, const SliceGroup<members>& group,
+                                    T (&full)[members]) {
+  STRATA_UNROLL
+  for (int member = 0; member < members; ++member) {
+    full[member] = load_early(thread, at_bytes<T>(group.data[member], 0) + thread.lane() % height);
+  }
+}
+
+template <int per_word, int height, int ahead, int members, class Thread, class T>
+STRATA_DEVICE void multiply_codes(Thread& thread, EncodedWork<T>& work, const SliceHeader& header,
+                                  const SliceGroup<members>& group, T (&sums)[members]) {
+  const auto multiply = [&](const auto& values) {
+    multiply_group<height, ahead>(thread, work, header.codes, group, values, sums);
+  };
+  const auto words_of = [&](int member, int bytes) {
+    return at_bytes<std::uint32_t>(group.data[member], bytes);
+  };
+  if (header.coded_but_one()) {
+    CodesOfGroup<per_word, height, members, CodesKind::but_one, T> values{{}, work.near_table, {}};
+    load_full_column<height>(thread, group, values.full);
+    STRATA_UNROLL
+    for (int member = 0; member < members; ++member) {
+      values.words[member] = words_of(member, height * static_cast<int>(sizeof(T)));
+    }
+    multiply(values);
+    return;
+  }
+  CodesOfGroup<per_word, height, members, CodesKind::own, T> own{{}, work.near_table, {}};
+  bool shared = true;
+  STRATA_UNROLL
+  for (int member = 0; member < members; ++member) {
+    own.words[member] = words_of(member, 0);
+    shared = shared && own.words[member] == own.words[0];
+  }
+  if (shared) {
+    multiply(CodesOfGroup<per_word, height, members, CodesKind::shared, T>{
+        {own.words[0]}, work.near_table, {}});
+  } else {
+    multiply(own);
+  }
+}
+
+template <int height, int ahead, int members, class Thread, class T>
+STRATA_DEVICE void multiply_any(Thread& thread, EncodedWork<T>& work, const SliceHeader& header,
+                                const SliceGroup<members>& group, T (&sums)[members]) {
+  const Description<height, T> from(group);
   AnyOfGroup<height, members, T> values{
       {}, from.dict16, from.dict8, work.near_table, work.matrix.table, work.matrix.table_size};
   STRATA_UNROLL
   for (int member = 0; member < members; ++member) values.data[member] = group.data[member];
-  return values;
+  multiply_group<height, ahead>(thread, work, header.codes, group, values, sums);
 }
 
 template <EncodedKind kind, int height, int ahead, int members, class Thread, class T>
-STRATA_DEVICE void multiply_special(Thread& thread, EncodedWork<T>& work, std::uint32_t codes,
-                                    const SliceGroup<members>& group, T (&sums)[members]) {
-  const Description<height, T> from(group);
-  const auto multiply = [&](const auto& values) {
-    multiply_group<height, ahead>(thread, work, codes, group, from, values, sums);
-  };
+STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, const SliceHeader& header,
+                                  const SliceGroup<members>& group, T (&sums)[members]) {
   if constexpr (kind == EncodedKind::constants) {
-    multiply(ConstantsOfGroup<T>{});
+    multiply_group<height, ahead>(thread, work, header.codes, group, ConstantsOfGroup<T>{}, sums);
   } else if constexpr (kind == EncodedKind::one_full) {
     OneFullOfGroup<members, T> values;
-    STRATA_UNROLL
-    for (int member = 0; member < members; ++member) {
-      const T* full = at_bytes<T>(group.data[member], 0);
-      values.full[member] = load_early(thread, full + thread.lane() % height);
-    }
-    multiply(values);
-  } else if constexpr (kind == EncodedKind::codes8 || kind == EncodedKind::codes16) {
-    constexpr int per_word = kind == EncodedKind::codes8 ? 4 : 2;
-    CodesOfGroup<per_word, height, members, false, T> own{{}, work.near_table};
-    bool shared = true;
-    STRATA_UNROLL
-    for (int member = 0; member < members; ++member) {
-      own.words[member] = reinterpret_cast<const std::uint32_t*>(group.data[member]);
-      shared = shared && own.words[member] == own.words[0];
-    }
-    if (shared) {
-      multiply(CodesOfGroup<per_word, height, members, true, T>{{own.words[0]}, work.near_table});
-    } else {
-      multiply(own);
-    }
+    load_full_column<height>(thread, group, values.full);
+    multiply_group<height, ahead>(thread, work, header.codes, group, values, sums);
+  } else if constexpr (kind == EncodedKind::codes8) {
+    multiply_codes<4, height, ahead>(thread, work, header, group, sums);
+  } else if constexpr (kind == EncodedKind::codes16) {
+    multiply_codes<2, height, ahead>(thread, work, header, group, sums);
   } else {
-    multiply(any_values(work, group, from));
+    multiply_any<height, ahead>(thread, work, header, group, sums);
   }
 }
 
-// Writes the rows of a slice whose sums are finite; a bit for its number tells of the others.
+// Writes a row if its sum is finite; else a bit for the lane of its slice tells of it.
 template <int height, class Thread, class T>
 STRATA_DEVICE std::uint32_t finish_finite(Thread& thread, const EncodedWork<T>& work, int number,
-                                          int first, T sum) {
+                                          int lane, T sum) {
   sum = sum_of_lanes(thread, height, sum);
   const int row = thread.lane();
   const std::int32_t slot = number * height + row;
   if (row >= height || slot >= work.matrix.rows) return 0;
-  if (!is_finite(sum)) return std::uint32_t{1} << (number - first);
-  const std::int32_t* row_of_slot = work.matrix.row_of_slot;
-  const std::int32_t at = row_of_slot != nullptr ? row_of_slot[slot] : slot;
+  if (!is_finite(sum)) return std::uint32_t{1} << lane;
   if (work.plain) {
-    work.step.out[at] = multiply_add(work.step.alpha, sum, T{});
+    work.step.out[slot] = multiply_add(work.step.alpha, sum, T{});
   } else {
-    finish(work.step, at, sum);
+    const std::int32_t* row_of_slot = work.matrix.row_of_slot;
+    finish(work.step, row_of_slot != nullptr ? row_of_slot[slot] : slot, sum);
   }
   return 0;
 }
 
-// Sums again, without holes and padding, the rows of a thread in the slices first + bit.
+// Sums again, without holes and padding, a thread's row of a slice.
 template <int height, class Thread, class T>
-STRATA_DEVICE void finish_others(Thread& thread, EncodedWork<T> work, int first,
-                                 std::uint32_t others) {
+STRATA_DEVICE void finish_again(Thread& thread, const EncodedWork<T>& work, int number) {
   const PackedSellView<T>& matrix = work.matrix;
   const int row = thread.lane();
-  for (; others != 0; others &= others - 1) {
-    const int number = first + lowest_bit(others);
-    const SliceHeader header = matrix.slices[number];
-    const PackedSlice<T> slice{nullptr,         matrix.codes + header.codes * kCodeUnit,
-                               header.width(),  header.encoding(),
-                               number * height, 0};
-    const ValuePlace<T> place{header.value_encoding(), matrix.codes + header.values * kCodeUnit,
-                              matrix.data + header.data * kCodeUnit, matrix.table, matrix.table};
-    const EntriesOfRow<height> is_entry{matrix.presence,
-                                        matrix.positions[number] + static_cast<unsigned>(row)};
-    const T sum = sum_without_padding<height>(
-        thread, AnyValues<FromCache, height, T>(place, slice.width), slice.width,
-        AnyColumns<FromCache, height>(slice), row, work.step.x, 1, is_entry);
-    const std::int32_t slot = number * height + row;
-    finish(work.step, matrix.row_of_slot != nullptr ? matrix.row_of_slot[slot] : slot, sum);
-  }
+  const SliceHeader header = matrix.slices[number];
+  const PackedSlice<T> slice{nullptr,         matrix.codes + header.codes * kCodeUnit,
+                             header.width(),  header.encoding(),
+                             number * height, 0};
+  const ValuePlace<T> place{header.value_encoding(), matrix.codes + header.values * kCodeUnit,
+                            matrix.data + header.data * kCodeUnit, matrix.table, matrix.table};
+  const EntriesOfRow<height> is_entry{matrix.presence,
+                                      matrix.positions[number] + static_cast<unsigned>(row)};
+  const T sum = sum_without_padding<height>(
+      thread, AnyValues<FromCache, height, T>(place, slice.width), slice.width,
+      AnyColumns<FromCache, height>(slice), row, work.step.x, 1, is_entry);
+  const std::int32_t slot = number * height + row;
+  finish(work.step, matrix.row_of_slot != nullptr ? matrix.row_of_slot[slot] : slot, sum);
 }
 
-// Slices first + bit, whatever their encoding, one by one. Returns what finish_finite() does.
-template <int height, class Thread, class T>
-STRATA_DEVICE std::uint32_t step_singly(Thread& thread, EncodedWork<T> work, int first,
-                                        std::uint32_t slices) {
-  constexpr int ahead = 4;
-  std::uint32_t others = 0;
-  work.staged_codes = kNothingStaged;
-  while (slices != 0) {
-    const int number = first + lowest_bit(slices);
-    const SliceHeader header = work.matrix.slices[number];
-    const auto group = take_group<1>(thread, work.matrix, header, header.data, first, slices);
-    const Description<height, T> from(group);
-    T sums[1] = {};
-    multiply_group<height, ahead>(thread, work, header.codes, group, from,
-                                  any_values(work, group, from), sums);
-    others |= finish_finite<height>(thread, work, number, first, sums[0]);
-  }
-  return others;
-}
-
-template <EncodedKind kind>
-STRATA_DEVICE bool is_special(ValueEncoding encoding) {
-  switch (kind) {
-    case EncodedKind::constants:
-      return encoding == ValueEncoding::constant || encoding == ValueEncoding::masked;
-    case EncodedKind::one_full: return encoding == ValueEncoding::mixed;
-    case EncodedKind::codes8: return encoding == ValueEncoding::dict8;
-    case EncodedKind::codes16: return encoding == ValueEncoding::dict16;
-    default: return true;
-  }
-}
-
-// The slices [first, first + count), whose headers the lanes have.
+// The slices that the first `count` lanes have.
 template <EncodedKind kind, int height, int members, int ahead, class Thread, class T>
-STRATA_DEVICE void step_slices(Thread& thread, EncodedWork<T>& work, int first, int count,
-                               const SliceHeader& own) {
-  std::uint32_t pending = thread.ballot(thread.lane() < count);
-  std::uint32_t singles = 0;
+STRATA_DEVICE void step_slices(Thread& thread, EncodedWork<T>& work, int count,
+                               const OwnSlice& own) {
+  std::uint32_t pending = thread.ballot(thread.lane() < count && own.header.is(kind));
   std::uint32_t others = 0;
   while (pending != 0) {
     const int leader = lowest_bit(pending);
-    const SliceHeader header{0, thread.from_lane(own.codes, leader),
-                             thread.from_lane(own.values, leader),
-                             thread.from_lane(own.shape, leader)};
-    std::uint32_t same =
-        pending & thread.ballot(own.codes == header.codes && own.shape == header.shape);
+    const SliceHeader header{0, thread.from_lane(own.header.codes, leader),
+                             thread.from_lane(own.header.values, leader),
+                             thread.from_lane(own.header.shape, leader)};
+    std::uint32_t same = pending & thread.ballot(own.header.codes == header.codes &&
+                                                 own.header.shape == header.shape);
     pending &= ~same;
-    if (!is_special<kind>(header.value_encoding())) {
-      singles |= same;
-      continue;
-    }
     while (same != 0) {
-      const auto group = take_group<members>(thread, work.matrix, header, own.data, first, same);
+      const auto group = take_group<members>(thread, work.matrix, header, own, same);
       T sums[members] = {};
-      multiply_special<kind, height, ahead>(thread, work, header.codes, group, sums);
+      multiply_group<kind, height, ahead>(thread, work, header, group, sums);
       STRATA_UNROLL
       for (int member = 0; member < members; ++member) {
         if (member >= group.count) break;
-        others |= finish_finite<height>(thread, work, group.numbers[member], first, sums[member]);
+        others |= finish_finite<height>(thread, work, group.numbers[member], group.lanes[member],
+                                        sums[member]);
       }
     }
   }
-  if (singles != 0) {
-    others |= step_singly<height>(thread, work, first, singles);
-    work.staged_codes = kNothingStaged;
+  // Lanes come here together, for the numbers of slices are with others.
+  for (int lane = 0; thread.any(others >> lane != 0); ++lane) {
+    const auto number =
+        static_cast<int>(thread.from_lane(static_cast<std::uint32_t>(own.number), lane));
+    if ((others >> lane & 1) != 0) finish_again<height>(thread, work, number);
+    if (lane == 31) break;
   }
-  if (others != 0) finish_others<height>(thread, work, first, others);
 }
 
 // Brings what a slice some way ahead will load of x to the L2 cache.
@@ -622,11 +628,12 @@ STRATA_DEVICE void prefetch_slice(Thread& thread, const T* x, int number,
 }
 
 // The body of the kernels for one vector. A thread loads so many entries of so many slices at a
-// time. Shared memory is as encoded_shared_bytes() says.
+// time. The slices of the range are those of the list, if there is one: entry i of it is the number
+// of a slice. Shared memory is as encoded_shared_bytes() says.
 template <EncodedKind kind, int height, int members, int ahead, class Thread, class T>
 STRATA_DEVICE void encoded_sell_step(Thread& thread, const PackedSellView<T>& matrix,
                                      const StepArguments<T>& step, SliceRange range,
-                                     const EncodedShape& shape) {
+                                     const std::int32_t* list, const EncodedShape& shape) {
   auto* shared = thread.template shared<std::byte>();
   auto* values = reinterpret_cast<T*>(shared);
   if (shape.near_values > 0) {
@@ -642,19 +649,21 @@ STRATA_DEVICE void encoded_sell_step(Thread& thread, const PackedSellView<T>& ma
                       {values + thread.lane() % shape.copies, shape.copies, shape.near_values},
                       staged + thread.warp(),
                       kNothingStaged,
-                      is_zero(step.shift) && is_zero(step.beta)};
+                      is_zero(step.shift) && is_zero(step.beta) && matrix.row_of_slot == nullptr};
   const int stride = thread.blocks() * thread.warps() * shape.slices_per_warp;
   int first =
       range.begin + (thread.block() * thread.warps() + thread.warp()) * shape.slices_per_warp;
   for (; first < range.end; first += stride) {
     const int left = range.end - first;
     const int count = left < shape.slices_per_warp ? left : shape.slices_per_warp;
-    SliceHeader own{};
-    if (thread.lane() < count) own = matrix.slices[first + thread.lane()];
-    if (shape.prefetch != 0 && thread.lane() < count) {
-      prefetch_slice<height>(thread, step.x, first + thread.lane(), shape);
+    OwnSlice own{};
+    if (thread.lane() < count) {
+      own.number = first + thread.lane();
+      if (list != nullptr) own.number = list[own.number];
+      own.header = matrix.slices[own.number];
+      if (shape.prefetch != 0) prefetch_slice<height>(thread, step.x, own.number, shape);
     }
-    step_slices<kind, height, members, ahead>(thread, work, first, count, own);
+    step_slices<kind, height, members, ahead>(thread, work, count, own);
   }
 }
 

@@ -33,15 +33,17 @@ Offset values_in(std::span<const Offset> offsets, Offset slice) {
   return values;
 }
 
-// Whether all mixed slices have constants and one full column, and nothing else.
+// The value encoding as kernels tell them apart.
 template <Value V, Index I>
-bool has_one_full_column(const PackedSell<V, I>& matrix) {
-  for (I slice = 0; slice < matrix.slices(); ++slice) {
-    if (matrix.value_encoding(slice) != ValueEncoding::mixed) continue;
+std::uint32_t value_code(const PackedSell<V, I>& matrix, I slice) {
+  const ValueEncoding encoding = matrix.value_encoding(slice);
+  if (encoding == ValueEncoding::mixed) {
     const MixedHeader mixed = matrix.mixed_header(slice);
-    if (mixed.full != 1 || mixed.dict8 + mixed.dict16 != 0) return false;
+    const bool one_full = mixed.full == 1 && mixed.dict16 == 0;
+    if (one_full && mixed.dict8 == 0) return SliceHeader::kOneFull;
+    if (is_dict8_but_one(mixed, matrix.width(slice))) return SliceHeader::kCodedButOne;
   }
-  return true;
+  return static_cast<std::uint32_t>(encoding);
 }
 
 }  // namespace
@@ -63,33 +65,25 @@ Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix) {
     headers[slice] = {place(matrix.data_offsets()[slice], "the place of a slice's values on a GPU"),
                       place(codes, "the place of a slice's codes on a GPU"),
                       place(values, "the place of a slice's constants on a GPU"),
-                      width * 32 + static_cast<std::uint32_t>(matrix.value_encoding(number)) * 4 +
+                      width * 32 + value_code(matrix, number) * 4 +
                           static_cast<std::uint32_t>(matrix.encoding(number))};
   });
   return headers;
 }
 
 template <Value V, Index I>
-EncodedTraits encoded_traits(const PackedSell<V, I>& matrix) {
-  std::array<Offset, kValueEncodings.size()> entries{};
-  for (I slice = 0; slice < matrix.slices(); ++slice) {
-    entries[static_cast<std::size_t>(matrix.value_encoding(slice))] += matrix.width(slice);
-  }
-  const auto of = [&](ValueEncoding encoding) {
-    return entries[static_cast<std::size_t>(encoding)];
-  };
-  const Offset constants = of(ValueEncoding::constant) + of(ValueEncoding::masked);
-  const Offset mixed = of(ValueEncoding::mixed);
-  const Offset most = *std::ranges::max_element(entries);
+EncodedTraits encoded_traits(const PackedSell<V, I>& matrix, std::span<const SliceHeader> headers) {
+  constexpr std::array kKinds{EncodedKind::constants, EncodedKind::one_full, EncodedKind::codes8,
+                              EncodedKind::codes16};
   EncodedTraits traits;
-  if (constants >= most) {
-    traits.kind = EncodedKind::constants;
-  } else if (of(ValueEncoding::dict8) == most) {
-    traits.kind = EncodedKind::codes8;
-  } else if (of(ValueEncoding::dict16) == most && matrix.table().size() <= kLargestNearTable) {
-    traits.kind = EncodedKind::codes16;
-  } else if (mixed == most && has_one_full_column(matrix)) {
-    traits.kind = EncodedKind::one_full;
+  Offset most = 0;
+  for (const EncodedKind kind : kKinds) {
+    if (kind == EncodedKind::codes16 && matrix.table().size() > kLargestNearTable) continue;
+    Offset entries = 0;
+    for (const SliceHeader& header : headers) entries += header.is(kind) ? header.width() : 0;
+    if (entries <= most) continue;
+    most = entries;
+    traits.kind = kind;
   }
   // Twice as far as the slice in the middle reads: the next to be read from memory.
   const I middle = matrix.slices() / 2;
@@ -108,9 +102,9 @@ void require_device_size(const Sell<V, I>& matrix) {
   parallel_for(matrix.slices(), [&](Offset slice) { values_in(matrix.slice_offsets(), slice); });
 }
 
-#define STRATA_INSTANTIATE(V, I)                                      \
-  template Array<SliceHeader> slice_headers(const PackedSell<V, I>&); \
-  template EncodedTraits encoded_traits(const PackedSell<V, I>&);     \
+#define STRATA_INSTANTIATE(V, I)                                                                \
+  template Array<SliceHeader> slice_headers(const PackedSell<V, I>&);                           \
+  template EncodedTraits encoded_traits(const PackedSell<V, I>&, std::span<const SliceHeader>); \
   template void require_device_size(const Sell<V, I>&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

@@ -2,6 +2,8 @@
 // its kernels count with, each of them checked.
 #pragma once
 
+#include <span>
+
 #include "strata/base/array.hpp"
 #include "strata/base/checked.hpp"
 #include "strata/base/types.hpp"
@@ -17,7 +19,7 @@ template <Value V, Index I>
 Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix);
 
 template <Value V, Index I>
-EncodedTraits encoded_traits(const PackedSell<V, I>& matrix);
+EncodedTraits encoded_traits(const PackedSell<V, I>& matrix, std::span<const SliceHeader> headers);
 
 // The same checks for SELL, which goes to the GPU as it is.
 template <Value V, Index I>

@@ -70,6 +70,17 @@ struct SellView {
   std::int32_t rows = 0;
 };
 
+// What the kernels for encoded values of packed SELL are made for, and what a slice has.
+enum class EncodedKind {
+  constants,  // ValueEncoding::constant and masked
+  one_full,   // mixed: constants and one full column
+  codes8,     // dict8, or mixed: dict8 and one full column
+  codes16,    // dict16, of a table that fits in shared memory
+  other,      // any
+};
+// The most values of a table in shared memory.
+inline constexpr int kLargestNearTable = 2048;
+
 // All that a warp has to know of a slice of packed SELL, in one load of 16 bytes. Places are in
 // units of kCodeUnit.
 struct alignas(16) SliceHeader {
@@ -78,29 +89,38 @@ struct alignas(16) SliceHeader {
   std::uint32_t values;  // where its value block begins, among the codes
   std::uint32_t shape;   // width · 32 + value encoding · 4 + encoding of the columns
 
+  // Of mixed values that have kernels: codes of the value encoding beyond those of the format.
+  static constexpr std::uint32_t kOneFull = 6;      // constants and one full column
+  static constexpr std::uint32_t kCodedButOne = 7;  // dict8, of all columns but one full one
+
   STRATA_HOST_DEVICE int width() const { return static_cast<int>(shape >> 5); }
   STRATA_HOST_DEVICE SliceEncoding encoding() const {
     return static_cast<SliceEncoding>(shape & 3);
   }
+  STRATA_HOST_DEVICE std::uint32_t value_code() const { return shape >> 2 & 7; }
+  STRATA_HOST_DEVICE bool coded_but_one() const { return value_code() == kCodedButOne; }
   STRATA_HOST_DEVICE ValueEncoding value_encoding() const {
-    return static_cast<ValueEncoding>(shape >> 2 & 7);
+    return value_code() >= kOneFull ? ValueEncoding::mixed
+                                    : static_cast<ValueEncoding>(value_code());
+  }
+  // Whether the kernel for such values takes the slice.
+  STRATA_HOST_DEVICE bool is(EncodedKind kind) const {
+    const ValueEncoding values_are = value_encoding();
+    switch (kind) {
+      case EncodedKind::constants:
+        return values_are == ValueEncoding::constant || values_are == ValueEncoding::masked;
+      case EncodedKind::one_full: return value_code() == kOneFull;
+      case EncodedKind::codes8: return values_are == ValueEncoding::dict8 || coded_but_one();
+      case EncodedKind::codes16: return values_are == ValueEncoding::dict16;
+      default: return true;
+    }
   }
 };
 inline constexpr std::int64_t kCodeUnit = 16;
 
-// What most entries of a packed SELL with encoded values have.
-enum class EncodedKind {
-  constants,  // ValueEncoding::constant and masked
-  one_full,   // constants and one full column; no mixed slice has anything else
-  codes8,     // dict8
-  codes16,    // dict16, of a table that fits in shared memory
-  other,
-};
-// The most values of a table in shared memory.
-inline constexpr int kLargestNearTable = 2048;
-// What decides how its kernel is launched.
+// What decides how the kernels for encoded values are launched.
 struct EncodedTraits {
-  EncodedKind kind = EncodedKind::other;
+  EncodedKind kind = EncodedKind::other;  // of most entries
   std::int32_t prefetch = 0;  // x so many columns from a slice's first slot on is needed soon; 0:
                               // there is no telling
 };

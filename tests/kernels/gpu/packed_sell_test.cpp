@@ -15,40 +15,47 @@ template <class Types>
 class GpuPackedSell : public testing::Test {};
 TYPED_TEST_SUITE(GpuPackedSell, test::ValuesOnWarps);
 
-// As every kind of kernel, for they all take every matrix, with a near table that is too small for
-// some.
+// The kernel for most slices, and that for those that it leaves out, with a near table that is too
+// small for some.
 template <int warp_size, int height, class T>
 void step_encoded(const gpu::PackedSellView<T>& view, const gpu::StepArguments<T>& arguments,
                   gpu::SliceRange range, const gpu::EncodedTraits& traits) {
   using gpu::EncodedKind;
-  const auto run = [&]<EncodedKind kind, int members, int ahead>(gpu::EncodedShape shape) {
+  const auto run = [&]<EncodedKind kind, int members, int ahead>(
+                       gpu::EncodedShape shape, gpu::SliceRange slices, const Index32* list) {
     shape.prefetch = traits.prefetch;
     test::launch_somehow<warp_size>(gpu::encoded_shared_bytes<T>(shape, 1), [&](auto& thread) {
-      gpu::encoded_sell_step<kind, height, members, ahead>(thread, view, arguments, range, shape);
+      gpu::encoded_sell_step<kind, height, members, ahead>(thread, view, arguments, slices, list,
+                                                           shape);
     });
   };
-  const int size = view.table_size;
-  gpu::EncodedShape near{.slices_per_warp = 7, .near_values = std::min(size, gpu::kNearTable)};
+  const auto size = static_cast<int>(view.table_size);
+  const gpu::EncodedShape without{.slices_per_warp = 5};
+  const gpu::EncodedShape near{.slices_per_warp = 7, .near_values = size, .copies = 4};
   switch (traits.kind) {
     case EncodedKind::constants:
-      run.template operator()<EncodedKind::constants, 4, 3>({.slices_per_warp = 5});
+      run.template operator()<EncodedKind::constants, 4, 3>(without, range, nullptr);
       break;
     case EncodedKind::one_full:
-      run.template operator()<EncodedKind::one_full, 2, 4>({.slices_per_warp = 7});
+      run.template operator()<EncodedKind::one_full, 2, 4>(without, range, nullptr);
       break;
     case EncodedKind::codes8:
-      near.copies = 4;
-      run.template operator()<EncodedKind::codes8, 4, 4>(near);
+      run.template operator()<EncodedKind::codes8, 4, 4>(near, range, nullptr);
       break;
     case EncodedKind::codes16:
-      near.near_values = size;
-      run.template operator()<EncodedKind::codes16, 2, 4>(near);
+      run.template operator()<EncodedKind::codes16, 2, 4>(near, range, nullptr);
       break;
-    case EncodedKind::other:
-      near.near_values = std::min(size, 9);
-      run.template operator()<EncodedKind::other, 3, 2>(near);
-      break;
+    case EncodedKind::other: break;
   }
+  std::vector<Index32> left_out;
+  for (Index32 slice = range.begin; slice < range.end; ++slice) {
+    if (traits.kind == EncodedKind::other || !view.slices[slice].is(traits.kind)) {
+      left_out.push_back(slice);
+    }
+  }
+  const gpu::EncodedShape small{.slices_per_warp = 7, .near_values = std::min(size, 9)};
+  run.template operator()<EncodedKind::other, 3, 2>(
+      small, {0, static_cast<Index32>(left_out.size())}, left_out.data());
 }
 
 template <int warp_size, int height, Value V>
@@ -80,7 +87,8 @@ auto on_emulator(const PackedSell<V, Index32>& matrix) {
           return;
         }
         if constexpr (vectors == 1) {
-          step_encoded<warp_size, height>(view, arguments, range, gpu::encoded_traits(matrix));
+          step_encoded<warp_size, height>(view, arguments, range,
+                                          gpu::encoded_traits(matrix, headers));
         } else {
           // Every warp brings memory for the table of its block.
           const std::size_t near = std::min<std::size_t>(table.size(), gpu::kNearTable);

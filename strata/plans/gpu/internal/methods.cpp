@@ -190,11 +190,11 @@ std::shared_ptr<const DeviceTiles<V>> TiledForm<V>::on_device(Stream& stream) {
 }
 
 template <Value V>
-std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>& matrix, Offset slice_height) {
-  return std::make_shared<const PackedSell<V, I>>(
-      PackedSell<V, I>::from_csr(matrix, {.slice_height = slice_height,
-                                          .max_fill = kAnyFill,
-                                          .values = AllowedValues::of(StoredValues::all)}));
+std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>& matrix, Offset slice_height,
+                                               StoredValues values) {
+  return std::make_shared<const PackedSell<V, I>>(PackedSell<V, I>::from_csr(
+      matrix,
+      {.slice_height = slice_height, .max_fill = kAnyFill, .values = AllowedValues::of(values)}));
 }
 
 namespace {
@@ -216,8 +216,8 @@ Method<V> method_like(const Method<V>& method, const StoredFormat& stored_format
                       const Csr<V, I>& in_order, Stream& stream) {
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
     const SweepShape& shape = sweep->shape();
-    TiledForm<V> form(packed(in_order, stored_format.slice_height), shape.tile_bytes,
-                      shape.workers);
+    TiledForm<V> form(packed(in_order, stored_format.slice_height, stored_format.values),
+                      shape.tile_bytes, shape.workers);
     if (holds_window(form.tiles(), shape)) return PersistentSweep<V>(form.on_device(stream), shape);
   }
   SharedMatrix<V> matrix = StoredForm<V>(in_order, stored_format).on_device(stream);
@@ -227,16 +227,16 @@ Method<V> method_like(const Method<V>& method, const StoredFormat& stored_format
   return matrix;
 }
 
-#define STRATA_INSTANTIATE(V, unused)                                                        \
-  template MethodWorkspace<V> workspace_of(const Method<V>&, int, Stream&);                  \
-  template void run_powers(const Method<V>&, std::span<const StepCoefficients<V>>,           \
-                           std::span<V* const>, int, MethodWorkspace<V>&, Stream&);          \
-  template void run_product(const Method<V>&, const StepCoefficients<V>&, const V*, V*, int, \
-                            MethodWorkspace<V>&, Stream&);                                   \
-  template Offset bytes_of(const Method<V>&);                                                \
-  template class StoredForm<V>;                                                              \
-  template class TiledForm<V>;                                                               \
-  template std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>&, Offset);         \
+#define STRATA_INSTANTIATE(V, unused)                                                              \
+  template MethodWorkspace<V> workspace_of(const Method<V>&, int, Stream&);                        \
+  template void run_powers(const Method<V>&, std::span<const StepCoefficients<V>>,                 \
+                           std::span<V* const>, int, MethodWorkspace<V>&, Stream&);                \
+  template void run_product(const Method<V>&, const StepCoefficients<V>&, const V*, V*, int,       \
+                            MethodWorkspace<V>&, Stream&);                                         \
+  template Offset bytes_of(const Method<V>&);                                                      \
+  template class StoredForm<V>;                                                                    \
+  template class TiledForm<V>;                                                                     \
+  template std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>&, Offset, StoredValues); \
   template Method<V> method_like(const Method<V>&, const StoredFormat&, const Csr<V, I>&, Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 

@@ -103,7 +103,7 @@ class TiledForm {
 // Slices of so many rows, however much padding they need: its bytes are part of every prediction.
 template <Value V>
 std::shared_ptr<const PackedSell<V, std::int32_t>> packed(const Csr<V, std::int32_t>& matrix,
-                                                          Offset slice_height);
+                                                          Offset slice_height, StoredValues values);
 
 // The same method for other values, from the matrix in the plan's order; but plain products where a
 // wavefront sweep has no room for a window of values that take more bytes.

@@ -98,11 +98,15 @@ void Prepared<V>::assign_values(const Csr<V, J>& matrix, Stream& stream) {
   }
   const double started = strata::detail::now();
   const Offset bytes_before = bytes_of<V>(method);
+  const std::size_t way_before = method.index();
   with_device_indices(matrix, [&](const Csr<V, I>& same) {
     const PaddedOrder<I>& order = rows->order;
     method =
         method_like(method, stored, order.is_identity() ? same : reordered(same, order), stream);
   });
+  if (method.index() != way_before) {
+    remark("new values leave wavefront sweeps no room for a window: products are plain ones now");
+  }
   if (!record.values) return;
   // What changed on the device are the values.
   ValueStorage values = *record.values;

@@ -335,7 +335,17 @@ std::vector<SweepShape> Proposals<V>::shapes_for(int block, Offset height) const
 template <Value V>
 void Proposals<V>::propose_sweeps(const SharedRows& rows, const Csr<V, I>& in_order) {
   const Offset height = height_for(in_order, kTileBytes);
-  std::shared_ptr<const PackedSell<V, I>> in_slices;
+  const auto values = options_.values.value_or(StoredValues::all);
+  const auto in_slices = packed(in_order, height, values);
+  propose_sweeps(rows, in_slices, values);
+  if (options_.values || in_slices->has_full_values()) return;
+  propose_sweeps(rows, packed(in_order, height, StoredValues::full), StoredValues::full);
+}
+
+template <Value V>
+void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedSlices& in_slices,
+                                  StoredValues values) {
+  const Offset height = in_slices->slice_height();
   std::vector<std::shared_ptr<TiledForm<V>>> forms;
   for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
     if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
@@ -344,18 +354,17 @@ void Proposals<V>::propose_sweeps(const SharedRows& rows, const Csr<V, I>& in_or
         return form->tile_bytes() == shape.tile_bytes && form->tiles().workers == shape.workers;
       });
       if (same == forms.end()) {
-        if (!in_slices) in_slices = packed(in_order, height);
         same = forms.insert(forms.end(), std::make_shared<TiledForm<V>>(in_slices, shape.tile_bytes,
                                                                         shape.workers));
       }
-      propose_sweep(rows, *same, shape);
+      propose_sweep(rows, *same, shape, values);
     }
   }
 }
 
 template <Value V>
 void Proposals<V>::propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
-                                 const SweepShape& shape) {
+                                 const SweepShape& shape, StoredValues values) {
   const SweepTiles& tiles = form->tiles();
   SweepLayout layout;
   try {
@@ -366,7 +375,7 @@ void Proposals<V>::propose_sweep(const SharedRows& rows, const std::shared_ptr<T
   PowerCandidate candidate;
   candidate.strategy = PowerStrategy::wavefront;
   candidate.order = rows->kind;
-  candidate.format = {Format::packed_sell, tiles.slice_height, StoredValues::full};
+  candidate.format = {Format::packed_sell, tiles.slice_height, values};
   candidate.placement = shape.placement;
   candidate.block = shape.power;
   candidate.format_bytes = tiles.record_bytes;

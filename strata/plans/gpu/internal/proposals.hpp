@@ -59,6 +59,7 @@ class Proposals {
 
  private:
   using SharedRows = std::shared_ptr<const Rows>;
+  using SharedSlices = std::shared_ptr<const PackedSell<V, std::int32_t>>;
   using SharedForm = std::shared_ptr<StoredForm<V>>;
 
   // Of levels.
@@ -96,8 +97,9 @@ class Proposals {
   bool has_long_rows(Offset height) const;
   std::vector<SweepShape> shapes_for(int block, Offset height) const;
   void propose_sweeps(const SharedRows& rows, const Csr<V, std::int32_t>& in_order);
+  void propose_sweeps(const SharedRows& rows, const SharedSlices& in_slices, StoredValues values);
   void propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
-                     const SweepShape& shape);
+                     const SweepShape& shape, StoredValues values);
 
   const Csr<V, std::int32_t>& matrix_;
   const PowerOptions& options_;
