@@ -78,12 +78,9 @@ ValueTable<V>::ValueTable(std::span<const V> values, Offset most) {
   auto counts = by_frequency(counter, too_many ? 2 : 1);
   most = std::clamp<Offset>(most, 1, kLargestValueTable);
   const auto zero = std::ranges::find(counts, bits_of(V{}), &ValueCounter<V>::Count::bits);
-  if (zero - counts.begin() >= most - 1) {
-    counts.resize(std::min<std::size_t>(counts.size(), most - 1));
-    counts.push_back({bits_of(V{}), 0});
-  } else if (zero == counts.end()) {
-    counts.push_back({bits_of(V{}), 0});
-  }
+  const Offset place = std::min<Offset>({zero - counts.begin(), most - 1, 255});
+  if (zero != counts.end()) counts.erase(zero);
+  counts.insert(counts.begin() + place, {bits_of(V{}), 0});
   if (std::ssize(counts) > most) counts.resize(most);
 
   std::size_t slots = 64;

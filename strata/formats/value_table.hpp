@@ -22,7 +22,7 @@ class ValueTable {
   // The `most` most frequent values or fewer, the most frequent first, whatever the number of
   // threads. All of them if there are no more than kLargestValueTable; else those that a sample of
   // the values has more than once: what occurs but once is not worth a code. V{} is always among
-  // them, the last if no value is, for holes and padding.
+  // them, for holes and padding, and has a code of 8 bits.
   explicit ValueTable(std::span<const V> values, Offset most = kLargestValueTable);
 
   Offset size() const { return static_cast<Offset>(values_.size()); }

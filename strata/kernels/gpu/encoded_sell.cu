@@ -21,14 +21,15 @@ template <EncodedKind kind, bool short_rows, class T>
 constexpr GroupShape group_shape() {
   constexpr bool large = sizeof(T) > 8;
   if constexpr (large) return {2, 2, 128, 2};
-  if constexpr (kind == EncodedKind::constants) {
-    return short_rows ? GroupShape{4, 7, 128, 4} : GroupShape{4, 3, 128, 5};
-  } else if constexpr (kind == EncodedKind::one_full) {
-    return {4, 4, 128, 4};
-  } else if constexpr (kind == EncodedKind::codes8 || kind == EncodedKind::codes16) {
-    return {4, 4, 512, 1};
-  } else {
-    return {4, 2, 256, 2};
+  switch (kind) {
+    case EncodedKind::constants:
+      return short_rows ? GroupShape{2, 7, 128, 8} : GroupShape{4, 3, 128, 6};
+    case EncodedKind::one_full: return {2, 7, 128, 6};
+    case EncodedKind::scattered_constants: return {4, 4, 128, 4};
+    case EncodedKind::codes8:
+    case EncodedKind::scattered_codes8:
+    case EncodedKind::codes16: return {4, 4, 512, 1};
+    default: return {4, 2, 256, 2};
   }
 }
 
@@ -56,9 +57,11 @@ __global__ void __launch_bounds__(kThreads)
 template <EncodedKind kind, class T>
 EncodedShape shape_of_table(int table_size) {
   EncodedShape shape;
-  if constexpr (kind == EncodedKind::constants || kind == EncodedKind::one_full) return shape;
+  constexpr bool codes = kind == EncodedKind::codes8 || kind == EncodedKind::scattered_codes8 ||
+                         kind == EncodedKind::codes16;
+  if constexpr (!codes && kind != EncodedKind::other) return shape;
   shape.near_values = std::min(table_size, kLargestNearTable);
-  if constexpr (kind != EncodedKind::other) {
+  if constexpr (codes) {
     // Up to as many copies as a warp reads in one go, as long as they leave room for x in the
     // cache.
     constexpr int kReadAtOnce = 128;
@@ -78,7 +81,8 @@ void launch_groups(const DevicePackedSell<V>& matrix,
                    const std::int32_t* list, Stream& stream) {
   using T = DeviceValue<V>;
   constexpr GroupShape group = group_shape<kind, short_rows, T>();
-  constexpr int kMostSlices = kind == EncodedKind::constants && !short_rows ? 16 : 32;
+  constexpr int kLowest = kind == EncodedKind::other ? 4 : kLowestEncoded;
+  constexpr int kMostSlices = on_diagonals(kind) ? 16 : 32;
   // Slices that follow one another are likely to be alike; few of them leave processors idle.
   const Offset slices = range.end - range.begin;
   const int warps = group.threads / matrix.shape().warp;
@@ -94,7 +98,7 @@ void launch_groups(const DevicePackedSell<V>& matrix,
     blocks = std::min(blocks, Offset{group.blocks} * matrix.shape().multiprocessors);
   }
   const LaunchShape launched{blocks, group.threads, encoded_shared_bytes<T>(shape, warps)};
-  with_power_of_two<4, 32>(matrix.slice_height(), [&](auto height) {
+  with_power_of_two<kLowest, 32>(matrix.slice_height(), [&](auto height) {
     launch("encoded_sell_kernel", encoded_sell_kernel<kind, short_rows, height(), T>, launched,
            stream, matrix.view(), arguments, range, list, shape);
   });
@@ -119,25 +123,27 @@ void encoded_step(const DevicePackedSell<V>& matrix, const StepArguments<DeviceV
     });
     return;
   }
-  const auto launch_kind = [&]<EncodedKind kind, bool short_rows>() {
+  const auto run = [&]<EncodedKind kind, bool short_rows>() {
     launch_groups<kind, short_rows>(matrix, arguments, range, nullptr, stream);
   };
   switch (matrix.traits().kind) {
     case EncodedKind::constants:
       if (has_short_rows(matrix)) {
-        launch_kind.template operator()<EncodedKind::constants, true>();
+        run.template operator()<EncodedKind::constants, true>();
       } else {
-        launch_kind.template operator()<EncodedKind::constants, false>();
+        run.template operator()<EncodedKind::constants, false>();
       }
       break;
-    case EncodedKind::one_full:
-      launch_kind.template operator()<EncodedKind::one_full, false>();
+    case EncodedKind::one_full: run.template operator()<EncodedKind::one_full, false>(); break;
+    case EncodedKind::codes8: run.template operator()<EncodedKind::codes8, false>(); break;
+    case EncodedKind::scattered_constants:
+      run.template operator()<EncodedKind::scattered_constants, false>();
       break;
-    case EncodedKind::codes8: launch_kind.template operator()<EncodedKind::codes8, false>(); break;
-    case EncodedKind::codes16:
-      launch_kind.template operator()<EncodedKind::codes16, false>();
+    case EncodedKind::scattered_codes8:
+      run.template operator()<EncodedKind::scattered_codes8, false>();
       break;
-    case EncodedKind::other: launch_kind.template operator()<EncodedKind::other, false>(); break;
+    case EncodedKind::codes16: run.template operator()<EncodedKind::codes16, false>(); break;
+    case EncodedKind::other: run.template operator()<EncodedKind::other, false>(); break;
   }
   // Other rows than those above, so that the order does not matter.
   launch_groups<EncodedKind::other, false>(matrix, arguments, matrix.left_out(range),

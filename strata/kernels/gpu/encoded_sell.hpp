@@ -409,13 +409,13 @@ struct EncodedWork {
 };
 
 // The sums of a group.
-template <int height, int ahead, int members, class Thread, class T, class Values>
+template <bool diagonals, int height, int ahead, int members, class Thread, class T, class Values>
 STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, std::uint32_t codes,
                                   const SliceGroup<members>& group, const Values& values,
                                   T (&sums)[members]) {
   const T* x[members];
   const T* all = work.step.x;
-  const bool absolute = group.encoding == SliceEncoding::index32;
+  const bool absolute = !diagonals && group.encoding == SliceEncoding::index32;
   STRATA_UNROLL
   for (int member = 0; member < members; ++member) {
     x[member] = all + (absolute ? 0 : group.numbers[member] * height);
@@ -425,7 +425,7 @@ STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, std::uin
     if (codes != work.staged_codes) stage<height>(thread, group, first, *work.staged);
     if (group.width <= kStagedEntries) work.staged_codes = codes;
     const int end = first + kStagedEntries < group.width ? first + kStagedEntries : group.width;
-    if (group.encoding == SliceEncoding::dia) {
+    if constexpr (diagonals) {
       add_staged<height, ahead>(thread, *work.staged, first, end, OnDiagonals{}, values, x, sums);
     } else {
       const std::byte* deltas = group.codes + delta_place(group.width, height);
@@ -479,11 +479,11 @@ STRATA_DEVICE void load_full_column(Thread& thread, const SliceGroup<members>& g
   }
 }
 
-template <int per_word, int height, int ahead, int members, class Thread, class T>
+template <int per_word, bool diagonals, int height, int ahead, int members, class Thread, class T>
 STRATA_DEVICE void multiply_codes(Thread& thread, EncodedWork<T>& work, const SliceHeader& header,
                                   const SliceGroup<members>& group, T (&sums)[members]) {
   const auto multiply = [&](const auto& values) {
-    multiply_group<height, ahead>(thread, work, header.codes, group, values, sums);
+    multiply_group<diagonals, height, ahead>(thread, work, header.codes, group, values, sums);
   };
   const auto words_of = [&](int member, int bytes) {
     return at_bytes<std::uint32_t>(group.data[member], bytes);
@@ -521,22 +521,24 @@ STRATA_DEVICE void multiply_any(Thread& thread, EncodedWork<T>& work, const Slic
       {}, from.dict16, from.dict8, work.near_table, work.matrix.table, work.matrix.table_size};
   STRATA_UNROLL
   for (int member = 0; member < members; ++member) values.data[member] = group.data[member];
-  multiply_group<height, ahead>(thread, work, header.codes, group, values, sums);
+  multiply_group<false, height, ahead>(thread, work, header.codes, group, values, sums);
 }
 
 template <EncodedKind kind, int height, int ahead, int members, class Thread, class T>
 STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, const SliceHeader& header,
                                   const SliceGroup<members>& group, T (&sums)[members]) {
-  if constexpr (kind == EncodedKind::constants) {
-    multiply_group<height, ahead>(thread, work, header.codes, group, ConstantsOfGroup<T>{}, sums);
+  constexpr bool diagonals = on_diagonals(kind);
+  if constexpr (kind == EncodedKind::constants || kind == EncodedKind::scattered_constants) {
+    multiply_group<diagonals, height, ahead>(thread, work, header.codes, group,
+                                             ConstantsOfGroup<T>{}, sums);
   } else if constexpr (kind == EncodedKind::one_full) {
     OneFullOfGroup<members, T> values;
     load_full_column<height>(thread, group, values.full);
-    multiply_group<height, ahead>(thread, work, header.codes, group, values, sums);
-  } else if constexpr (kind == EncodedKind::codes8) {
-    multiply_codes<4, height, ahead>(thread, work, header, group, sums);
+    multiply_group<diagonals, height, ahead>(thread, work, header.codes, group, values, sums);
+  } else if constexpr (kind == EncodedKind::codes8 || kind == EncodedKind::scattered_codes8) {
+    multiply_codes<4, diagonals, height, ahead>(thread, work, header, group, sums);
   } else if constexpr (kind == EncodedKind::codes16) {
-    multiply_codes<2, height, ahead>(thread, work, header, group, sums);
+    multiply_codes<2, diagonals, height, ahead>(thread, work, header, group, sums);
   } else {
     multiply_any<height, ahead>(thread, work, header, group, sums);
   }

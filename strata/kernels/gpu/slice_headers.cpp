@@ -73,12 +73,15 @@ Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix) {
 
 template <Value V, Index I>
 EncodedTraits encoded_traits(const PackedSell<V, I>& matrix, std::span<const SliceHeader> headers) {
-  constexpr std::array kKinds{EncodedKind::constants, EncodedKind::one_full, EncodedKind::codes8,
-                              EncodedKind::codes16};
+  // In the order of preference.
+  constexpr std::array kKinds{EncodedKind::constants,        EncodedKind::one_full,
+                              EncodedKind::codes8,           EncodedKind::scattered_constants,
+                              EncodedKind::scattered_codes8, EncodedKind::codes16};
   EncodedTraits traits;
   Offset most = 0;
   for (const EncodedKind kind : kKinds) {
     if (kind == EncodedKind::codes16 && matrix.table().size() > kLargestNearTable) continue;
+    if (matrix.slice_height() < kLowestEncoded) continue;
     Offset entries = 0;
     for (const SliceHeader& header : headers) entries += header.is(kind) ? header.width() : 0;
     if (entries <= most) continue;

@@ -42,6 +42,12 @@ void step_encoded(const gpu::PackedSellView<T>& view, const gpu::StepArguments<T
     case EncodedKind::codes8:
       run.template operator()<EncodedKind::codes8, 4, 4>(near, range, nullptr);
       break;
+    case EncodedKind::scattered_constants:
+      run.template operator()<EncodedKind::scattered_constants, 4, 3>(without, range, nullptr);
+      break;
+    case EncodedKind::scattered_codes8:
+      run.template operator()<EncodedKind::scattered_codes8, 4, 4>(near, range, nullptr);
+      break;
     case EncodedKind::codes16:
       run.template operator()<EncodedKind::codes16, 2, 4>(near, range, nullptr);
       break;
