@@ -587,6 +587,16 @@ Offset PackedSell<V, I>::block_bytes(I slice) const {
 }
 
 template <Value V, Index I>
+std::span<const std::byte> PackedSell<V, I>::data_of(I slice) const {
+  const ValueEncoding values = value_encoding(slice);
+  const MixedHeader mixed = values == ValueEncoding::mixed ? mixed_header(slice) : MixedHeader{};
+  const Offset bytes = value_data_bytes(values, slice_height_, width(slice), sizeof(V), mixed);
+  const Offset alignment = data_alignment(slice_height_, sizeof(V));
+  return std::span<const std::byte>(data_).subspan(data_offsets_[slice],
+                                                   ceil_div<Offset>(bytes, alignment) * alignment);
+}
+
+template <Value V, Index I>
 std::span<const V> PackedSell<V, I>::full_values() const {
   if (!has_full_values()) throw InvalidArgument("the values of this packed SELL are encoded");
   return {reinterpret_cast<const V*>(data_.data()),

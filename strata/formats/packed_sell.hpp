@@ -240,6 +240,8 @@ class PackedSell {
   MixedHeader mixed_header(I slice) const;
   // The bytes of a slice's code block, which other slices may share.
   Offset block_bytes(I slice) const;
+  // A slice's value data, which other slices may share.
+  std::span<const std::byte> data_of(I slice) const;
   // Throws InvalidArgument unless has_full_values().
   std::span<const V> full_values() const;
   // Decodes one column or value, also of holes and padding.

@@ -317,12 +317,6 @@ std::uint32_t shape_of_slice(const PackedSell<V, I>& matrix, I slice) {
          static_cast<std::uint32_t>(matrix.encoding(slice));
 }
 
-template <Value V, Index I>
-std::span<const std::byte> data_of_slice(const PackedSell<V, I>& matrix, std::int32_t slice) {
-  const Offset begin = matrix.data_offsets()[slice];
-  return matrix.data().subspan(begin, matrix.data_offsets()[slice + 1] - begin);
-}
-
 // One tile's record at its place.
 template <Value V, Index I>
 void write_record(const PackedSell<V, I>& matrix, std::span<const std::int32_t> slices,
@@ -339,7 +333,7 @@ void write_record(const PackedSell<V, I>& matrix, std::span<const std::int32_t> 
                     shape_of_slice(matrix, static_cast<I>(slices[s])),
                     static_cast<std::uint32_t>(blocks.of_slices[s] / kRecordUnit),
                     static_cast<std::uint32_t>(data / kRecordUnit)});
-    const std::span<const std::byte> of_slice = data_of_slice(matrix, slices[s]);
+    const std::span<const std::byte> of_slice = matrix.data_of(static_cast<I>(slices[s]));
     append(record + data, of_slice);
     data += rounded(std::ssize(of_slice));
   }
@@ -379,7 +373,7 @@ StreamLayout::Parts parts_of(const PackedSell<V, I>& matrix, std::span<const std
   parts.bytes = parts.head;
   for (const std::int32_t slice : slices) {
     require_slice_size(matrix, slice);
-    parts.bytes += rounded(std::ssize(data_of_slice(matrix, slice)));
+    parts.bytes += rounded(std::ssize(matrix.data_of(static_cast<I>(slice))));
     parts.values += matrix.entry_offsets()[slice + 1] - matrix.entry_offsets()[slice];
   }
   return parts;
