@@ -37,10 +37,10 @@ template <EncodedKind kind, bool short_rows, int height, class T>
 __global__ void __launch_bounds__((group_shape<kind, short_rows, T>().threads),
                                   (group_shape<kind, short_rows, T>().blocks))
     encoded_sell_kernel(PackedSellView<T> matrix, StepArguments<T> step, SliceRange range,
-                        const std::int32_t* list, EncodedShape shape) {
+                        SliceList left_out, EncodedShape shape) {
   constexpr GroupShape group = group_shape<kind, short_rows, T>();
   NativeThread thread;
-  encoded_sell_step<kind, height, group.members, group.ahead>(thread, matrix, step, range, list,
+  encoded_sell_step<kind, height, group.members, group.ahead>(thread, matrix, step, range, left_out,
                                                               shape);
 }
 
@@ -78,7 +78,7 @@ EncodedShape shape_of_table(int table_size) {
 template <EncodedKind kind, bool short_rows, Value V>
 void launch_groups(const DevicePackedSell<V>& matrix,
                    const StepArguments<DeviceValue<V>>& arguments, SliceRange range,
-                   const std::int32_t* list, Stream& stream) {
+                   Stream& stream) {
   using T = DeviceValue<V>;
   constexpr GroupShape group = group_shape<kind, short_rows, T>();
   constexpr int kLowest = kind == EncodedKind::other ? 4 : kLowestEncoded;
@@ -97,10 +97,14 @@ void launch_groups(const DevicePackedSell<V>& matrix,
   if (shape.near_values > 0) {
     blocks = std::min(blocks, Offset{group.blocks} * matrix.shape().multiprocessors);
   }
-  const LaunchShape launched{blocks, group.threads, encoded_shared_bytes<T>(shape, warps)};
+  const SliceList left_out{matrix.left_out(range), matrix.left_out_list()};
+  const Offset left_out_slices = left_out.range.end - left_out.range.begin;
+  shape.left_out_blocks = static_cast<int>(ceil_div<Offset>(left_out_slices, warps));
+  const LaunchShape launched{blocks + shape.left_out_blocks, group.threads,
+                             encoded_shared_bytes<T>(shape, warps)};
   with_power_of_two<kLowest, 32>(matrix.slice_height(), [&](auto height) {
     launch("encoded_sell_kernel", encoded_sell_kernel<kind, short_rows, height(), T>, launched,
-           stream, matrix.view(), arguments, range, list, shape);
+           stream, matrix.view(), arguments, range, left_out, shape);
   });
 }
 
@@ -124,7 +128,7 @@ void encoded_step(const DevicePackedSell<V>& matrix, const StepArguments<DeviceV
     return;
   }
   const auto run = [&]<EncodedKind kind, bool short_rows>() {
-    launch_groups<kind, short_rows>(matrix, arguments, range, nullptr, stream);
+    launch_groups<kind, short_rows>(matrix, arguments, range, stream);
   };
   switch (matrix.traits().kind) {
     case EncodedKind::constants:
@@ -145,9 +149,6 @@ void encoded_step(const DevicePackedSell<V>& matrix, const StepArguments<DeviceV
     case EncodedKind::codes16: run.template operator()<EncodedKind::codes16, false>(); break;
     case EncodedKind::other: run.template operator()<EncodedKind::other, false>(); break;
   }
-  // Other rows than those above, so that the order does not matter.
-  launch_groups<EncodedKind::other, false>(matrix, arguments, matrix.left_out(range),
-                                           matrix.left_out_list(), stream);
 }
 
 #define STRATA_INSTANTIATE(V, unused)                                                          \

@@ -7,9 +7,9 @@
 // between them: a warp looks for them among some that follow one another. What all rows of a slice
 // share is staged in shared memory, where one load brings it to all threads.
 //
-// Kernels differ in the encoding that they are made for (EncodedKind) and leave out slices with any
-// other: those have a launch of their own, for every slice that a kernel can multiply costs all its
-// threads registers.
+// Kernels differ in the encoding that they are made for (EncodedKind). Slices with any other have
+// blocks of their own, which call a function: for every slice that a loop can multiply, all its
+// threads need registers.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,7 @@ namespace strata::gpu {
 // How the warps of a launch share out the slices, and what they load early.
 struct EncodedShape {
   int slices_per_warp = 1;    // at a time, at most 32
+  int left_out_blocks = 0;    // the first of all, for the slices that the kernel is not made for
   int near_values = 0;        // of the near table; codes from there on are looked up in memory
   int copies = 1;             // of each of them
   std::int32_t prefetch = 0;  // so many columns from a slice's first slot on; 0: nothing
@@ -629,44 +630,74 @@ STRATA_DEVICE void prefetch_slice(Thread& thread, const T* x, int number,
   }
 }
 
-// The body of the kernels for one vector. A thread loads so many entries of so many slices at a
-// time. The slices of the range are those of the list, if there is one: entry i of it is the number
-// of a slice. Shared memory is as encoded_shared_bytes() says.
+// The slices of a launch: a range of all, or of a list of their numbers.
+struct SliceList {
+  SliceRange range;
+  const std::int32_t* numbers = nullptr;
+};
+
+// All slices that the kernel takes, shared out to the warps of so many blocks.
+template <EncodedKind kind, int height, int members, int ahead, class Thread, class T>
+STRATA_DEVICE void step_all(Thread& thread, EncodedWork<T>& work, const SliceList& slices,
+                            int block, int blocks, const EncodedShape& shape) {
+  const int stride = blocks * thread.warps() * shape.slices_per_warp;
+  int first = slices.range.begin + (block * thread.warps() + thread.warp()) * shape.slices_per_warp;
+  for (; first < slices.range.end; first += stride) {
+    const int left = slices.range.end - first;
+    const int count = left < shape.slices_per_warp ? left : shape.slices_per_warp;
+    OwnSlice own{};
+    if (thread.lane() < count) {
+      own.number = first + thread.lane();
+      if (slices.numbers != nullptr) own.number = slices.numbers[own.number];
+      own.header = work.matrix.slices[own.number];
+      if (shape.prefetch != 0) prefetch_slice<height>(thread, work.step.x, own.number, shape);
+    }
+    step_slices<kind, height, members, ahead>(thread, work, count, own);
+  }
+}
+
+// Slices with any values, without a near table.
+template <int height, class Thread, class T>
+STRATA_DEVICE_RARE void step_left_out(Thread& thread, PackedSellView<T> matrix,
+                                      StepArguments<T> step, Staged<T>* staged, SliceList slices,
+                                      EncodedShape shape) {
+  shape.slices_per_warp = 1;
+  shape.prefetch = 0;
+  EncodedWork<T> work{matrix, step, {nullptr, 1, 0}, staged, kNothingStaged, false};
+  step_all<EncodedKind::other, height, 1, 4>(thread, work, slices, thread.block(),
+                                             shape.left_out_blocks, shape);
+}
+
+// The body of the kernels for one vector: a thread loads so many entries of so many slices at a
+// time. Shared memory is as encoded_shared_bytes() says.
 template <EncodedKind kind, int height, int members, int ahead, class Thread, class T>
 STRATA_DEVICE void encoded_sell_step(Thread& thread, const PackedSellView<T>& matrix,
                                      const StepArguments<T>& step, SliceRange range,
-                                     const std::int32_t* list, const EncodedShape& shape) {
+                                     const SliceList& left_out, const EncodedShape& shape) {
   auto* shared = thread.template shared<std::byte>();
   auto* values = reinterpret_cast<T*>(shared);
+  auto* staged =
+      reinterpret_cast<Staged<T>*>(shared + near_table_bytes<T>(shape.near_values, shape.copies)) +
+      thread.warp();
+  if (thread.block() < shape.left_out_blocks) {
+    step_left_out<height>(thread, matrix, step, staged, left_out, shape);
+    return;
+  }
   if (shape.near_values > 0) {
     for (int i = thread.index(); i < shape.near_values * shape.copies; i += thread.size()) {
       values[i] = matrix.table[i / shape.copies];
     }
     thread.sync_block();
   }
-  auto* staged =
-      reinterpret_cast<Staged<T>*>(shared + near_table_bytes<T>(shape.near_values, shape.copies));
   EncodedWork<T> work{matrix,
                       step,
                       {values + thread.lane() % shape.copies, shape.copies, shape.near_values},
-                      staged + thread.warp(),
+                      staged,
                       kNothingStaged,
                       is_zero(step.shift) && is_zero(step.beta) && matrix.row_of_slot == nullptr};
-  const int stride = thread.blocks() * thread.warps() * shape.slices_per_warp;
-  int first =
-      range.begin + (thread.block() * thread.warps() + thread.warp()) * shape.slices_per_warp;
-  for (; first < range.end; first += stride) {
-    const int left = range.end - first;
-    const int count = left < shape.slices_per_warp ? left : shape.slices_per_warp;
-    OwnSlice own{};
-    if (thread.lane() < count) {
-      own.number = first + thread.lane();
-      if (list != nullptr) own.number = list[own.number];
-      own.header = matrix.slices[own.number];
-      if (shape.prefetch != 0) prefetch_slice<height>(thread, step.x, own.number, shape);
-    }
-    step_slices<kind, height, members, ahead>(thread, work, count, own);
-  }
+  step_all<kind, height, members, ahead>(thread, work, {range},
+                                         thread.block() - shape.left_out_blocks,
+                                         thread.blocks() - shape.left_out_blocks, shape);
 }
 
 }  // namespace strata::gpu

@@ -15,18 +15,28 @@ template <class Types>
 class GpuPackedSell : public testing::Test {};
 TYPED_TEST_SUITE(GpuPackedSell, test::ValuesOnWarps);
 
-// The kernel for most slices, and that for those that it leaves out, with a near table that is too
-// small for some.
+// As the kernel for most slices, or for other ones, with a near table that is too small for some.
 template <int warp_size, int height, class T>
 void step_encoded(const gpu::PackedSellView<T>& view, const gpu::StepArguments<T>& arguments,
                   gpu::SliceRange range, const gpu::EncodedTraits& traits) {
   using gpu::EncodedKind;
-  const auto run = [&]<EncodedKind kind, int members, int ahead>(
-                       gpu::EncodedShape shape, gpu::SliceRange slices, const Index32* list) {
+  std::vector<Index32> left_out;
+  for (Index32 slice = range.begin; slice < range.end; ++slice) {
+    if (!view.slices[slice].is(traits.kind)) left_out.push_back(slice);
+  }
+  const auto run = [&]<EncodedKind kind, int members, int ahead>(gpu::EncodedShape shape) {
     shape.prefetch = traits.prefetch;
+    const gpu::SliceList list{{0, static_cast<Index32>(left_out.size())}, left_out.data()};
     test::launch_somehow<warp_size>(gpu::encoded_shared_bytes<T>(shape, 1), [&](auto& thread) {
-      gpu::encoded_sell_step<kind, height, members, ahead>(thread, view, arguments, slices, list,
-                                                           shape);
+      gpu::EncodedShape own = shape;
+      // One block has to do it all where there is but one.
+      own.left_out_blocks = left_out.empty() || thread.blocks() == 1 ? 0 : 1;
+      gpu::encoded_sell_step<kind, height, members, ahead>(thread, view, arguments, range, list,
+                                                           own);
+      if (left_out.empty() || thread.blocks() > 1) return;
+      own.left_out_blocks = 1;
+      gpu::encoded_sell_step<kind, height, members, ahead>(thread, view, arguments, range, list,
+                                                           own);
     });
   };
   const auto size = static_cast<int>(view.table_size);
@@ -34,34 +44,24 @@ void step_encoded(const gpu::PackedSellView<T>& view, const gpu::StepArguments<T
   const gpu::EncodedShape near{.slices_per_warp = 7, .near_values = size, .copies = 4};
   switch (traits.kind) {
     case EncodedKind::constants:
-      run.template operator()<EncodedKind::constants, 4, 3>(without, range, nullptr);
+      run.template operator()<EncodedKind::constants, 4, 3>(without);
       break;
     case EncodedKind::one_full:
-      run.template operator()<EncodedKind::one_full, 2, 4>(without, range, nullptr);
+      run.template operator()<EncodedKind::one_full, 2, 4>(without);
       break;
-    case EncodedKind::codes8:
-      run.template operator()<EncodedKind::codes8, 4, 4>(near, range, nullptr);
-      break;
+    case EncodedKind::codes8: run.template operator()<EncodedKind::codes8, 4, 4>(near); break;
     case EncodedKind::scattered_constants:
-      run.template operator()<EncodedKind::scattered_constants, 4, 3>(without, range, nullptr);
+      run.template operator()<EncodedKind::scattered_constants, 4, 3>(without);
       break;
     case EncodedKind::scattered_codes8:
-      run.template operator()<EncodedKind::scattered_codes8, 4, 4>(near, range, nullptr);
+      run.template operator()<EncodedKind::scattered_codes8, 4, 4>(near);
       break;
-    case EncodedKind::codes16:
-      run.template operator()<EncodedKind::codes16, 2, 4>(near, range, nullptr);
+    case EncodedKind::codes16: run.template operator()<EncodedKind::codes16, 2, 4>(near); break;
+    case EncodedKind::other:
+      run.template operator()<EncodedKind::other, 3, 2>(
+          {.slices_per_warp = 7, .near_values = std::min(size, 9)});
       break;
-    case EncodedKind::other: break;
   }
-  std::vector<Index32> left_out;
-  for (Index32 slice = range.begin; slice < range.end; ++slice) {
-    if (traits.kind == EncodedKind::other || !view.slices[slice].is(traits.kind)) {
-      left_out.push_back(slice);
-    }
-  }
-  const gpu::EncodedShape small{.slices_per_warp = 7, .near_values = std::min(size, 9)};
-  run.template operator()<EncodedKind::other, 3, 2>(
-      small, {0, static_cast<Index32>(left_out.size())}, left_out.data());
 }
 
 template <int warp_size, int height, Value V>
