@@ -32,8 +32,8 @@ class LoadedColumns {
   explicit LoadedColumns(const PackedSell<V, I>& matrix)
       : rows_(matrix.rows()),
         cols_(matrix.cols()),
-        columns_(OfPackedSell{matrix.slice_height(), matrix.entry_offsets(), matrix.code_offsets(),
-                              matrix.encodings(), matrix.codes()}) {}
+        columns_(OfPackedSell{matrix.slice_height(), matrix.run_length(), matrix.entry_offsets(),
+                              matrix.code_offsets(), matrix.encodings(), matrix.codes()}) {}
 
   I rows() const { return rows_; }
   I cols() const { return cols_; }
@@ -55,6 +55,7 @@ class LoadedColumns {
   };
   struct OfPackedSell {
     Offset height;
+    Offset run;
     std::span<const Offset> entry_offsets;
     std::span<const Offset> code_offsets;
     std::span<const SliceEncoding> encodings;
@@ -107,7 +108,7 @@ class LoadedColumns {
         }
       };
       with_slice_columns(encoding, packed.codes.data() + packed.code_offsets[slice], slice * height,
-                         height, width, visit_slice);
+                         height, width, packed.run, visit_slice);
     }
   }
 

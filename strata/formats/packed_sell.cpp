@@ -49,9 +49,10 @@ template <Value V>
 struct SliceChoice {
   SliceEncoding encoding = SliceEncoding::index32;
   Offset width = 0;
+  Offset run = 1;  // of the matrix
   ValueChoice<V> values;
 
-  Offset columns_bytes(Offset height) const { return code_bytes(encoding, height, width); }
+  Offset columns_bytes(Offset height) const { return code_bytes(encoding, height, width, run); }
   Offset bytes_with_full_values(Offset height) const {
     return columns_bytes(height) + width * height * Offset{sizeof(V)};
   }
@@ -76,10 +77,11 @@ template <Value V, Index I>
 class SliceEncoder {
  public:
   SliceEncoder(const Csr<V, I>& matrix, const SlottedPattern<I>& slots, I slice_height,
-               const PackedSellOptions& options, const AllowedValues& values,
+               Offset run_length, const PackedSellOptions& options, const AllowedValues& values,
                const ValueTable<V>& table)
       : height_(slice_height),
-        columns_(slots, slice_height, sizeof(V), options),
+        run_(run_length),
+        columns_(slots, slice_height, sizeof(V), run_length, options),
         values_(matrix, slots, values, table) {}
 
   // Columns are chosen by the pattern alone, as for full values: where entries lie decides which
@@ -88,8 +90,8 @@ class SliceEncoder {
     const Offset first = slice * height_;
     const Offset width = columns_.width(first);
     if (width == 0) return {};
-    const SliceChoice<V> dia{SliceEncoding::dia, std::ssize(columns_.diagonals(first)), {}};
-    SliceChoice<V> left{SliceEncoding::index32, width, {}};
+    const SliceChoice<V> dia{SliceEncoding::dia, std::ssize(columns_.diagonals(first)), run_, {}};
+    SliceChoice<V> left{SliceEncoding::index32, width, run_, {}};
     const bool aligned = columns_.left_aligned(first, width, left.encoding);
     if (!aligned && dia.width == 0) {
       throw InvalidArgument(fmt::format("slice {}: no allowed encoding fits", slice));
@@ -102,7 +104,7 @@ class SliceEncoder {
 
   // With the columns as they are stored already.
   SliceChoice<V> choose_values(Offset slice, SliceEncoding encoding, Offset width) {
-    SliceChoice<V> choice{encoding, width, {}};
+    SliceChoice<V> choice{encoding, width, run_, {}};
     if (width > 0) choice.values = values_.choose(arrangement(slice * height_, choice));
     return choice;
   }
@@ -157,6 +159,7 @@ class SliceEncoder {
   }
 
   Offset height_;
+  Offset run_;
   ColumnAnalysis<I> columns_;
   ValueAnalysis<V, I> values_;
   std::vector<std::byte> block_;
@@ -286,6 +289,7 @@ template <Index I>
 struct PackedPattern {
   I rows;
   Offset height;
+  Offset run;
   std::span<const Offset> entry_offsets;
   std::span<const Offset> code_offsets;
   std::span<const SliceEncoding> encodings;
@@ -320,7 +324,7 @@ void require_columns(const PackedPattern<I>& packed, const PatternView<I>& patte
           (packed.entry_offsets[slice + 1] - packed.entry_offsets[slice]) / packed.height;
       with_slice_columns(
           packed.encodings[slice], packed.codes.data() + packed.code_offsets[slice], first,
-          packed.height, width, [&](const auto& column_of) {
+          packed.height, width, packed.run, [&](const auto& column_of) {
             for (Offset lane = 0; lane < lanes; ++lane) {
               const Offset slot = first + lane;
               const I row =
@@ -362,6 +366,7 @@ class PackedSell<V, I>::Builder {
       : matrix_(matrix),
         options_(options),
         allowed_values_(options.allowed_values()),
+        run_length_(options.allowed.runs ? run_length_of(matrix.pattern()) : 1),
         shape_(packed_shape(options, matrix.rows(), matrix.cols())),
         row_of_slot_(sort_rows_by_length(matrix.pattern(), shape_.sort_window)) {
     lay_out([](SliceEncoder<V, I>& encoder, Offset slice) { return encoder.choose(slice); });
@@ -374,6 +379,7 @@ class PackedSell<V, I>::Builder {
                  .allowed = other.allowed_,
                  .values = other.allowed_values_},
         allowed_values_(other.allowed_values_),
+        run_length_(other.run_length_),
         shape_(packed_shape(options_, matrix.rows(), matrix.cols())),
         row_of_slot_(other.row_of_slot_) {
     lay_out([&](SliceEncoder<V, I>& encoder, Offset slice) {
@@ -399,6 +405,7 @@ class PackedSell<V, I>::Builder {
     packed.nnz_ = matrix_.nnz();
     packed.slice_height_ = shape_.slice_height;
     packed.sort_window_ = shape_.sort_window;
+    packed.run_length_ = run_length_;
     packed.allowed_ = options_.allowed;
     packed.allowed_values_ = allowed_values_;
 
@@ -460,7 +467,7 @@ class PackedSell<V, I>::Builder {
 
   SliceEncoder<V, I> make_encoder() const {
     return SliceEncoder<V, I>(matrix_, {matrix_.pattern(), row_of_slot_}, shape_.slice_height,
-                              options_, paying_values_, table_);
+                              run_length_, options_, paying_values_, table_);
   }
 
   Footprint footprint() const {
@@ -495,6 +502,7 @@ class PackedSell<V, I>::Builder {
   PackedSellOptions options_;
   AllowedValues allowed_values_;
   AllowedValues paying_values_ = allowed_values_;  // those of them that save something
+  Offset run_length_;
   SliceShape<I> shape_;
   Array<I> row_of_slot_;
   ValueTable<V> table_;
@@ -517,8 +525,8 @@ template <Value V, Index I>
 void PackedSell<V, I>::assign_values(const Csr<V, I>& matrix) {
   require_same_shape(*this, matrix);
   // Nothing is written before all rows are known to be the same.
-  require_columns<I>({rows_, slice_height_, entry_offsets_, code_offsets_, encodings_, codes_,
-                      row_of_slot_, presence_},
+  require_columns<I>({rows_, slice_height_, run_length_, entry_offsets_, code_offsets_, encodings_,
+                      codes_, row_of_slot_, presence_},
                      matrix.pattern());
   *this = Builder(matrix, *this).build();
 }
@@ -541,7 +549,7 @@ I PackedSell<V, I>::column(Offset slot, Offset entry) const {
   const Offset first = slice * Offset{slice_height_};
   Offset column = 0;
   with_slice_columns(encoding(slice), codes_.data() + code_offsets_[slice], first, slice_height_,
-                     width(slice),
+                     width(slice), run_length_,
                      [&](const auto& column_of) { column = column_of(entry, slot - first); });
   return static_cast<I>(column);
 }
@@ -549,8 +557,9 @@ I PackedSell<V, I>::column(Offset slot, Offset entry) const {
 template <Value V, Index I>
 V PackedSell<V, I>::value(Offset slot, Offset entry) const {
   const auto slice = static_cast<I>(slot / slice_height_);
-  const std::byte* block = codes_.data() + code_offsets_[slice] +
-                           value_block_begin(encoding(slice), slice_height_, width(slice));
+  const std::byte* block =
+      codes_.data() + code_offsets_[slice] +
+      value_block_begin(encoding(slice), slice_height_, width(slice), run_length_);
   const SliceValues<V> values{value_encoding(slice),
                               slice_height_,
                               width(slice),
@@ -572,7 +581,8 @@ std::array<I, kValueEncodings.size()> PackedSell<V, I>::value_encoding_counts() 
 
 template <Value V, Index I>
 MixedHeader PackedSell<V, I>::mixed_header(I slice) const {
-  const Offset columns = value_block_begin(encoding(slice), slice_height_, width(slice));
+  const Offset columns =
+      value_block_begin(encoding(slice), slice_height_, width(slice), run_length_);
   return number_at<MixedHeader>(codes_.data() + code_offsets_[slice] + columns, 0);
 }
 
@@ -582,7 +592,7 @@ Offset PackedSell<V, I>::block_bytes(I slice) const {
   const MixedHeader mixed = values == ValueEncoding::mixed ? mixed_header(slice) : MixedHeader{};
   const Offset alignment = code_alignment(slice_height_);
   const Offset block = value_block_bytes(values, width(slice), sizeof(V), mixed);
-  return value_block_begin(encoding(slice), slice_height_, width(slice)) +
+  return value_block_begin(encoding(slice), slice_height_, width(slice), run_length_) +
          ceil_div<Offset>(block, alignment) * alignment;
 }
 

@@ -14,6 +14,11 @@
 //   delta8   int32 base[width], then uint8 delta[width][C]; the column is kC + base[j] +
 //            delta[j][lane].
 //   delta16  int32 base[width], then uint16 delta[width][C], likewise.
+//   run8     for D unknowns per node, run_length() of the matrix: the entries of every row come in
+//            runs of D columns one after another, and a run has one delta. int32 base[width / D],
+//            then uint8 delta[width / D][C]; the column is kC + base[⌊j/D⌋] + delta[⌊j/D⌋][lane] +
+//            j mod D.
+//   run16    likewise with uint16.
 //   index32  int32 column[width][C].
 //
 // Slices with equal code blocks share one, and so do slices with equal codes for value data. All
@@ -55,14 +60,14 @@
 
 namespace strata {
 
-// In the order of preference between encodings of equal size.
-enum class SliceEncoding : std::uint8_t { dia, delta8, delta16, index32 };
-inline constexpr std::array kSliceEncodings{SliceEncoding::dia, SliceEncoding::delta8,
-                                            SliceEncoding::delta16, SliceEncoding::index32};
+enum class SliceEncoding : std::uint8_t { dia, delta8, delta16, index32, run8, run16 };
+inline constexpr std::array kSliceEncodings{SliceEncoding::dia,     SliceEncoding::delta8,
+                                            SliceEncoding::delta16, SliceEncoding::index32,
+                                            SliceEncoding::run8,    SliceEncoding::run16};
 
 constexpr std::string_view name_of(SliceEncoding encoding) {
-  constexpr std::array<std::string_view, kSliceEncodings.size()> names{"dia", "delta8", "delta16",
-                                                                       "index32"};
+  constexpr std::array<std::string_view, kSliceEncodings.size()> names{
+      "dia", "delta8", "delta16", "index32", "run8", "run16"};
   return names[static_cast<std::size_t>(encoding)];
 }
 
@@ -70,21 +75,31 @@ constexpr std::string_view name_of(SliceEncoding encoding) {
 constexpr Offset code_alignment(Offset slice_height) {
   return std::max<Offset>(16, slice_height);
 }
-// Where the deltas start in the code block of a delta slice.
-constexpr Offset delta_begin(Offset slice_height, Offset width) {
-  const Offset alignment = code_alignment(slice_height);
-  return ceil_div<Offset>(width * 4, alignment) * alignment;
+constexpr bool has_runs(SliceEncoding encoding) {
+  return encoding == SliceEncoding::run8 || encoding == SliceEncoding::run16;
 }
-constexpr Offset code_bytes(SliceEncoding encoding, Offset slice_height, Offset width) {
+// How many bases, and deltas of each lane, a slice has; `run` is run_length() of the matrix.
+constexpr Offset bases_of(SliceEncoding encoding, Offset width, Offset run) {
+  return has_runs(encoding) ? width / run : width;
+}
+// Where the deltas start in the code block of a slice with so many bases.
+constexpr Offset delta_begin(Offset slice_height, Offset bases) {
   const Offset alignment = code_alignment(slice_height);
+  return ceil_div<Offset>(bases * 4, alignment) * alignment;
+}
+constexpr Offset code_bytes(SliceEncoding encoding, Offset slice_height, Offset width, Offset run) {
+  const Offset alignment = code_alignment(slice_height);
+  const Offset bases = bases_of(encoding, width, run);
   Offset bytes = 0;
   switch (encoding) {
     case SliceEncoding::dia: bytes = width * 4; break;
+    case SliceEncoding::run8:
     case SliceEncoding::delta8:
-      bytes = delta_begin(slice_height, width) + width * slice_height;
+      bytes = delta_begin(slice_height, bases) + bases * slice_height;
       break;
+    case SliceEncoding::run16:
     case SliceEncoding::delta16:
-      bytes = delta_begin(slice_height, width) + width * slice_height * 2;
+      bytes = delta_begin(slice_height, bases) + bases * slice_height * 2;
       break;
     case SliceEncoding::index32: bytes = width * slice_height * 4; break;
   }
@@ -92,16 +107,24 @@ constexpr Offset code_bytes(SliceEncoding encoding, Offset slice_height, Offset 
 }
 
 // Where the value block begins in a code block.
-constexpr Offset value_block_begin(SliceEncoding encoding, Offset slice_height, Offset width) {
-  return code_bytes(encoding, slice_height, width);
+constexpr Offset value_block_begin(SliceEncoding encoding, Offset slice_height, Offset width,
+                                   Offset run) {
+  return code_bytes(encoding, slice_height, width, run);
 }
 // Calls body(column_of), where column_of(entry, lane) are the columns of a slice, holes and padding
 // included, read from its code block.
 template <class Body>
 void with_slice_columns(SliceEncoding encoding, const std::byte* codes, Offset first_slot,
-                        Offset slice_height, Offset width, Body&& body) {
-  const std::byte* deltas = codes + delta_begin(slice_height, width);
+                        Offset slice_height, Offset width, Offset run, Body&& body) {
+  const std::byte* deltas = codes + delta_begin(slice_height, bases_of(encoding, width, run));
   const auto by_delta = [&]<class Delta>(Delta) {
+    if (has_runs(encoding)) {
+      body([=](Offset entry, Offset lane) {
+        return first_slot + number_at<std::int32_t>(codes, entry / run) +
+               number_at<Delta>(deltas, entry / run * slice_height + lane) + entry % run;
+      });
+      return;
+    }
     body([=](Offset entry, Offset lane) {
       return first_slot + number_at<std::int32_t>(codes, entry) +
              number_at<Delta>(deltas, entry * slice_height + lane);
@@ -113,7 +136,9 @@ void with_slice_columns(SliceEncoding encoding, const std::byte* codes, Offset f
         return first_slot + lane + number_at<std::int32_t>(codes, entry);
       });
       break;
+    case SliceEncoding::run8:
     case SliceEncoding::delta8: by_delta(std::uint8_t{}); break;
+    case SliceEncoding::run16:
     case SliceEncoding::delta16: by_delta(std::uint16_t{}); break;
     case SliceEncoding::index32:
       body([=](Offset entry, Offset lane) {
@@ -123,15 +148,27 @@ void with_slice_columns(SliceEncoding encoding, const std::byte* codes, Offset f
   }
 }
 
+// Unknowns per node, of which a matrix may have runs.
+inline constexpr Offset kLongestRun = 8;
+
 // Which encodings of columns a conversion may use.
 struct AllowedEncodings {
   bool dia = true;
   bool delta8 = true;
   bool delta16 = true;
   bool index32 = true;  // fits every slice: without it a conversion may fail
+  bool runs = true;     // run8 and run16, where delta8 and delta16 are allowed
 
   constexpr bool contain(SliceEncoding encoding) const {
-    return std::array{dia, delta8, delta16, index32}[static_cast<std::size_t>(encoding)];
+    switch (encoding) {
+      case SliceEncoding::dia: return dia;
+      case SliceEncoding::run8: return runs && delta8;
+      case SliceEncoding::delta8: return delta8;
+      case SliceEncoding::run16: return runs && delta16;
+      case SliceEncoding::delta16: return delta16;
+      case SliceEncoding::index32: return index32;
+    }
+    return false;
   }
 };
 
@@ -208,6 +245,7 @@ class PackedSell {
 
   I slice_height() const { return slice_height_; }
   I sort_window() const { return sort_window_; }
+  Offset run_length() const { return run_length_; }  // D of run8 and run16, else 1
   I slices() const { return static_cast<I>(encodings_.size()); }
   bool sorted() const { return !row_of_slot_.empty(); }
   I width(I slice) const {
@@ -261,6 +299,7 @@ class PackedSell {
   Offset nnz_ = 0;
   I slice_height_ = 4;
   I sort_window_ = 1;
+  Offset run_length_ = 1;
   AllowedEncodings allowed_;
   AllowedValues allowed_values_;
   Array<Offset> entry_offsets_ = Array<Offset>(1, 0);

@@ -140,7 +140,8 @@ void play_values(const PackedSell<V, I>& matrix, std::span<const I> slots, I ent
   const Offset height = matrix.slice_height();
   const I slice = slots.front() / matrix.slice_height();
   const Offset width = matrix.width(slice);
-  const Offset columns = value_block_begin(matrix.encoding(slice), height, width);
+  const Offset columns =
+      value_block_begin(matrix.encoding(slice), height, width, matrix.run_length());
   const std::uint64_t block = arrays.columns + matrix.code_offsets()[slice] + columns;
   const std::uint64_t data = arrays.values + matrix.data_offsets()[slice];
   const auto read_column = [&](ValueEncoding encoding, Offset number, std::uint64_t constants,
@@ -189,13 +190,18 @@ void play_columns(const PackedSell<V, I>& matrix, std::span<const I> slots, I en
   const I slice = slots.front() / matrix.slice_height();
   const SliceEncoding encoding = matrix.encoding(slice);
   const std::uint64_t codes = player.addresses().columns + matrix.code_offsets()[slice];
-  const std::uint64_t deltas = codes + delta_begin(height, matrix.width(slice));
-  if (encoding != SliceEncoding::index32) player.read_index<std::int32_t>(codes, entry);
+  const Offset run = matrix.run_length();
+  const std::uint64_t deltas =
+      codes + delta_begin(height, bases_of(encoding, matrix.width(slice), run));
+  const Offset base = has_runs(encoding) ? entry / run : Offset{entry};
+  if (encoding != SliceEncoding::index32) player.read_index<std::int32_t>(codes, base);
   for (const I slot : slots) {
-    const Offset code = entry * height + slot % height;
+    const Offset code = base * height + slot % height;
     switch (encoding) {
       case SliceEncoding::dia: break;
+      case SliceEncoding::run8:
       case SliceEncoding::delta8: player.read_index<std::uint8_t>(deltas, code); break;
+      case SliceEncoding::run16:
       case SliceEncoding::delta16: player.read_index<std::uint16_t>(deltas, code); break;
       case SliceEncoding::index32: player.read_index<std::int32_t>(codes, code); break;
     }

@@ -1,10 +1,12 @@
 #include "strata/formats/packed_sell.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <set>
 
+#include "strata/gen/generate.hpp"
 #include "tests/support/format_check.hpp"
 #include "tests/support/types.hpp"
 
@@ -76,6 +78,8 @@ std::optional<Offset> expected_bytes(const PackedSell<V, I>& packed, const Csr<V
   };
   std::vector<std::set<Offset>> columns_of_entry;
   std::set<Offset> offsets;
+  const Offset run = packed.run_length();
+  bool runs = run > 1;
   for (Offset slot = slice * height; slot < std::min<Offset>((slice + 1) * height, csr.rows());
        ++slot) {
     const auto columns = csr.pattern().columns_of(packed.row_at(static_cast<I>(slot)));
@@ -83,7 +87,10 @@ std::optional<Offset> expected_bytes(const PackedSell<V, I>& packed, const Csr<V
     for (std::size_t entry = 0; entry < columns.size(); ++entry) {
       columns_of_entry[entry].insert(columns[entry]);
       offsets.insert(columns[entry] - slot);
+      const auto at = static_cast<Offset>(entry);
+      if (at % run != 0) runs &= columns[entry] == columns[entry - 1] + 1;
     }
+    runs &= std::ssize(columns) % run == 0;
   }
   const auto bytes = [&](Offset width, Offset code) {
     return width * height * Offset{sizeof(V)} + aligned(code);
@@ -97,11 +104,14 @@ std::optional<Offset> expected_bytes(const PackedSell<V, I>& packed, const Csr<V
     }
     return bytes(diagonals, 4 * diagonals);
   }
-  const Offset size = encoding == SliceEncoding::delta8 ? 1 : 2;
+  if (has_runs(encoding) && !runs) return {};
+  const Offset bases = has_runs(encoding) ? width / run : width;
+  const bool small = encoding == SliceEncoding::delta8 || encoding == SliceEncoding::run8;
+  const Offset size = small ? 1 : 2;
   for (const auto& columns : columns_of_entry) {
     if (*columns.rbegin() - *columns.begin() >= Offset{1} << (8 * size)) return {};
   }
-  return bytes(width, aligned(4 * width) + size * height * width);
+  return bytes(width, aligned(4 * bases) + size * height * bases);
 }
 
 TYPED_TEST(PackedSellTyped, EverySliceHasItsCheapestEncoding) {
@@ -111,12 +121,13 @@ TYPED_TEST(PackedSellTyped, EverySliceHasItsCheapestEncoding) {
     const Csr<V, I> csr = entries.to_csr();
     for (const Offset slice_height : kSliceHeights) {
       SCOPED_TRACE(testing::Message() << name << ", C = " << slice_height);
-      const auto packed = PackedSell<V, I>::from_csr(
-          csr,
-          {.slice_height = slice_height, .max_fill = 1e9, .values = AllowedValues::of(StoredValues::full)});
+      const auto packed =
+          PackedSell<V, I>::from_csr(csr, {.slice_height = slice_height,
+                                           .max_fill = 1e9,
+                                           .values = AllowedValues::of(StoredValues::full)});
       for (I slice = 0; slice < packed.slices(); ++slice) {
-        const Offset bytes = packed.width(slice) * slice_height * Offset{sizeof(V)} +
-                             packed.block_bytes(slice);
+        const Offset bytes =
+            packed.width(slice) * slice_height * Offset{sizeof(V)} + packed.block_bytes(slice);
         EXPECT_EQ(expected_bytes(packed, csr, slice, packed.encoding(slice)), bytes);
         for (const SliceEncoding other : kSliceEncodings) {
           const auto other_bytes = expected_bytes(packed, csr, slice, other);
@@ -274,9 +285,26 @@ TEST(PackedSell, DeltasReachAsFarAsTheirBits) {
   EXPECT_EQ(encoding_of(65536), SliceEncoding::index32);
 }
 
+// Several unknowns per node have one delta per node and row.
+TEST(PackedSell, RunsOfColumnsHaveOneDelta) {
+  for (const int unknowns : {2, 3, 5, 8}) {
+    const auto matrix = generate<double, std::int32_t>(
+        fmt::format("mesh:200,dim=3,nnzr=9,dof={},coefficients=random", unknowns));
+    const Packed one_by_one =
+        Packed::from_csr(matrix, {.slice_height = 16, .max_fill = 1e9, .allowed = {.runs = false}});
+    const Packed in_runs = Packed::from_csr(matrix, {.slice_height = 16, .max_fill = 1e9});
+    EXPECT_EQ(one_by_one.run_length(), 1);
+    EXPECT_EQ(in_runs.run_length(), unknowns);
+    EXPECT_EQ(in_runs.to_csr(), matrix);
+    EXPECT_LT(in_runs.footprint().index_bytes * unknowns,
+              1.5 * static_cast<double>(one_by_one.footprint().index_bytes));
+  }
+  EXPECT_EQ(Packed::from_csr(band(60, 60, {0, 5}), {}).run_length(), 1);
+}
+
 TEST(PackedSell, CountsItsBytesAndEncodings) {
   const Packed packed = Packed::from_csr(band(12, 12, {0}), {.slice_height = 4, .sort_window = 2});
-  EXPECT_EQ(packed.encoding_counts(), (std::array{3, 0, 0, 0}));
+  EXPECT_EQ(packed.encoding_counts(), (std::array{3, 0, 0, 0, 0, 0}));
   EXPECT_EQ(
       Packed::forecast(band(12, 12, {0}), {.slice_height = 4, .sort_window = 2}).encoding_counts,
       packed.encoding_counts());
@@ -299,7 +327,7 @@ TEST(PackedSell, NamesTheSliceThatNoAllowedEncodingFits) {
   const PackedSellOptions only_dia{
       .slice_height = 8, .allowed = {.delta8 = false, .delta16 = false, .index32 = false}};
   EXPECT_EQ(Packed::from_csr(band(16, 21, {0, 5}), only_dia).encoding_counts(),
-            (std::array{2, 0, 0, 0}));
+            (std::array{2, 0, 0, 0, 0, 0}));
   try {
     Packed::from_csr(band(16, 20, {0, 5}), only_dia);
     FAIL() << "offset 5 leaves the matrix in slice 1";

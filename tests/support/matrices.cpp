@@ -57,6 +57,16 @@ std::vector<NamedCoo<V, I>> awkward_matrices() {
   add("antidiagonal", 45, 45, [](auto& e) {
     for (int i = 0; i < 45; ++i) e.add(i, 44 - i);
   });
+  add("three unknowns per node", 96, 96, [](auto& e) {
+    const Random random(4);
+    for (int row = 0; row < 32; ++row) {
+      // Nodes 0, 4, … have no neighbours at all.
+      for (int k = 0; k < row % 4 * 2; ++k) {
+        const int node = static_cast<int>(random.below(8 * row + k, 32));
+        for (int i = 0; i < 9; ++i) e.add(3 * row + i / 3, 3 * node + i % 3);
+      }
+    }
+  });
   add("duplicates, unsorted", 30, 30, [&](auto& e) {
     scatter(e, 30, 30, 300, 5);
     for (int k = 0; k < 5; ++k) e.add(3, 4);

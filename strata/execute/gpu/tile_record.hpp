@@ -60,7 +60,7 @@ struct alignas(kRecordUnit) TileRecord {
   }
   // A slice of full values. The record with its values may be elsewhere.
   template <class T>
-  STRATA_DEVICE PackedSlice<T> slice(int s, const std::byte* with_values) const {
+  STRATA_DEVICE PackedSlice<T, NoRuns> slice(int s, const std::byte* with_values) const {
     const RecordSlice here = slice_list()[s];
     return {
         reinterpret_cast<const T*>(with_values + here.values * kRecordUnit),

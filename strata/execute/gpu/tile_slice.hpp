@@ -13,13 +13,15 @@
 namespace strata::gpu {
 
 // As value_block_begin() of packed_sell.hpp, in the 32 bits that a slice needs.
-STRATA_HOST_DEVICE constexpr int value_block_place(SliceEncoding encoding, int width, int height) {
+STRATA_HOST_DEVICE inline int value_block_place(SliceEncoding encoding, int width, int height) {
   const int alignment = height > 16 ? height : 16;
   const auto aligned = [=](int bytes) { return (bytes + alignment - 1) / alignment * alignment; };
   switch (encoding) {
     case SliceEncoding::dia: return aligned(width * 4);
-    case SliceEncoding::delta8: return delta_place(width, height) + aligned(width * height);
-    case SliceEncoding::delta16: return delta_place(width, height) + aligned(width * height * 2);
+    case SliceEncoding::delta8:
+      return delta_place(width, height, NoRuns{}) + aligned(width * height);
+    case SliceEncoding::delta16:
+      return delta_place(width, height, NoRuns{}) + aligned(width * height * 2);
     default: return aligned(width * height * 4);
   }
 }
@@ -53,7 +55,7 @@ STRATA_DEVICE void encoded_tile_slice(Thread& thread, const SweepArguments<T>& s
   const RecordSlice here = tile.slice_list()[s];
   const std::byte* codes = reinterpret_cast<const std::byte*>(&tile) + here.codes * kRecordUnit;
   const int width = here.width();
-  const PackedSlice<T> slice{nullptr, codes, width, here.encoding(), here.first_slot, 0};
+  const PackedSlice<T, NoRuns> slice{nullptr, codes, width, here.encoding(), here.first_slot, 0};
   const ValuePlace<T> place{here.value_encoding(),
                             codes + value_block_place(slice.encoding, width, height),
                             with_data + here.values * kRecordUnit, near_table, sweep.table};
@@ -70,7 +72,7 @@ STRATA_DEVICE void encoded_tile_slice(Thread& thread, const SweepArguments<T>& s
       add.template operator()<std::is_same_v<Values, Any> ? fewer : ahead>(values, columns);
     });
   } else {
-    add.template operator()<fewer>(Any(place, width), AnyColumns<Loads, height>(slice));
+    add.template operator()<fewer>(Any(place, width), AnyColumns<Loads, height, NoRuns>(slice));
   }
   finish_slice<height>(
       thread, {slice.first_slot, sweep.rows.rows, sweep.rows.row_of_slot}, step, sums,
@@ -78,7 +80,7 @@ STRATA_DEVICE void encoded_tile_slice(Thread& thread, const SweepArguments<T>& s
         const EntriesOfRow<height> is_entry{
             sweep.rows.presence, position_of_slice<height>(tile, s) + static_cast<unsigned>(row)};
         return sum_without_padding<height>(thread, AnyValues<FromCache, height, T>(place, width),
-                                           width, AnyColumns<FromCache, height>(slice), row,
+                                           width, AnyColumns<FromCache, height, NoRuns>(slice), row,
                                            step.x + v, step.count, is_entry);
       });
 }

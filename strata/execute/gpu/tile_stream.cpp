@@ -26,7 +26,8 @@ Offset work_of_slice(const PackedSell<V, I>& matrix, Offset slice) {
   const auto number = static_cast<I>(slice);
   const Offset height = matrix.slice_height();
   const Offset width = matrix.width(number);
-  return width * height * Offset{sizeof(V)} + code_bytes(matrix.encoding(number), height, width);
+  return width * height * Offset{sizeof(V)} +
+         code_bytes(matrix.encoding(number), height, width, matrix.run_length());
 }
 
 using strata::detail::add_readers;
@@ -234,6 +235,9 @@ TileInputs inputs_of(const PackedSell<V, I>& matrix, const SliceTiles& tiles) {
   if (matrix.rows() != matrix.cols()) {
     throw InvalidArgument(
         fmt::format("a {} x {} matrix has no powers", matrix.rows(), matrix.cols()));
+  }
+  if (std::ranges::any_of(matrix.encodings(), has_runs)) {
+    throw InvalidArgument("wavefront sweeps take columns one by one, not in runs");
   }
   if (matrix.sorted())
     throw InvalidArgument("a wavefront sweep runs over rows in their order, not sorted by length");

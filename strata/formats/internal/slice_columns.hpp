@@ -16,14 +16,50 @@
 
 namespace strata {
 
+// Whether a row comes in runs of so many columns, each one after another.
+template <Index I>
+bool consists_of_runs(std::span<const I> columns, Offset run) {
+  if (std::ssize(columns) % run != 0) return false;
+  for (std::size_t entry = 0; entry < columns.size(); entry += run) {
+    if (columns[entry + run - 1] - columns[entry] != run - 1) return false;
+  }
+  return true;
+}
+
+// The length of runs that saves most indices, by some of the rows; 1 if less than half of those
+// consist of runs.
+template <Index I>
+Offset run_length_of(const PatternView<I>& pattern) {
+  constexpr Offset kSample = 4096;
+  const Offset step = std::max<Offset>(pattern.rows / kSample, 1);
+  Offset best = 1;
+  double most = 0;
+  for (Offset run = 2; run <= kLongestRun; ++run) {
+    Offset rows = 0;
+    Offset of_runs = 0;
+    for (Offset row = 0; row < pattern.rows; row += step) {
+      const auto columns = pattern.columns_of(static_cast<I>(row));
+      if (columns.empty()) continue;
+      ++rows;
+      of_runs += consists_of_runs(columns, run) ? 1 : 0;
+    }
+    const double saved = static_cast<double>(of_runs) * (1 - 1 / static_cast<double>(run));
+    if (2 * of_runs <= rows || saved <= most) continue;
+    most = saved;
+    best = run;
+  }
+  return best;
+}
+
 // Keeps its scratch memory from slice to slice.
 template <Index I>
 class ColumnAnalysis {
  public:
   ColumnAnalysis(const SlottedPattern<I>& slots, I slice_height, std::size_t value_size,
-                 const PackedSellOptions& options)
+                 Offset run_length, const PackedSellOptions& options)
       : slots_(slots),
         slice_height_(slice_height),
+        run_(run_length),
         value_size_(static_cast<Offset>(value_size)),
         allowed_(options.allowed),
         groups_(options.groups) {}
@@ -47,12 +83,15 @@ class ColumnAnalysis {
     const bool near = widest_spread(first, width);
     Offset least = std::numeric_limits<Offset>::max();
     const auto consider = [&](SliceEncoding encoding, bool fits) {
-      const Offset bytes = code_bytes(encoding, slice_height_, width);
+      const Offset bytes = code_bytes(encoding, slice_height_, width, run_);
       if (!fits || !allowed_.contain(encoding) || bytes >= least) return;
       best = encoding;
       least = bytes;
     };
+    const bool runs = run_ > 1 && near && has_runs(first);
+    consider(SliceEncoding::run8, runs && spread_ <= 0xff);
     consider(SliceEncoding::delta8, near && spread_ <= 0xff);
+    consider(SliceEncoding::run16, runs && spread_ <= 0xffff);
     consider(SliceEncoding::delta16, near && spread_ <= 0xffff);
     consider(SliceEncoding::index32, true);
     return least < std::numeric_limits<Offset>::max();
@@ -62,17 +101,20 @@ class ColumnAnalysis {
   // its entry number, which is a delta of 0.
   void write(SliceEncoding encoding, Offset first, Offset width,
              std::span<const std::int32_t> offsets, std::byte* codes) {
-    std::memset(codes, 0, static_cast<std::size_t>(code_bytes(encoding, slice_height_, width)));
+    std::memset(codes, 0,
+                static_cast<std::size_t>(code_bytes(encoding, slice_height_, width, run_)));
     switch (encoding) {
       case SliceEncoding::dia:
         for (Offset entry = 0; entry < width; ++entry) {
           store<std::int32_t>(codes, entry, offsets[entry]);
         }
         break;
-      case SliceEncoding::delta8: write_deltas<std::uint8_t>(first, width, codes); break;
-      case SliceEncoding::delta16: write_deltas<std::uint16_t>(first, width, codes); break;
+      case SliceEncoding::run8: write_deltas<std::uint8_t>(first, width, run_, codes); break;
+      case SliceEncoding::delta8: write_deltas<std::uint8_t>(first, width, 1, codes); break;
+      case SliceEncoding::run16: write_deltas<std::uint16_t>(first, width, run_, codes); break;
+      case SliceEncoding::delta16: write_deltas<std::uint16_t>(first, width, 1, codes); break;
       case SliceEncoding::index32:
-        write_left_aligned<std::int32_t>(first, width, codes, [](Offset) { return Offset{0}; });
+        write_left_aligned<std::int32_t>(first, width, 1, codes, [](Offset) { return Offset{0}; });
         break;
     }
   }
@@ -84,32 +126,42 @@ class ColumnAnalysis {
     std::memcpy(codes + element * Offset{sizeof(T)}, &narrowed, sizeof(T));
   }
 
+  // Of the first entry of every run of so many.
   template <class Delta>
-  void write_deltas(Offset first, Offset width, std::byte* codes) {
+  void write_deltas(Offset first, Offset width, Offset run, std::byte* codes) {
     widest_spread(first, width);
-    for (Offset entry = 0; entry < width; ++entry) {
-      store<std::int32_t>(codes, entry, lowest_[entry] - first);
+    for (Offset entry = 0; entry < width; entry += run) {
+      store<std::int32_t>(codes, entry / run, lowest_[entry] - first);
     }
-    write_left_aligned<Delta>(first, width, codes + delta_begin(slice_height_, width),
+    write_left_aligned<Delta>(first, width, run, codes + delta_begin(slice_height_, width / run),
                               [&](Offset entry) { return Offset{lowest_[entry]}; });
   }
 
   template <class Code, class BaseOf>
-  void write_left_aligned(Offset first, Offset width, std::byte* codes, const BaseOf& base_of) {
+  void write_left_aligned(Offset first, Offset width, Offset run, std::byte* codes,
+                          const BaseOf& base_of) {
     if constexpr (sizeof(Code) == 4) widest_spread(first, width);
     for (Offset lane = 0; lane < slice_height_; ++lane) {
       const auto columns = slots_.columns(first + lane);
       const auto length = static_cast<Offset>(columns.size());
-      for (Offset entry = 0; entry < width; ++entry) {
+      for (Offset entry = 0; entry < width; entry += run) {
         const Offset column = entry < length ? columns[entry] : lowest_[entry];
-        store<Code>(codes, entry * slice_height_ + lane, column - base_of(entry));
+        store<Code>(codes, entry / run * slice_height_ + lane, column - base_of(entry));
       }
     }
   }
 
+  // Whether the rows of a slice consist of runs.
+  bool has_runs(Offset first) const {
+    for (Offset slot = first; slot < first + slice_height_; ++slot) {
+      if (!consists_of_runs(slots_.columns(slot), run_)) return false;
+    }
+    return true;
+  }
+
   // With values as they are.
   Offset slice_bytes(SliceEncoding encoding, Offset width) const {
-    return width * slice_height_ * value_size_ + code_bytes(encoding, slice_height_, width);
+    return width * slice_height_ * value_size_ + code_bytes(encoding, slice_height_, width, run_);
   }
 
   // False if the slice cannot be `dia`, or has so many distinct offsets that index32 is cheaper:
@@ -191,6 +243,7 @@ class ColumnAnalysis {
 
   SlottedPattern<I> slots_;
   I slice_height_;
+  Offset run_;
   Offset value_size_;
   AllowedEncodings allowed_;
   std::span<const Offset> groups_;

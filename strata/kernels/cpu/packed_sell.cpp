@@ -45,6 +45,32 @@ struct DeltaColumns {
   }
 };
 
+// Runs of some columns one after another, each with one delta.
+template <class Delta>
+struct RunColumns {
+  const std::int32_t* bases;
+  const Delta* deltas;
+  Offset first_slot;
+  Offset height;
+  std::uint32_t run;
+  std::uint64_t inverse = (std::uint64_t{1} << 32) / run + 1;
+
+  // For what a slice can have: fewer than 2^29 entries, and runs of at most kLongestRun.
+  Offset run_of(Offset entry) const {
+    return static_cast<Offset>(static_cast<std::uint64_t>(entry) * inverse >> 32);
+  }
+  Offset at(Offset entry, Offset lane) const {
+    const Offset own = run_of(entry);
+    return first_slot + bases[own] + deltas[own * height + lane] + (entry - own * run);
+  }
+  template <int lanes, Value V>
+  STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
+    const Offset own = run_of(entry);
+    return typename Lanes<V, lanes>::template Gathered<Delta>{
+        x + first_slot + bases[own] + (entry - own * run), deltas + own * height + lane};
+  }
+};
+
 // body(columns) with the columns of a slice in their encoding.
 template <Value V, class Body>
 [[gnu::always_inline]] inline void with_columns(const PackedSellView<V>& matrix,
@@ -52,9 +78,20 @@ template <Value V, class Body>
   const Offset alignment = slice.height > 16 ? slice.height : 16;
   const Offset number = slice.first_slot / slice.height;
   const std::byte* codes = matrix.codes + matrix.code_offsets[number];
-  const Offset bases = slice.width * Offset{sizeof(std::int32_t)};
+  const SliceEncoding encoding = matrix.encodings[number];
+  const auto run = static_cast<std::uint32_t>(matrix.run_length);
+  const bool runs = encoding == SliceEncoding::run8 || encoding == SliceEncoding::run16;
+  const Offset bases = (runs ? slice.width / run : slice.width) * Offset{sizeof(std::int32_t)};
   const std::byte* deltas = codes + (bases + alignment - 1) / alignment * alignment;
-  switch (matrix.encodings[number]) {
+  switch (encoding) {
+    case SliceEncoding::run8:
+      body(RunColumns<std::uint8_t>{as<std::int32_t>(codes), as<std::uint8_t>(deltas),
+                                    slice.first_slot, slice.height, run});
+      break;
+    case SliceEncoding::run16:
+      body(RunColumns<std::uint16_t>{as<std::int32_t>(codes), as<std::uint16_t>(deltas),
+                                     slice.first_slot, slice.height, run});
+      break;
     case SliceEncoding::dia: body(DiaColumns{as<std::int32_t>(codes), slice.first_slot}); break;
     case SliceEncoding::delta8:
       body(DeltaColumns<std::uint8_t>{as<std::int32_t>(codes), as<std::uint8_t>(deltas),
@@ -80,14 +117,19 @@ template <Value V>
     return (bytes + alignment - 1) / alignment * alignment;
   };
   // As value_block_begin() of packed_sell.hpp.
-  const Offset numbers = slice.width * Offset{sizeof(std::int32_t)};
-  const Offset entries = slice.width * slice.height;
+  constexpr Offset kSize = sizeof(std::int32_t);
+  const Offset width = slice.width;
   Offset columns = 0;
+  const auto by_deltas = [&](Offset bases, Offset delta_size) {
+    return aligned(aligned(bases * kSize) + bases * slice.height * delta_size);
+  };
   switch (matrix.encodings[number]) {
-    case SliceEncoding::dia: columns = aligned(numbers); break;
-    case SliceEncoding::delta8: columns = aligned(aligned(numbers) + entries); break;
-    case SliceEncoding::delta16: columns = aligned(aligned(numbers) + entries * 2); break;
-    case SliceEncoding::index32: columns = aligned(entries * 4); break;
+    case SliceEncoding::dia: columns = aligned(width * kSize); break;
+    case SliceEncoding::run8: columns = by_deltas(width / matrix.run_length, 1); break;
+    case SliceEncoding::delta8: columns = by_deltas(width, 1); break;
+    case SliceEncoding::run16: columns = by_deltas(width / matrix.run_length, 2); break;
+    case SliceEncoding::delta16: columns = by_deltas(width, 2); break;
+    case SliceEncoding::index32: columns = aligned(width * slice.height * kSize); break;
   }
   return {matrix.value_encodings[number],
           slice.height,

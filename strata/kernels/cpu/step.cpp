@@ -95,6 +95,7 @@ void step(const PackedSell<V, I>& matrix, const Given<StepCoefficients<V>>& coef
                                data_or_null(matrix.presence().words()),
                                row_of_slot_view(matrix.row_of_slot()),
                                matrix.slice_height(),
+                               matrix.run_length(),
                                matrix.rows()};
   kernels_for<V>().packed_sell(view, coefficients, vectors, rows.begin, rows.end);
 }

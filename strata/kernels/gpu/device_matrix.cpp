@@ -211,6 +211,7 @@ DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>& matrix, Stream& st
       slice_height_(static_cast<std::int32_t>(matrix.slice_height())),
       row_alignment_(alignment_of(matrix)),
       full_(matrix.has_full_values()),
+      run_(run_length(matrix.run_length())),
       codes_(to_device(matrix.codes(), stream)),
       data_(to_device(matrix.data(), stream)),
       table_(to_device(matrix.table().values(), stream)),
@@ -244,10 +245,16 @@ Offset DevicePackedSell<V>::bytes() const {
 
 template <Value V>
 PackedSellView<DeviceValue<V>> DevicePackedSell<V>::view() const {
-  return {
-      data_.data(), codes_.data(),           slices_.data(),           device_values(table_),
-      table_size(), data_or_null(presence_), data_or_null(positions_), data_or_null(row_of_slot_),
-      rows()};
+  return {data_.data(),
+          codes_.data(),
+          slices_.data(),
+          device_values(table_),
+          table_size(),
+          data_or_null(presence_),
+          data_or_null(positions_),
+          data_or_null(row_of_slot_),
+          rows(),
+          run_};
 }
 
 #define STRATA_INSTANTIATE(V, I)                                                        \

@@ -196,6 +196,7 @@ class DevicePackedSell {
   std::int32_t row_alignment_ = 4;
   bool full_ = true;
   EncodedTraits traits_;
+  RunLength run_;
   std::vector<std::int32_t> left_out_;
   DeviceArray<std::int32_t> left_out_on_device_;
   DeviceArray<SliceHeader> slices_;

@@ -83,6 +83,7 @@ struct SliceGroup {
   const std::byte* block;  // of values
   int width;
   SliceEncoding encoding;
+  RunLength run;
   ValueEncoding value_encoding;
   int count;  // of members; the last is repeated in the places that are left
   int lanes[members];
@@ -93,8 +94,7 @@ struct SliceGroup {
 // Where the parts of a description are. A description of one slice serves all of a group.
 template <int height, class T>
 struct Description {
-  const std::int32_t* numbers;  // offsets, bases or columns
-  const std::byte* deltas;
+  const std::int32_t* numbers;             // offsets, bases or columns
   const std::uint32_t* columns = nullptr;  // of mixed slices
   const T* constants;
   const std::uint32_t* masks = nullptr;  // null where every row has the constant
@@ -104,7 +104,6 @@ struct Description {
   template <int members>
   STRATA_DEVICE explicit Description(const SliceGroup<members>& group)
       : numbers(reinterpret_cast<const std::int32_t*>(group.codes)),
-        deltas(group.codes + delta_place(group.width, height)),
         constants(at_bytes<T>(group.block, 0)) {
     if (group.value_encoding == ValueEncoding::masked) {
       masks = at_bytes<std::uint32_t>(group.block, group.width * static_cast<int>(sizeof(T)));
@@ -154,7 +153,10 @@ STRATA_DEVICE void stage(Thread& thread, const SliceGroup<members>& group, int f
        place += Thread::warp_size) {
     const int entry = first + place;
     StagedEntry<T> own{};
-    if (group.encoding != SliceEncoding::index32) own.base = from.numbers[entry];
+    if (group.encoding != SliceEncoding::index32) {
+      const int run = group.run.of(entry);
+      own.base = from.numbers[run] + (entry - run * group.run.length);
+    }
     const std::uint32_t column =
         from.columns != nullptr
             ? from.columns[entry]
@@ -185,17 +187,20 @@ struct ByDeltas {
   const std::byte* codes;
   const std::byte* deltas;
   SliceEncoding encoding;
+  RunLength run;
 
   STRATA_DEVICE static std::int32_t first(int) { return 0; }
   template <class Thread>
   STRATA_DEVICE std::int32_t load(Thread& thread, int entry, int row) const {
     // Each into a register of its own: a load waits for what was loaded to its register before.
-    const int place = entry * height + row;
+    const int place = run.of(entry) * height + row;
     const std::uint32_t none = 0;
-    const std::uint32_t small = thread.load_if(encoding == SliceEncoding::delta8,
-                                               at_bytes<std::uint8_t>(deltas, place), none);
-    const std::uint32_t large = thread.load_if(encoding == SliceEncoding::delta16,
-                                               at_bytes<std::uint16_t>(deltas, place * 2), none);
+    const bool is_small = encoding == SliceEncoding::delta8 || encoding == SliceEncoding::run8;
+    const bool is_large = encoding == SliceEncoding::delta16 || encoding == SliceEncoding::run16;
+    const std::uint32_t small =
+        thread.load_if(is_small, at_bytes<std::uint8_t>(deltas, place), none);
+    const std::uint32_t large =
+        thread.load_if(is_large, at_bytes<std::uint16_t>(deltas, place * 2), none);
     const std::uint32_t whole = thread.load_if(encoding == SliceEncoding::index32,
                                                at_bytes<std::uint32_t>(codes, place * 4), none);
     const int on_diagonal = encoding == SliceEncoding::dia ? row : 0;
@@ -429,10 +434,10 @@ STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, std::uin
     if constexpr (diagonals) {
       add_staged<height, ahead>(thread, *work.staged, first, end, OnDiagonals{}, values, x, sums);
     } else {
-      const std::byte* deltas = group.codes + delta_place(group.width, height);
+      const std::byte* deltas = group.codes + delta_place(group.width, height, group.run);
       add_staged<height, ahead>(thread, *work.staged, first, end,
-                                ByDeltas<height>{group.codes, deltas, group.encoding}, values, x,
-                                sums);
+                                ByDeltas<height>{group.codes, deltas, group.encoding, group.run},
+                                values, x, sums);
     }
   }
   if (group.width > kStagedEntries) work.staged_codes = kNothingStaged;
@@ -454,6 +459,7 @@ STRATA_DEVICE SliceGroup<members> take_group(Thread& thread, const PackedSellVie
   group.block = matrix.codes + header.values * kCodeUnit;
   group.width = header.width();
   group.encoding = header.encoding();
+  group.run = run_of(group.encoding, matrix.run);
   group.value_encoding = header.value_encoding();
   const int left = bits_set(same);
   group.count = left < members ? left : members;
@@ -571,7 +577,8 @@ STRATA_DEVICE void finish_again(Thread& thread, const EncodedWork<T>& work, int 
   const SliceHeader header = matrix.slices[number];
   const PackedSlice<T> slice{nullptr,         matrix.codes + header.codes * kCodeUnit,
                              header.width(),  header.encoding(),
-                             number * height, 0};
+                             number * height, 0,
+                             matrix.run};
   const ValuePlace<T> place{header.value_encoding(), matrix.codes + header.values * kCodeUnit,
                             matrix.data + header.data * kCodeUnit, matrix.table, matrix.table};
   const EntriesOfRow<height> is_entry{matrix.presence,

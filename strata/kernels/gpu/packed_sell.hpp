@@ -30,8 +30,8 @@ struct EntriesOfRow {
 };
 
 // A row of one vector without its holes and padding.
-template <int height, class Thread, class T>
-STRATA_DEVICE T sum_of_entries(Thread& thread, const PackedSlice<T>& slice,
+template <int height, class Thread, class T, class Run>
+STRATA_DEVICE T sum_of_entries(Thread& thread, const PackedSlice<T, Run>& slice,
                                const std::uint64_t* presence, int row, const T* x, int count) {
   const EntriesOfRow<height> is_entry{presence, slice.position + static_cast<unsigned>(row)};
   const FullValues<FromCache, height, T> values{slice.values};
@@ -44,8 +44,8 @@ STRATA_DEVICE T sum_of_entries(Thread& thread, const PackedSlice<T>& slice,
 }
 
 // One slice, by all threads of a warp.
-template <class Loads, int height, int vectors, int ahead, class Thread, class T>
-STRATA_DEVICE void packed_sell_slice(Thread& thread, const PackedSlice<T>& slice,
+template <class Loads, int height, int vectors, int ahead, class Thread, class T, class Run>
+STRATA_DEVICE void packed_sell_slice(Thread& thread, const PackedSlice<T, Run>& slice,
                                      const PackedRows& rows, const StepArguments<T>& step) {
   T sums[vectors] = {};
   multiply<Loads, height, vectors, ahead>(thread, slice, step.x, step.count, sums);
@@ -62,7 +62,8 @@ STRATA_DEVICE void encoded_slice(Thread& thread, const PackedSellView<T>& matrix
                                  const StepArguments<T>& step) {
   const PackedSlice<T> slice{nullptr,         matrix.codes + header.codes * kCodeUnit,
                              header.width(),  header.encoding(),
-                             number * height, 0};
+                             number * height, 0,
+                             matrix.run};
   const ValuePlace<T> place{header.value_encoding(), matrix.codes + header.values * kCodeUnit,
                             matrix.data + header.data * kCodeUnit, near_table, matrix.table};
   T sums[vectors] = {};
@@ -108,10 +109,10 @@ STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& mat
     const auto* values = reinterpret_cast<const T*>(matrix.data + header.data * kCodeUnit);
     packed_sell_slice<Loads, height, vectors, ahead>(
         thread,
-        PackedSlice<T>{
-            values, matrix.codes + header.codes * kCodeUnit, header.width(), header.encoding(),
-            number * height,
-            static_cast<std::uint64_t>(values - reinterpret_cast<const T*>(matrix.data))},
+        PackedSlice<T>{values, matrix.codes + header.codes * kCodeUnit, header.width(),
+                       header.encoding(), number * height,
+                       static_cast<std::uint64_t>(values - reinterpret_cast<const T*>(matrix.data)),
+                       matrix.run},
         rows, step);
   });
 }

@@ -15,6 +15,7 @@
 #include "strata/kernels/gpu/slice_values.hpp"
 #include "strata/kernels/gpu/step.hpp"
 #include "strata/kernels/gpu/value.hpp"
+#include "strata/kernels/gpu/views.hpp"
 
 namespace strata::gpu {
 
@@ -29,16 +30,19 @@ struct DiaColumns {
     return first_slot + row + offsets[entry];
   }
 };
-template <class Loads, int height, class Delta>
+// Runs of columns, each with one delta; or every column with its own.
+template <class Loads, int height, class Delta, class Run>
 struct DeltaColumns {
   const std::int32_t* bases;
   const Delta* deltas;
   std::int32_t first_slot;
+  Run run;
 
   template <class Thread>
   STRATA_DEVICE std::int32_t at(Thread& thread, int entry, int row) const {
-    return first_slot + bases[entry] +
-           static_cast<std::int32_t>(Loads::load(thread, deltas + entry * height + row));
+    const int own = run.of(entry);
+    return first_slot + bases[own] + (entry - own * run.length) +
+           static_cast<std::int32_t>(Loads::load(thread, deltas + own * height + row));
   }
 };
 template <class Loads, int height>
@@ -103,8 +107,9 @@ STRATA_DEVICE T sum_without_padding(Thread& thread, const Values& values, int wi
   return sums[0];
 }
 
-// A slice of packed SELL, wherever its values and codes lie.
-template <class T>
+// A slice of packed SELL, wherever its values and codes lie. Run: RunLength, or NoRuns where no
+// slice has runs.
+template <class T, class Run = RunLength>
 struct PackedSlice {
   const T* values;
   const std::byte* codes;
@@ -112,41 +117,53 @@ struct PackedSlice {
   SliceEncoding encoding;
   std::int32_t first_slot;
   std::uint64_t position;  // of its first value among the presence bits
+  Run run = {};            // of the matrix
 };
 
+// Of a slice: that of the matrix if it has runs.
+template <class Run>
+STRATA_HOST_DEVICE Run run_of(SliceEncoding encoding, const Run& of_matrix) {
+  return encoding == SliceEncoding::run8 || encoding == SliceEncoding::run16 ? of_matrix : Run{};
+}
+
 // As delta_begin() of packed_sell.hpp, in the 32 bits that a slice needs.
-STRATA_HOST_DEVICE constexpr int delta_place(int width, int height) {
+template <class Run>
+STRATA_HOST_DEVICE int delta_place(int width, int height, const Run& run) {
   const int alignment = height > 16 ? height : 16;
-  return (width * 4 + alignment - 1) / alignment * alignment;
+  return (run.of(width) * 4 + alignment - 1) / alignment * alignment;
 }
 
 // body(columns) with the columns of a slice in their encoding.
-template <class Loads, int height, class T, class Body>
-STRATA_DEVICE void with_columns(const PackedSlice<T>& slice, const Body& body) {
+template <class Loads, int height, class T, class Run, class Body>
+STRATA_DEVICE void with_columns(const PackedSlice<T, Run>& slice, const Body& body) {
   const auto* numbers = reinterpret_cast<const std::int32_t*>(slice.codes);
-  const std::byte* deltas = slice.codes + delta_place(slice.width, height);
+  const Run run = run_of(slice.encoding, slice.run);
+  const std::byte* deltas = slice.codes + delta_place(slice.width, height, run);
   switch (slice.encoding) {
     case SliceEncoding::dia: body(DiaColumns<Loads>{numbers, slice.first_slot}); break;
+    case SliceEncoding::run8:
     case SliceEncoding::delta8:
-      body(DeltaColumns<Loads, height, std::uint8_t>{
-          numbers, reinterpret_cast<const std::uint8_t*>(deltas), slice.first_slot});
+      body(DeltaColumns<Loads, height, std::uint8_t, Run>{
+          numbers, reinterpret_cast<const std::uint8_t*>(deltas), slice.first_slot, run});
       break;
+    case SliceEncoding::run16:
     case SliceEncoding::delta16:
-      body(DeltaColumns<Loads, height, std::uint16_t>{
-          numbers, reinterpret_cast<const std::uint16_t*>(deltas), slice.first_slot});
+      body(DeltaColumns<Loads, height, std::uint16_t, Run>{
+          numbers, reinterpret_cast<const std::uint16_t*>(deltas), slice.first_slot, run});
       break;
     case SliceEncoding::index32: body(IndexColumns<Loads, height>{numbers}); break;
   }
 }
 
 // Any of the encodings, told apart entry by entry; all rows go the same way.
-template <class Loads, int height>
+template <class Loads, int height, class Run = RunLength>
 class AnyColumns {
  public:
   template <class T>
-  STRATA_DEVICE explicit AnyColumns(const PackedSlice<T>& slice)
+  STRATA_DEVICE explicit AnyColumns(const PackedSlice<T, Run>& slice)
       : numbers_(reinterpret_cast<const std::int32_t*>(slice.codes)),
-        deltas_(slice.codes + delta_place(slice.width, height)),
+        run_(run_of(slice.encoding, slice.run)),
+        deltas_(slice.codes + delta_place(slice.width, height, run_)),
         first_slot_(slice.first_slot),
         encoding_(slice.encoding) {}
 
@@ -155,13 +172,15 @@ class AnyColumns {
     switch (encoding_) {
       case SliceEncoding::dia:
         return DiaColumns<Loads>{numbers_, first_slot_}.at(thread, entry, row);
+      case SliceEncoding::run8:
       case SliceEncoding::delta8:
-        return DeltaColumns<Loads, height, std::uint8_t>{
-            numbers_, reinterpret_cast<const std::uint8_t*>(deltas_), first_slot_}
+        return DeltaColumns<Loads, height, std::uint8_t, Run>{
+            numbers_, reinterpret_cast<const std::uint8_t*>(deltas_), first_slot_, run_}
             .at(thread, entry, row);
+      case SliceEncoding::run16:
       case SliceEncoding::delta16:
-        return DeltaColumns<Loads, height, std::uint16_t>{
-            numbers_, reinterpret_cast<const std::uint16_t*>(deltas_), first_slot_}
+        return DeltaColumns<Loads, height, std::uint16_t, Run>{
+            numbers_, reinterpret_cast<const std::uint16_t*>(deltas_), first_slot_, run_}
             .at(thread, entry, row);
       default: return IndexColumns<Loads, height>{numbers_}.at(thread, entry, row);
     }
@@ -169,6 +188,7 @@ class AnyColumns {
 
  private:
   const std::int32_t* numbers_;
+  Run run_;
   const std::byte* deltas_;
   std::int32_t first_slot_;
   SliceEncoding encoding_;
@@ -184,8 +204,8 @@ STRATA_DEVICE void with_some_columns(const PackedSlice<T>& slice, const Body& bo
   }
 }
 
-template <class Loads, int height, int vectors, int ahead, class Thread, class T>
-STRATA_DEVICE void multiply(Thread& thread, const PackedSlice<T>& slice, const T* x, int count,
+template <class Loads, int height, int vectors, int ahead, class Thread, class T, class Run>
+STRATA_DEVICE void multiply(Thread& thread, const PackedSlice<T, Run>& slice, const T* x, int count,
                             T (&sums)[vectors]) {
   const FullValues<Loads, height, T> values{slice.values};
   with_columns<Loads, height>(slice, [&](const auto& columns) {

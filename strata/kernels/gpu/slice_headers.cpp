@@ -24,7 +24,7 @@ void require_device_shape(const Sliced& matrix) {
 
 // The number of values in a slice, in which kernels count with 31 bits and some steps too far.
 Offset values_in(std::span<const Offset> offsets, Offset slice) {
-  constexpr Offset kMost = Offset{1} << 29;
+  constexpr Offset kMost = Offset{1} << 28;
   const Offset values = offsets[slice + 1] - offsets[slice];
   if (values > kMost) {
     throw OverflowError(
@@ -60,12 +60,12 @@ Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix) {
     const auto width = static_cast<std::uint32_t>(values_in(matrix.entry_offsets(), slice) /
                                                   matrix.slice_height());
     const Offset codes = matrix.code_offsets()[slice];
-    const Offset values =
-        codes + value_block_begin(matrix.encoding(number), matrix.slice_height(), width);
+    const Offset values = codes + value_block_begin(matrix.encoding(number), matrix.slice_height(),
+                                                    width, matrix.run_length());
     headers[slice] = {place(matrix.data_offsets()[slice], "the place of a slice's values on a GPU"),
                       place(codes, "the place of a slice's codes on a GPU"),
                       place(values, "the place of a slice's constants on a GPU"),
-                      width * 32 + value_code(matrix, number) * 4 +
+                      width * 64 + value_code(matrix, number) * 8 +
                           static_cast<std::uint32_t>(matrix.encoding(number))};
   });
   return headers;

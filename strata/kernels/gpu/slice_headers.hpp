@@ -14,7 +14,7 @@
 namespace strata::gpu {
 
 // Throws OverflowError if rows, slots or columns need more than 31 bits, a slice has more
-// than 2^29 values, or the codes or the value data more than 64 GiB.
+// than 2^28 values, or the codes or the value data more than 64 GiB.
 template <Value V, Index I>
 Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix);
 

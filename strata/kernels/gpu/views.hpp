@@ -70,6 +70,28 @@ struct SellView {
   std::int32_t rows = 0;
 };
 
+// The length of runs of columns, and which run an entry is in, by a multiplication: exact for fewer
+// than 2^29 entries and runs of at most kLongestRun.
+struct RunLength {
+  int length = 1;
+  std::uint32_t inverse = 0;  // 2^32 / length + 1
+
+  STRATA_HOST_DEVICE int of(int entry) const {
+    const auto product = static_cast<std::uint64_t>(static_cast<std::uint32_t>(entry)) * inverse;
+    return length == 1 ? entry : static_cast<int>(product >> 32);
+  }
+};
+// Where every entry is a run of its own.
+struct NoRuns {
+  static constexpr int length = 1;
+  STRATA_HOST_DEVICE static int of(int entry) { return entry; }
+};
+inline RunLength run_length(Offset length) {
+  return {static_cast<int>(length), static_cast<std::uint32_t>((std::uint64_t{1} << 32) /
+                                                               static_cast<std::uint64_t>(length)) +
+                                        1};
+}
+
 // What the kernels for encoded values of packed SELL are made for. Those for diagonals take nothing
 // else: a loop that can do both runs at two thirds of the speed.
 enum class EncodedKind {
@@ -97,17 +119,17 @@ struct alignas(16) SliceHeader {
   std::uint32_t data;    // where its value data begin
   std::uint32_t codes;   // where its code block begins
   std::uint32_t values;  // where its value block begins, among the codes
-  std::uint32_t shape;   // width · 32 + value encoding · 4 + encoding of the columns
+  std::uint32_t shape;   // width · 64 + value encoding · 8 + encoding of the columns
 
   // Of mixed values that have kernels: codes of the value encoding beyond those of the format.
   static constexpr std::uint32_t kOneFull = 6;      // constants and one full column
   static constexpr std::uint32_t kCodedButOne = 7;  // dict8, of all columns but one full one
 
-  STRATA_HOST_DEVICE int width() const { return static_cast<int>(shape >> 5); }
+  STRATA_HOST_DEVICE int width() const { return static_cast<int>(shape >> 6); }
   STRATA_HOST_DEVICE SliceEncoding encoding() const {
-    return static_cast<SliceEncoding>(shape & 3);
+    return static_cast<SliceEncoding>(shape & 7);
   }
-  STRATA_HOST_DEVICE std::uint32_t value_code() const { return shape >> 2 & 7; }
+  STRATA_HOST_DEVICE std::uint32_t value_code() const { return shape >> 3 & 7; }
   STRATA_HOST_DEVICE bool coded_but_one() const { return value_code() == kCodedButOne; }
   STRATA_HOST_DEVICE ValueEncoding value_encoding() const {
     return value_code() >= kOneFull ? ValueEncoding::mixed
@@ -151,6 +173,7 @@ struct PackedSellView {
   const std::uint64_t* positions = nullptr;   // of the slices' first values among these
   const std::int32_t* row_of_slot = nullptr;  // null when nothing is sorted
   std::int32_t rows = 0;
+  RunLength run = {};
 };
 
 // Slices [begin, end): a range of rows of a sliced format.

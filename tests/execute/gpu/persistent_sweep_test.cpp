@@ -107,7 +107,7 @@ void expect_powers(const Csr<V, std::int32_t>& matrix, const std::vector<V>& x, 
 template <Value V>
 PackedSell<V, std::int32_t> packed(const Csr<V, std::int32_t>& matrix, Offset height,
                                    const AllowedValues& values = {},
-                                   const AllowedEncodings& allowed = {}) {
+                                   const AllowedEncodings& allowed = {.runs = false}) {
   return PackedSell<V, std::int32_t>::from_csr(matrix,
                                                {.slice_height = height,
                                                 .max_fill = std::numeric_limits<double>::infinity(),

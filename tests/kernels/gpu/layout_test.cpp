@@ -30,7 +30,8 @@ TYPED_TEST(GpuLayout, HeadersSayWhatTheSlicesSay) {
         EXPECT_EQ(headers[slice].data * kCodeUnit, matrix.data_offsets()[slice]);
         EXPECT_EQ(headers[slice].values * kCodeUnit,
                   matrix.code_offsets()[slice] + value_block_begin(matrix.encoding(slice), height,
-                                                                   matrix.width(slice)));
+                                                                   matrix.width(slice),
+                                                                   matrix.run_length()));
         EXPECT_EQ(headers[slice].value_encoding(), matrix.value_encoding(slice));
         EXPECT_EQ(headers[slice].codes * kCodeUnit, matrix.code_offsets()[slice]);
         EXPECT_EQ(headers[slice].width(), matrix.width(slice));

@@ -83,7 +83,8 @@ auto on_emulator(const PackedSell<V, Index32>& matrix) {
             words.empty() ? nullptr : words.data(),
             positions.data(),
             matrix.sorted() ? matrix.row_of_slot().data() : nullptr,
-            matrix.rows()};
+            matrix.rows(),
+            gpu::run_length(matrix.run_length())};
         const gpu::SliceRange range = gpu::slices_of(matrix, rows);
         if (matrix.has_full_values()) {
           test::launch_somehow<warp_size>(0, [&](auto& thread) {

@@ -59,6 +59,7 @@ struct PackedSellView {
   const std::uint64_t* presence;  // see PresenceBits::words(); null if every value is an entry
   RowOfSlot row_of_slot;
   Offset slice_height;
+  Offset run_length;  // D of slices with runs
   Offset rows;
 };
 

@@ -192,9 +192,11 @@ std::shared_ptr<const DeviceTiles<V>> TiledForm<V>::on_device(Stream& stream) {
 template <Value V>
 std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>& matrix, Offset slice_height,
                                                StoredValues values) {
-  return std::make_shared<const PackedSell<V, I>>(PackedSell<V, I>::from_csr(
-      matrix,
-      {.slice_height = slice_height, .max_fill = kAnyFill, .values = AllowedValues::of(values)}));
+  return std::make_shared<const PackedSell<V, I>>(
+      PackedSell<V, I>::from_csr(matrix, {.slice_height = slice_height,
+                                          .max_fill = kAnyFill,
+                                          .allowed = {.runs = false},
+                                          .values = AllowedValues::of(values)}));
 }
 
 namespace {
