@@ -369,7 +369,14 @@ class PackedSell<V, I>::Builder {
         run_length_(options.allowed.runs ? run_length_of(matrix.pattern()) : 1),
         shape_(packed_shape(options, matrix.rows(), matrix.cols())),
         row_of_slot_(sort_rows_by_length(matrix.pattern(), shape_.sort_window)) {
-    lay_out([](SliceEncoder<V, I>& encoder, Offset slice) { return encoder.choose(slice); });
+    const auto choose = [](SliceEncoder<V, I>& encoder, Offset slice) {
+      return encoder.choose(slice);
+    };
+    lay_out(choose);
+    if (run_length_ == 1 || runs_save()) return;
+    run_length_ = 1;
+    paying_values_ = allowed_values_;
+    lay_out(choose);
   }
   // With the columns of another matrix of the same pattern.
   Builder(const Csr<V, I>& matrix, const PackedSell& other)
@@ -448,6 +455,14 @@ class PackedSell<V, I>::Builder {
     }
     lay();
     decline(lay);
+  }
+
+  // Whether columns one by one would take noticeably more bytes: not where slices share them.
+  bool runs_save() const {
+    constexpr double kWorthwhile = 0.02;
+    const Offset columns = layout_.code_bytes - layout_.value_block_bytes;
+    return static_cast<double>(columns * (run_length_ - 1)) >
+           kWorthwhile * static_cast<double>(layout_.code_bytes + layout_.data_bytes());
   }
 
   // Full values have the simpler kernels: what hardly saves anything is not worth others.
