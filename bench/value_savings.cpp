@@ -110,15 +110,14 @@ struct Result {
     return bytes(std::ranges::min(heights, {}, bytes));
   }
   // How much less a product reads and writes, x and y included: 2 vectors, and y once more where it
-  // is updated instead of written.
+  // is updated instead of written. Where that is not less, nothing changes.
   double roofline_gain(std::size_t saving) const {
     const Counted& counted = of_height(32);
-    const Offset bytes = counted.saved[saving].bytes;
     const Offset vector = rows * value_size;
-    const bool updates =
-        saving == static_cast<std::size_t>(Saving::symmetric_scatter) && bytes < counted.today;
-    return static_cast<double>(counted.today + 2 * vector) /
-           static_cast<double>(bytes + (updates ? 3 : 2) * vector);
+    const bool updates = saving == static_cast<std::size_t>(Saving::symmetric_scatter);
+    const Offset today = counted.today + 2 * vector;
+    const Offset then = counted.saved[saving].bytes + (updates ? 3 : 2) * vector;
+    return static_cast<double>(today) / static_cast<double>(std::min(today, then));
   }
 };
 
