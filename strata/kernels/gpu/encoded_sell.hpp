@@ -143,34 +143,22 @@ STRATA_DEVICE const std::byte* kept_apart(const std::byte* pointer) {
   return pointer;
 }
 
-// Brings entries [first, first + kStagedEntries) of a description to shared memory.
-template <int height, int members, class Thread, class T>
-STRATA_DEVICE void stage(Thread& thread, const SliceGroup<members>& group, int first,
-                         Staged<T>& staged) {
+// What all rows have in common in an entry whose encoding is not that of all, and which that is.
+template <int height, int members, class T>
+STRATA_DEVICE StagedEntry<T> mixed_entry(const SliceGroup<members>& group, int entry,
+                                         std::uint32_t& column) {
   const Description<height, T> from(group);
-  thread.sync_warp();
-  for (int place = thread.lane(); place < kStagedEntries && first + place < group.width;
-       place += Thread::warp_size) {
-    const int entry = first + place;
-    StagedEntry<T> own{};
-    if (group.encoding != SliceEncoding::index32) {
-      const int run = group.run.of(entry);
-      own.base = from.numbers[run] + (entry - run * group.run.length);
-    }
-    const std::uint32_t column =
-        from.columns != nullptr
-            ? from.columns[entry]
-            : mixed_column(group.value_encoding, static_cast<std::uint32_t>(entry));
-    const auto encoding = static_cast<ValueEncoding>(column % 8);
-    if (encoding != ValueEncoding::full) own.mask = ~0u;
-    if (encoding == ValueEncoding::constant || encoding == ValueEncoding::masked) {
-      own.constant = from.constants[column / 8];
-      if (from.masks != nullptr) own.mask = from.masks[column / 8];
-    }
-    staged.entries[place] = own;
-    staged.columns[place] = column;
+  StagedEntry<T> own{};
+  column = from.columns != nullptr
+               ? from.columns[entry]
+               : mixed_column(group.value_encoding, static_cast<std::uint32_t>(entry));
+  const auto encoding = static_cast<ValueEncoding>(column % 8);
+  if (encoding != ValueEncoding::full) own.mask = ~0u;
+  if (encoding == ValueEncoding::constant || encoding == ValueEncoding::masked) {
+    own.constant = from.constants[column / 8];
+    if (from.masks != nullptr) own.mask = from.masks[column / 8];
   }
-  thread.sync_warp();
+  return own;
 }
 
 // The columns of a group relative to each member's first slot, beyond the staged base. Loads are
@@ -211,6 +199,16 @@ struct ByDeltas {
 // The values of a group, likewise: load() and then look_up() for all members, value() for each.
 template <class T>
 struct ConstantsOfGroup {
+  template <int members>
+  STRATA_DEVICE static StagedEntry<T> staged(const SliceGroup<members>& group, int entry,
+                                             std::uint32_t&) {
+    std::uint32_t mask = ~0u;
+    if (group.value_encoding == ValueEncoding::masked) {
+      mask = at_bytes<std::uint32_t>(group.block, group.width * static_cast<int>(sizeof(T)))[entry];
+    }
+    return {0, mask, at_bytes<T>(group.block, 0)[entry]};
+  }
+
   struct Loaded {};
   template <class Thread, int ahead>
   STRATA_DEVICE void load(Thread&, const Staged<T>&, int, int, int, int, Loaded (&)[ahead]) const {}
@@ -222,9 +220,14 @@ struct ConstantsOfGroup {
 };
 
 // One full column among constants.
-template <int members, class T>
+template <int height, int members, class T>
 struct OneFullOfGroup {
   T full[members];
+
+  STRATA_DEVICE static StagedEntry<T> staged(const SliceGroup<members>& group, int entry,
+                                             std::uint32_t& column) {
+    return mixed_entry<height, members, T>(group, entry, column);
+  }
 
   struct Loaded {};
   template <class Thread, int ahead>
@@ -249,6 +252,15 @@ struct CodesOfGroup {
   const std::uint32_t* words[kWords];
   NearTable<T> table;
   T full[kind == CodesKind::but_one ? members : 1];
+
+  STRATA_DEVICE static StagedEntry<T> staged(const SliceGroup<members>& group, int entry,
+                                             std::uint32_t& column) {
+    if constexpr (kind == CodesKind::but_one) {
+      return mixed_entry<height, members, T>(group, entry, column);
+    } else {
+      return {};
+    }
+  }
 
   struct Loaded {
     std::uint32_t words[kWords];
@@ -286,6 +298,11 @@ struct AnyOfGroup {
   NearTable<T> near_table;
   const T* table;
   int table_size;
+
+  STRATA_DEVICE static StagedEntry<T> staged(const SliceGroup<members>& group, int entry,
+                                             std::uint32_t& column) {
+    return mixed_entry<height, members, T>(group, entry, column);
+  }
 
   struct Loaded {
     T values[members];
@@ -345,6 +362,27 @@ struct AnyOfGroup {
     return encoding == ValueEncoding::dict8 || encoding == ValueEncoding::dict16;
   }
 };
+
+// Brings entries [first, first + kStagedEntries) of a description to shared memory.
+template <class Values, int members, class Thread, class T>
+STRATA_DEVICE void stage(Thread& thread, const SliceGroup<members>& group, int first,
+                         Staged<T>& staged) {
+  const auto* numbers = reinterpret_cast<const std::int32_t*>(group.codes);
+  thread.sync_warp();
+  for (int place = thread.lane(); place < kStagedEntries && first + place < group.width;
+       place += Thread::warp_size) {
+    const int entry = first + place;
+    const int run = group.run.of(entry);
+    std::uint32_t column = 0;
+    StagedEntry<T> own = Values::staged(group, entry, column);
+    if (group.encoding != SliceEncoding::index32) {
+      own.base = numbers[run] + (entry - run * group.run.length);
+    }
+    staged.entries[place] = own;
+    staged.columns[place] = column;
+  }
+  thread.sync_warp();
+}
 
 // Adds entries [first, end) of a thread's rows, staged from `first` on, to their sums, in the order
 // of add_products().
@@ -428,7 +466,7 @@ STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, std::uin
   }
   for (int first = 0; first < group.width; first += kStagedEntries) {
     // Descriptions of one part are often those of the group before.
-    if (codes != work.staged_codes) stage<height>(thread, group, first, *work.staged);
+    if (codes != work.staged_codes) stage<Values>(thread, group, first, *work.staged);
     if (group.width <= kStagedEntries) work.staged_codes = codes;
     const int end = first + kStagedEntries < group.width ? first + kStagedEntries : group.width;
     if constexpr (diagonals) {
@@ -539,7 +577,7 @@ STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, const Sl
     multiply_group<diagonals, height, ahead>(thread, work, header.codes, group,
                                              ConstantsOfGroup<T>{}, sums);
   } else if constexpr (kind == EncodedKind::one_full) {
-    OneFullOfGroup<members, T> values;
+    OneFullOfGroup<height, members, T> values;
     load_full_column<height>(thread, group, values.full);
     multiply_group<diagonals, height, ahead>(thread, work, header.codes, group, values, sums);
   } else if constexpr (kind == EncodedKind::codes8 || kind == EncodedKind::scattered_codes8) {
