@@ -96,7 +96,10 @@ class SliceEncoder {
     if (!aligned && dia.width == 0) {
       throw InvalidArgument(fmt::format("slice {}: no allowed encoding fits", slice));
     }
-    const bool is_left = aligned && (dia.width == 0 || left.bytes_with_full_values(height_) <
+    // Runs have no say in it: whether they pay depends on what slices share, and that on values.
+    SliceChoice<V> one_by_one = left;
+    if (has_runs(left.encoding)) one_by_one.encoding = columns_.without_runs();
+    const bool is_left = aligned && (dia.width == 0 || one_by_one.bytes_with_full_values(height_) <
                                                            dia.bytes_with_full_values(height_));
     return choose_values(slice, is_left ? left.encoding : dia.encoding,
                          is_left ? left.width : dia.width);
@@ -457,12 +460,13 @@ class PackedSell<V, I>::Builder {
     decline(lay);
   }
 
-  // Whether columns one by one would take noticeably more bytes: not where slices share them.
+  // Whether columns one by one would take noticeably more bytes beside full values: not where
+  // slices share them.
   bool runs_save() const {
     constexpr double kWorthwhile = 0.02;
     const Offset columns = layout_.code_bytes - layout_.value_block_bytes;
     return static_cast<double>(columns * (run_length_ - 1)) >
-           kWorthwhile * static_cast<double>(layout_.code_bytes + layout_.data_bytes());
+           kWorthwhile * static_cast<double>(layout_.bytes_with_full_values());
   }
 
   // Full values have the simpler kernels: what hardly saves anything is not worth others.

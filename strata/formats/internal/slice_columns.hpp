@@ -78,6 +78,12 @@ class ColumnAnalysis {
 
   Offset width(Offset first) const { return slots_.widest(first, slice_height_); }
 
+  // The encoding with a delta for every column that reaches as far as the runs of the slice that
+  // was last given to left_aligned().
+  SliceEncoding without_runs() const {
+    return spread_ <= 0xff ? SliceEncoding::delta8 : SliceEncoding::delta16;
+  }
+
   // The smallest encoding whose rows start at the left. False if none is allowed.
   bool left_aligned(Offset first, Offset width, SliceEncoding& best) {
     const bool near = widest_spread(first, width);
