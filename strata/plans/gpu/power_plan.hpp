@@ -9,8 +9,8 @@
 //   plan.require_ended(workspace, stream);
 //
 // While it chooses, a plan tries several forms of the matrix on the device, but never more at a
-// time than 2.5 times what the most compact one and the vectors need; what does not fit is left
-// out, with a remark in explain().
+// time than 2.5 times what the most compact one of full values and the vectors need; what does not
+// fit is left out, with a remark in explain().
 //
 // Several streams may run one plan at a time, each with a workspace of its own. A plan or workspace
 // that was moved from or never made throws InvalidArgument, and so does a plan that is given the
