@@ -93,9 +93,11 @@ class PowerPlan {
   void to_caller_order(DeviceSpan<const V> padded, DeviceSpan<V> of_rows, Stream& stream) const;
 
   // New values on the same pattern; another one throws InvalidArgument. Order, format and method
-  // stay, and so do workspaces. The matrix is converted and uploaded again, for sweeps also cut
-  // into tiles and dealt out again; until that is done the device holds the old one, too, and if it
-  // fails, the plan is as it was. Waits for the stream; nothing else may run the plan meanwhile.
+  // stay, and so do workspaces; but values that repeat less than the old ones may leave a wavefront
+  // sweep no room for its window: then products are plain from there on, and explain() says so. The
+  // matrix is converted and uploaded again, for sweeps also cut into tiles and dealt out again;
+  // until that is done the device holds the old one, too, and if it fails, the plan is as it was.
+  // Waits for the stream; nothing else may run the plan meanwhile.
   template <Index I>
   void update_values(const Csr<V, I>& matrix, Stream& stream);
 
