@@ -57,9 +57,34 @@ TEST_F(SpmvGpu, FormatsAndTheVendorAgreeWithTheReference) {
   // 24.7 entries per row, four per thread.
   EXPECT_EQ(variants,
             (std::set<std::string>{"CSR, 8 threads per row", "ELL", "SELL-32-1", "SELL-32-256",
-                                   "packed SELL-8", "packed SELL-16", "packed SELL-32"}));
+                                   "packed SELL-8", "packed SELL-16", "packed SELL-32",
+                                   "packed SELL-8, full values", "packed SELL-16, full values",
+                                   "packed SELL-32, full values"}));
   EXPECT_EQ(plans, 1);
   EXPECT_EQ(vendors, STRATA_HAS_VENDOR ? 4 : 0);
+}
+
+// Side by side, with the bytes that each really moves.
+TEST_F(SpmvGpu, ShowsWhatEncodedValuesSave) {
+  Words words = products("stencil7:16x16x16", "");
+  words.insert(words.end(), {"--format", "packed-sell,packed-sell-full"});
+  const json results = json_of(words)["results"];
+  ASSERT_EQ(results.size(), 6U);
+  for (int i = 0; i < 3; ++i) {
+    const json& encoded = results[i];
+    const json& full = results[i + 3];
+    EXPECT_EQ(encoded["format"], "packed-sell");
+    EXPECT_EQ(full["format"], "packed-sell-full");
+    EXPECT_EQ(encoded["parameters"]["slice_height"], full["parameters"]["slice_height"]);
+    EXPECT_LT(4 * encoded["bytes"]["format"].get<int>(), full["bytes"]["format"].get<int>());
+    EXPECT_EQ(full["encodings"]["value"], json({{"full", 1.0}}));
+    EXPECT_FALSE(encoded["encodings"]["value"].contains("full"));
+    for (const json& result : {encoded, full}) {
+      const double moved = result["gbytes_per_second"].get<double>() *
+                           result["seconds"]["median"].get<double>() * 1e9;
+      EXPECT_NEAR(moved, result["bytes"]["format"].get<double>() + 2 * 8 * 4096, 1);
+    }
+  }
 }
 
 TEST_F(SpmvGpu, SpeedUpIsOverTheBestOfTheVendor) {

@@ -9,8 +9,8 @@
 //   plan.require_ended(workspace, stream);
 //
 // While it chooses, a plan tries several forms of the matrix on the device, but never more at a
-// time than 2.5 times what the most compact one and the vectors need; what does not fit is left
-// out, with a remark in explain().
+// time than 2.5 times what the most compact one of full values and the vectors need; what does not
+// fit is left out, with a remark in explain().
 //
 // Several streams may run one plan at a time, each with a workspace of its own. A plan or workspace
 // that was moved from or never made throws InvalidArgument, and so does a plan that is given the
@@ -93,9 +93,11 @@ class PowerPlan {
   void to_caller_order(DeviceSpan<const V> padded, DeviceSpan<V> of_rows, Stream& stream) const;
 
   // New values on the same pattern; another one throws InvalidArgument. Order, format and method
-  // stay, and so do workspaces. The matrix is converted and uploaded again, for sweeps also cut
-  // into tiles and dealt out again; until that is done the device holds the old one, too, and if it
-  // fails, the plan is as it was. Waits for the stream; nothing else may run the plan meanwhile.
+  // stay, and so do workspaces; but values that repeat less than the old ones may leave a wavefront
+  // sweep no room for its window: then products are plain from there on, and explain() says so. The
+  // matrix is converted and uploaded again, for sweeps also cut into tiles and dealt out again;
+  // until that is done the device holds the old one, too, and if it fails, the plan is as it was.
+  // Waits for the stream; nothing else may run the plan meanwhile.
   template <Index I>
   void update_values(const Csr<V, I>& matrix, Stream& stream);
 

@@ -53,12 +53,14 @@ class GpuLevelPlanTest : public GpuPowerPlanTest {
   }
 };
 
+// Full values, which the small cache does not hold.
 TEST_F(GpuLevelPlanTest, MakesExactlyWhatWasAskedFor) {
-  const auto matrix = generate<double, I>("stencil7:10x10x60");
+  const auto matrix = generate<double, I>("stencil7:10x10x60,coefficients=random");
   for (const PowerStrategy strategy : kByLevels) {
     for (const Format format : kFormats) {
       PowerOptions options = level_options(strategy);
       options.format = format;
+      options.power = 2;
       const auto plan = plan_powers(matrix, options, stream());
       SCOPED_TRACE(plan.explain());
       EXPECT_EQ(plan.choice().strategy, strategy);
@@ -73,6 +75,32 @@ TEST_F(GpuLevelPlanTest, MakesExactlyWhatWasAskedFor) {
       EXPECT_EQ(timed.choice().strategy, strategy);
       EXPECT_GT(timed.choice().measured_seconds, 0);
     }
+  }
+}
+
+// What is in the cache at a time are bytes: with encoded values, more rows.
+TEST_F(GpuLevelPlanTest, EncodedValuesMakeLargerGroups) {
+  const auto matrix = generate<double, I>("stencil7:10x10x60");
+  const auto x = test::random_vector<double>(matrix.rows(), 3);
+  for (const PowerStrategy strategy : kByLevels) {
+    PowerOptions options = level_options(strategy);
+    options.format = Format::packed_sell;
+    options.slice_height = 32;
+    options.values = StoredValues::full;
+    const auto full = plan_powers(matrix, options, stream());
+    options.values = StoredValues::all;
+    const auto encoded = plan_powers(matrix, options, stream());
+    SCOPED_TRACE(encoded.explain() + full.explain());
+    EXPECT_LT(encoded.choice().format_bytes, full.choice().format_bytes / 4);
+    EXPECT_LT(encoded.bytes(), full.bytes() / 2);
+    const auto share_in_cache = [](const PowerCandidate& candidate) {
+      return static_cast<double>(candidate.window_bytes) /
+             static_cast<double>(candidate.format_bytes);
+    };
+    EXPECT_LE(full.choice().window_bytes, options.cache_bytes);
+    EXPECT_LE(encoded.choice().window_bytes, options.cache_bytes);
+    EXPECT_GT(share_in_cache(encoded.choice()), 2 * share_in_cache(full.choice()));
+    EXPECT_EQ(powers_of(encoded, x), powers_of(full, x));
   }
 }
 
@@ -296,8 +324,8 @@ TEST_F(GpuLevelPlanTest, WorksInItsOwnOrderToo) {
 TEST_F(GpuLevelPlanTest, AreAmongTheCandidatesOfAPlanThatChooses) {
   PowerOptions options = quick_options();
   profile_.plateaus.front().bytes = 1 << 20;  // an L2 cache that the matrix does not fit
-  const auto matrix =
-      generate<double, I>(test::on_gpu_or_emulated("stencil7:16x16x300", "stencil7:8x8x400"));
+  const auto matrix = generate<double, I>(test::on_gpu_or_emulated(
+      "stencil7:16x16x300,coefficients=random", "stencil7:8x8x400,coefficients=random"));
   const auto plan = plan_powers(matrix, options, stream());
   SCOPED_TRACE(plan.explain());
   for (const PowerStrategy strategy : kByLevels) {
@@ -305,8 +333,9 @@ TEST_F(GpuLevelPlanTest, AreAmongTheCandidatesOfAPlanThatChooses) {
     ASSERT_NE(found, plan.candidates().end());
     EXPECT_GT(found->predicted_seconds, 0);
     EXPECT_LE(found->window_bytes, 1 << 20);
+    EXPECT_LT(found->window_bytes, found->format_bytes);
   }
-  expect_powers(matrix, options);
+  expect_powers(plan, matrix, options);
   options.autotune = true;
   expect_powers(matrix, options);
 }
@@ -324,9 +353,10 @@ std::map<double, bool> shares_of(const PowerPlan<double>& plan) {
 
 TEST_F(GpuLevelPlanTest, TimesLargerWindowsWhereNoShareIsGiven) {
   using Shares = std::map<double, bool>;
-  const auto matrix = generate<double, I>("stencil7:10x10x60");
+  const auto matrix = generate<double, I>("stencil7:10x10x60,coefficients=random");
   for (const PowerStrategy strategy : kByLevels) {
     PowerOptions options = level_options(strategy);
+    options.format = Format::packed_sell;
     EXPECT_EQ(shares_of(plan_powers(matrix, options, stream())), (Shares{{1, false}}));
     options.autotune = true;
     const auto plan = plan_powers(matrix, options, stream());
@@ -338,7 +368,7 @@ TEST_F(GpuLevelPlanTest, TimesLargerWindowsWhereNoShareIsGiven) {
       EXPECT_LE(choice.measured_seconds, candidate.measured_seconds);
       EXPECT_LE(static_cast<double>(candidate.window_bytes), 60000 * candidate.cache_share);
     }
-    expect_powers(matrix, options);
+    expect_powers(plan, matrix, options);
     options.cache_share = 3;
     EXPECT_EQ(shares_of(plan_powers(matrix, options, stream())), (Shares{{3, true}}));
     options.cache_share = 0;
@@ -350,7 +380,7 @@ TEST_F(GpuLevelPlanTest, TimesLargerWindowsWhereNoShareIsGiven) {
 TEST_F(GpuLevelPlanTest, APlanThatChoosesLooksAtOneShare) {
   PowerOptions options = level_options(PowerStrategy::automatic);
   options.autotune = true;
-  const auto matrix = generate<double, I>("stencil7:10x10x60");
+  const auto matrix = generate<double, I>("stencil7:10x10x60,coefficients=random");
   const auto shares = shares_of(plan_powers(matrix, options, stream()));
   ASSERT_EQ(shares.size(), 1U);
   EXPECT_EQ(shares.begin()->first, 1);

@@ -1,14 +1,20 @@
 // Plans of powers on the GPU of this machine.
 #include "strata/plans/gpu/power_plan.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "strata/device/error.hpp"
 #include "strata/device/memory.hpp"
+#include "strata/plans/gpu/internal/prepared.hpp"
 #include "tests/plans/gpu/support.hpp"
+#include "tests/support/format_check.hpp"
+#include "tests/support/repeated_values.hpp"
 
 namespace strata::gpu {
 namespace {
@@ -110,6 +116,159 @@ TEST_F(GpuPowerPlanTest, NewValuesOnTheSamePattern) {
     EXPECT_THROW(plan.update_values(generate<double, I>("stencil5:5x5"), stream()),
                  InvalidArgument);
   }
+}
+
+// From a few values to many and back, in workspaces that were made before.
+TEST_F(GpuPowerPlanTest, NewValuesThatRepeatOrNotMakeThePlanLikeANewOne) {
+  using test::Repeats;
+  constexpr Repeats sequence[] = {
+      Repeats::by_offset, Repeats::never, Repeats::one_value,       Repeats::special,  Repeats::few,
+      Repeats::hundreds,  Repeats::never, Repeats::random_diagonal, Repeats::one_value};
+  const auto pattern = generate<double, I>("stencil7:9x10x20");
+  const auto start = test::random_vector<double>(pattern.rows(), 3);
+  const auto x = to_device(std::span<const double>(start), stream());
+  DeviceArray<double> powers(3 * x.size());
+  for (const auto& values : test::kAskedValues) {
+    for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::wavefront,
+                                         PowerStrategy::levels, PowerStrategy::graph}) {
+      PowerOptions options = quick_options();
+      options.strategy = strategy;
+      options.format = Format::packed_sell;
+      options.slice_height = 32;
+      options.values = values;
+      options.power = 3;
+      auto plan = plan_powers(test::with_repeats(pattern, sequence[0]), options, stream());
+      auto workspace = plan.make_workspace(stream());
+      for (const Repeats repeats : sequence) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(strategy) << ", repeats " << static_cast<int>(repeats)
+                     << ", values " << (values ? name_of(*values) : "auto"));
+        const auto changed = test::with_repeats(pattern, repeats);
+        plan.update_values(changed, stream());
+        plan.apply(x.span(), powers.span(), workspace, stream());
+        stream().synchronize();
+        plan.require_ended(workspace, stream());
+        const Array<double> found = to_host(powers.span(), stream());
+        const auto fresh = plan_powers(changed, options, stream());
+        SCOPED_TRACE(plan.explain() + fresh.explain());
+        ASSERT_EQ(plan.choice().order, fresh.choice().order);
+        EXPECT_TRUE(test::same_results({found.begin(), found.end()}, powers_of(fresh, start)));
+        EXPECT_EQ(plan.choice().strategy, strategy);
+        ASSERT_TRUE(plan.record().values.has_value());
+        // A new sweep may have tiles of another size.
+        if (strategy != PowerStrategy::wavefront) {
+          EXPECT_EQ(plan.choice().format_bytes, plan.record().values->footprint.bytes());
+        }
+        if (!values) continue;
+        if (strategy != PowerStrategy::wavefront) {
+          EXPECT_EQ(plan.bytes(), fresh.bytes());
+          EXPECT_EQ(plan.choice().format_bytes, fresh.choice().format_bytes);
+        }
+        EXPECT_EQ(plan.record().values->encoded(), fresh.record().values->encoded());
+        if (values == StoredValues::full) {
+          EXPECT_FALSE(plan.record().values->encoded());
+        }
+        if (values == StoredValues::all) {
+          EXPECT_EQ(plan.record().values->encoded(), repeats != Repeats::never);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(GpuPowerPlanTest, WhatNewValuesAreStoredAsIsExplained) {
+  const auto matrix = generate<double, I>("stencil7:9x10x20");
+  for (const PowerStrategy strategy :
+       {PowerStrategy::spmv, PowerStrategy::wavefront, PowerStrategy::levels}) {
+    PowerOptions options = quick_options();
+    options.strategy = strategy;
+    options.values = StoredValues::all;
+    auto plan = plan_powers(matrix, options, stream());
+    const auto says = [&](std::string_view words) {
+      return plan.explain().find(words) != std::string::npos;
+    };
+    EXPECT_TRUE(says("Values are encoded")) << plan.explain();
+    EXPECT_TRUE(says("New values are encoded again")) << plan.explain();
+    EXPECT_GT(plan.record().values->seconds, 0);
+    plan.update_values(matrix, stream());
+    EXPECT_FALSE(says("another encoding")) << plan.explain();
+    plan.update_values(test::with_repeats(matrix, test::Repeats::never), stream());
+    EXPECT_TRUE(says("Values are stored in full")) << plan.explain();
+    EXPECT_TRUE(says("another encoding")) << plan.explain();
+    plan.update_values(matrix, stream());
+    EXPECT_TRUE(says("Values are encoded")) << plan.explain();
+    EXPECT_TRUE(says("another encoding")) << plan.explain();
+  }
+}
+
+// A sweep whose window of encoded values fits in the shared memory of four multiprocessors, where
+// one of full values does not. It is not run: a device that has its kernel is not needed.
+TEST_F(GpuPowerPlanTest, ASweepThatNewValuesLeaveNoRoomForBecomesPlainProducts) {
+  const Offset room = device_properties(current_device()).shared_bytes_per_block;
+  SweepShape shape;
+  shape.specialised = true;
+  shape.placement = WindowPlacement::shared_memory;
+  shape.power = 3;
+  shape.workers = 4;
+  shape.team_warps = 4;
+  shape.tile_bytes = room / 8;
+  constexpr Offset kRowBytes = 5 * sizeof(double);
+  const Offset layer = shape.workers * room / kRowBytes;
+  const auto matrix = generate<double, I>(fmt::format("stencil5:{}x5", layer));
+  const auto others = test::with_other_values(matrix, 5);
+
+  detail::Prepared<double> prepared;
+  prepared.options = quick_options();
+  prepared.options.power = shape.power;
+  prepared.coefficients.assign(3, {.alpha = 1});
+  auto rows = std::make_shared<detail::Rows>();
+  rows->order = PaddedOrder<I>::identity(matrix.rows());
+  rows->on_device = DeviceOrder(rows->order, stream());
+  prepared.rows = rows;
+  prepared.stored = {Format::packed_sell, 32, StoredValues::all};
+  prepared.pattern = fingerprint_of(matrix.pattern());
+  prepared.record.candidates.emplace_back();
+  detail::Conversions<double> conversions(matrix);
+  detail::TiledForm<double> tiles(conversions.packed(prepared.stored, false), shape.tile_bytes,
+                                  shape.workers);
+  prepared.method = PersistentSweep<double>(tiles.on_device(stream()), shape);
+
+  const auto x = test::random_vector<double>(matrix.rows(), 3);
+  PowerOptions plain = prepared.options;
+  plain.strategy = PowerStrategy::spmv;
+  plain.format = Format::packed_sell;
+  plain.slice_height = 32;
+  const auto expect_powers_of = [&](const Csr<double, I>& values) {
+    std::vector<DeviceArray<double>> arrays;
+    std::vector<double*> y;
+    for (int k = 0; k <= 3; ++k) {
+      arrays.push_back(to_device(std::span<const double>(x), stream()));
+      y.push_back(arrays.back().data());
+    }
+    auto workspace = detail::workspace_of(prepared.method, 1, stream());
+    detail::run_powers<double>(prepared.method, prepared.coefficients, y, 1, workspace, stream());
+    const auto expected = powers_of(plan_powers(values, plain, stream()), x);
+    EXPECT_TRUE(std::ranges::equal(to_host(arrays[3].span(), stream()),
+                                   std::span(expected).last(x.size())));
+  };
+  prepared.assign_values(matrix, stream());
+  EXPECT_NE(prepared.sweep(), nullptr) << "the values are the same";
+  EXPECT_TRUE(prepared.record.remarks.empty());
+  const Offset encoded_bytes = prepared.bytes();
+
+  prepared.assign_values(others, stream());
+  EXPECT_EQ(prepared.sweep(), nullptr);
+  ASSERT_EQ(prepared.record.remarks.size(), 1U);
+  EXPECT_NE(prepared.record.remarks.front().find("products are plain ones now"), std::string::npos);
+  EXPECT_FALSE(prepared.record.values->encoded());
+  EXPECT_GT(prepared.bytes(), 4 * encoded_bytes);
+  expect_powers_of(others);
+
+  prepared.assign_values(matrix, stream());
+  EXPECT_EQ(prepared.sweep(), nullptr);
+  EXPECT_EQ(prepared.record.remarks.size(), 1U);
+  EXPECT_TRUE(prepared.record.values->encoded());
+  expect_powers_of(matrix);
 }
 
 // Rows as long as before, columns elsewhere.
@@ -340,28 +499,47 @@ TEST_F(GpuPowerPlanTest, StreamsWithTheirOwnWorkspacesDoNotDisturbEachOther) {
   }
 }
 
-// While it tries several forms of the matrix, a plan holds little more than it needs in the end;
+// While it tries several forms of the matrix, a plan holds little more than full values need;
 // where less is to be had, it tries less; and it refuses only what does not fit itself.
 TEST_F(GpuPowerPlanTest, PlanningStaysWithinTheMemoryThatThereIs) {
   struct NoLimit {
     ~NoLimit() { set_device_memory_limit(0); }
   } afterwards;
   using test::on_gpu_or_emulated;
-  for (const char* spec : {on_gpu_or_emulated("stencil27:60x60x80", "stencil27:16x16x40"),
-                           on_gpu_or_emulated("mesh:60000,dim=3,nnzr=15,shuffle=1",
-                                              "mesh:8000,dim=3,nnzr=15,shuffle=1")}) {
+  for (const char* spec :
+       {on_gpu_or_emulated("stencil27:40x40x60,coefficients=random",
+                           "stencil27:12x12x30,coefficients=random"),
+        on_gpu_or_emulated("stencil27:40x40x60", "stencil27:12x12x30"),
+        on_gpu_or_emulated("mesh:40000,dim=3,nnzr=15,shuffle=1,coefficients=random",
+                           "mesh:4000,dim=3,nnzr=15,shuffle=1,coefficients=random")}) {
+    SCOPED_TRACE(spec);
     const auto matrix = generate<double, I>(spec);
     PowerOptions options = quick_options();
     options.autotune = true;
     options.power = 3;
+    const auto bytes_with = [&](StoredValues values) {
+      PowerOptions asked = options;
+      asked.strategy = PowerStrategy::spmv;
+      asked.format = Format::packed_sell;
+      asked.values = values;
+      asked.autotune = false;
+      return plan_powers(matrix, asked, stream()).bytes();
+    };
+    const Offset of_full_values = bytes_with(StoredValues::full);
     const Offset before = device_memory_use().bytes;
     reset_device_memory_peak();
     const PowerPlan<double> free_plan = plan_powers(matrix, options, stream());
     SCOPED_TRACE(free_plan.explain());
     const Offset vectors = Offset{free_plan.padded_rows()} * 4 * Offset{sizeof(double)};
     const auto needed = static_cast<double>(free_plan.bytes() + vectors);
-    EXPECT_LE(static_cast<double>(device_memory_use().peak_bytes - before), 2.6 * needed);
+    EXPECT_LE(static_cast<double>(device_memory_use().peak_bytes - before),
+              2.6 * std::max(needed, static_cast<double>(of_full_values + vectors)));
     EXPECT_EQ(device_memory_use().bytes - before, free_plan.bytes());
+    // They were compared with encoded ones.
+    EXPECT_TRUE(std::ranges::any_of(free_plan.candidates(), [](const PowerCandidate& candidate) {
+      return candidate.measured_seconds > 0 && candidate.format.format == Format::packed_sell &&
+             candidate.format.values == StoredValues::full;
+    }));
     const auto x = test::random_vector<double>(matrix.rows(), 3);
     const auto expected =
         test::expected_powers(matrix, options.basis, options.power, x, options.vectors);
@@ -373,6 +551,7 @@ TEST_F(GpuPowerPlanTest, PlanningStaysWithinTheMemoryThatThereIs) {
       const PowerPlan<double> tight = plan_powers(matrix, options, stream());
       SCOPED_TRACE(tight.explain());
       set_device_memory_limit(0);
+      EXPECT_LE(tight.bytes(), one);
       test::expect_close(powers_of(tight, x), expected, options.power, test::longest_row(matrix));
     }
 
@@ -389,7 +568,8 @@ TEST_F(GpuPowerPlanTest, PlanningStaysWithinTheMemoryThatThereIs) {
                          test::longest_row(matrix));
     }
 
-    set_device_memory_limit(device_memory_use().bytes + matrix.nnz());
+    const Offset most_compact = bytes_with(StoredValues::all);
+    set_device_memory_limit(device_memory_use().bytes + most_compact / 2);
     EXPECT_THROW(plan_powers(matrix, options, stream()), DeviceOutOfMemory);
     set_device_memory_limit(0);
     EXPECT_EQ(device_memory_use().bytes - before, free_plan.bytes());

@@ -7,6 +7,7 @@
 
 #include "strata/measure/validation.hpp"
 #include "tests/plans/gpu/support.hpp"
+#include "tests/support/repeated_values.hpp"
 #include "tests/support/types.hpp"
 
 namespace strata::gpu {
@@ -104,6 +105,41 @@ TEST_F(GpuProductPlanTest, TimesItsCandidatesWhereItReorders) {
       });
   EXPECT_TRUE(considered) << plan.explain();
   expect_products(matrix, options);
+}
+
+// From a few values to many and back, in the workspace that was made before.
+TEST_F(GpuProductPlanTest, NewValuesThatRepeatOrNotMakeThePlanLikeANewOne) {
+  using test::Repeats;
+  const auto pattern = generate<double, std::int32_t>("stencil7:9x10x20");
+  const auto start = test::random_vector<double>(static_cast<std::size_t>(pattern.rows()), 5);
+  const auto x = to_device(std::span<const double>(start), stream());
+  DeviceArray<double> y(x.size());
+  ProductOptions options = quick_product();
+  options.slice_height = 32;
+  options.values = StoredValues::all;
+  auto plan = plan_product(pattern, options, stream());
+  auto workspace = plan.make_workspace(stream());
+  const auto product_of = [&](const ProductPlan<double>& with, PlanWorkspace<double>& in) {
+    with.apply(x.span(), y.span(), in, stream());
+    const Array<double> found = to_host(y.span(), stream());
+    return std::vector<double>(found.begin(), found.end());
+  };
+  for (const Repeats repeats : {Repeats::few, Repeats::never, Repeats::special, Repeats::one_value,
+                                Repeats::never, Repeats::hundreds, Repeats::by_offset}) {
+    SCOPED_TRACE(testing::Message() << "repeats " << static_cast<int>(repeats));
+    const auto changed = test::with_repeats(pattern, repeats);
+    plan.update_values(changed, stream());
+    const auto fresh = plan_product(changed, options, stream());
+    auto of_fresh = fresh.make_workspace(stream());
+    EXPECT_TRUE(test::same_results(product_of(plan, workspace), product_of(fresh, of_fresh)));
+    EXPECT_EQ(plan.bytes(), fresh.bytes());
+    EXPECT_EQ(plan.record().values->encoded(), repeats != Repeats::never);
+    EXPECT_EQ(plan.record().values->slices.values, fresh.record().values->slices.values);
+    EXPECT_NE(plan.explain().find(repeats == Repeats::never ? "Values are stored in full"
+                                                            : "Values are encoded"),
+              std::string::npos)
+        << plan.explain();
+  }
 }
 
 TEST_F(GpuProductPlanTest, VectorsInThePlansOrderAreNotCopied) {

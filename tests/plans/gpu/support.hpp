@@ -62,7 +62,11 @@ class GpuPowerPlanTest : public test::GpuTest {
 
   template <Value V, Index J>
   void expect_powers(const Csr<V, J>& matrix, const PowerOptions& options) {
-    const PowerPlan<V> plan = plan_powers(matrix, options, stream());
+    expect_powers(plan_powers(matrix, options, stream()), matrix, options);
+  }
+  template <Value V, Index J>
+  void expect_powers(const PowerPlan<V>& plan, const Csr<V, J>& matrix,
+                     const PowerOptions& options) {
     const auto x =
         test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * options.vectors, 11);
     const auto expected =

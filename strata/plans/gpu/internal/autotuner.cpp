@@ -19,6 +19,9 @@ namespace {
 constexpr std::size_t kTimed = 4;
 // How much more device memory planning may take than a plan.
 constexpr double kMemoryFactor = 2.5;
+// Plain products are predicted by their bytes and the bandwidth that was measured: none is so many
+// times as fast, not even if some of it stays in the cache.
+constexpr double kOptimism = 1.5;
 
 template <Value V>
 std::string does_not_fit(const Proposal<V>& proposal, const DeviceOutOfMemory& error) {
@@ -27,11 +30,15 @@ std::string does_not_fit(const Proposal<V>& proposal, const DeviceOutOfMemory& e
                      error.what());
 }
 
-// Of plain products and levels.
 template <Value V>
-std::optional<ValueStorage> values_of(const Proposal<V>& proposal) {
-  const auto* stored = std::get_if<std::shared_ptr<StoredForm<V>>>(&proposal.form);
-  return stored == nullptr ? std::nullopt : (*stored)->values();
+std::optional<ValueStorage> values_in(const Proposal<V>& proposal) {
+  return std::visit([](const auto& form) -> std::optional<ValueStorage> { return form->values(); },
+                    proposal.form);
+}
+
+bool has_encoded_values(const PowerCandidate& candidate) {
+  return candidate.format.format == Format::packed_sell &&
+         candidate.format.values != StoredValues::full;
 }
 
 template <Value V>
@@ -99,7 +106,7 @@ std::ptrdiff_t Autotuner<V>::take(const std::vector<Proposal<V>*>& ranked) {
       prepared_.method = make_method(proposal);
       prepared_.rows = proposal.rows;
       prepared_.stored = proposal.candidate.format;
-      prepared_.record.values = values_of(proposal);
+      prepared_.record.values = values_in(proposal);
       fastest_ = {};
       return static_cast<std::ptrdiff_t>(next);
     } catch (const DeviceOutOfMemory& error) {
@@ -124,14 +131,26 @@ Method<V> Autotuner<V>::make_method(const Proposal<V>& proposal) {
                          proposal.candidate.strategy == PowerStrategy::graph});
 }
 
-// Planning takes at most kMemoryFactor times what its most compact result needs.
+// Planning takes at most kMemoryFactor times what its most compact result needs, with full values
+// if it may have them: encoded ones can take so little that there is no room to compare them.
 template <Value V>
 void Autotuner<V>::find_budget(const std::vector<Proposal<V>>& proposals, const Trials<V>& trials) {
+  const bool all_encoded = std::ranges::all_of(proposals, [](const Proposal<V>& proposal) {
+    return has_encoded_values(proposal.candidate);
+  });
   budget_ = std::numeric_limits<Offset>::max();
   for (const Proposal<V>& proposal : proposals) {
+    if (has_encoded_values(proposal.candidate) && !all_encoded) continue;
     const auto needed = static_cast<double>(proposal.device_bytes() + trials.bytes(*proposal.rows));
     budget_ = std::min(budget_, static_cast<Offset>(kMemoryFactor * needed));
   }
+}
+
+// Whether plain products would have to run faster than memory allows to be the fastest.
+template <Value V>
+bool Autotuner<V>::is_hopeless(const Proposal<V>& proposal) const {
+  return proposal.candidate.plain() && plain_seconds_ > 0 &&
+         proposal.candidate.predicted_seconds > kOptimism * plain_seconds_;
 }
 
 // Those that run on the same matrix one after another, so that it is uploaded once.
@@ -155,6 +174,7 @@ void Autotuner<V>::time_by_forms(const std::vector<Proposal<V>*>& timed, Trials<
 // that of the fastest so far on the device, or none if both are too much.
 template <Value V>
 Method<V> Autotuner<V>::time(Proposal<V>& proposal, Trials<V>& trials) {
+  if (is_hopeless(proposal)) return {};
   const Offset needed = proposal.device_bytes() + trials.bytes(*proposal.rows);
   if (needed > budget_) {
     prepared_.remark(fmt::format("{} in {} would take {:.1f} GB on the device and was not tried",
@@ -183,6 +203,10 @@ template <Value V>
 Method<V> Autotuner<V>::time_on_device(Proposal<V>& proposal, Trials<V>& trials) {
   Method<V> method = make_method(proposal);
   proposal.candidate.measured_seconds = trials.seconds_of(method, *proposal.rows);
+  if (proposal.candidate.plain()) {
+    const double seconds = proposal.candidate.measured_seconds;
+    plain_seconds_ = plain_seconds_ > 0 ? std::min(plain_seconds_, seconds) : seconds;
+  }
   if (is_fastest(proposal)) fastest_ = {&proposal, method};
   return method;
 }

@@ -26,9 +26,9 @@ class Autotuner {
   Autotuner(const Csr<V, std::int32_t>& matrix, const PowerOptions& options, Prepared<V>& prepared,
             Stream& stream);
 
-  // Times plain products and the most promising sweeps. Levels if they were asked for, or if their
-  // prediction, which is seldom reached, beats all that was timed. Sorts the proposals, which then
-  // have to stay where they are.
+  // Times plain products, as far as their bytes let them win, and the most promising sweeps. Levels
+  // if they were asked for, or if their prediction, which is seldom reached, beats all that was
+  // timed. Sorts the proposals, which then have to stay where they are.
   void autotune(std::vector<Proposal<V>>& proposals);
 
   // Makes the method of the first proposal that fits that of the plan; returns its place. Throws
@@ -52,12 +52,14 @@ class Autotuner {
   Method<V> time(Proposal<V>& proposal, Trials<V>& trials);
   Method<V> time_on_device(Proposal<V>& proposal, Trials<V>& trials);
   bool is_fastest(const Proposal<V>& proposal) const;
+  bool is_hopeless(const Proposal<V>& proposal) const;
 
   const Csr<V, std::int32_t>& matrix_;
   const PowerOptions& options_;
   Prepared<V>& prepared_;
   Stream& stream_;
-  Offset budget_ = 0;  // of device memory
+  Offset budget_ = 0;         // of device memory
+  double plain_seconds_ = 0;  // of the fastest plain products so far
   Fastest fastest_;
 };
 

@@ -133,47 +133,99 @@ Offset bytes_of(const Method<V>& method) {
 }
 
 template <Value V>
-StoredForm<V>::StoredForm(const Csr<V, I>& matrix, const StoredFormat& stored_format)
-    : matrix_(matrix), stored_(stored_format) {
-  const FormatSpec spec(stored_format);
-  Footprint footprint;
-  if (stored_format.format == Format::packed_sell) {
-    const auto forecast = PackedSell<V, I>::forecast(matrix, options_of<PackedSellOptions>(spec));
-    footprint = forecast.footprint;
-    values_ = value_storage_of<V>(
-        footprint, slice_encodings(forecast.encoding_counts, forecast.value_encoding_counts));
-  } else {
-    footprint = strata::footprint(matrix, spec);
+ValueStorage values_of(const Slices<V>& slices) {
+  const PackedSell<V, I>& matrix = slices.matrix;
+  ValueStorage values = value_storage_of<V>(matrix.footprint(), slice_encodings(matrix));
+  values.distinct = std::max<Offset>(matrix.table().distinct(), 0);
+  values.seconds = slices.seconds;
+  return values;
+}
+
+template <Value V>
+SharedSlices<V> Conversions<V>::packed(const StoredFormat& stored_format, bool runs) {
+  if (SharedSlices<V> slices = held(stored_format, runs)) return slices;
+  PackedSellOptions options = options_of<PackedSellOptions>(FormatSpec(stored_format));
+  options.max_fill = kAnyFill;
+  options.allowed.runs = runs;
+  const double started = strata::detail::now();
+  auto slices = std::make_shared<Slices<V>>();
+  slices->matrix = PackedSell<V, I>::from_csr(matrix_, options);
+  slices->seconds = strata::detail::now() - started;
+  made_.push_back({stored_format, runs, slices});
+  return slices;
+}
+
+template <Value V>
+SharedSlices<V> Conversions<V>::held(const StoredFormat& stored_format, bool runs) const {
+  for (const Made& made : made_) {
+    if (made.stored != stored_format) continue;
+    SharedSlices<V> slices = made.slices.lock();
+    if (slices && (made.runs == runs || slices->matrix.run_length() == 1)) return slices;
   }
+  return nullptr;
+}
+
+template <Value V>
+StoredForm<V>::StoredForm(std::shared_ptr<Conversions<V>> conversions,
+                          const StoredFormat& stored_format)
+    : conversions_(std::move(conversions)), stored_(stored_format) {
+  const Footprint footprint = find_footprint();
   if (stored_format.format == Format::ell) require_fill(footprint, kDefaultMaxFill, "ELLPACK");
   bytes_ = footprint.bytes();
-  device_bytes_ = bytes_ + bookkeeping_bytes(matrix, stored_format, footprint);
+  device_bytes_ = bytes_ + bookkeeping_bytes(conversions_->matrix(), stored_format, footprint);
+}
+
+template <Value V>
+Footprint StoredForm<V>::find_footprint() {
+  const Csr<V, I>& matrix = conversions_->matrix();
+  const FormatSpec spec(stored_);
+  if (stored_.format != Format::packed_sell) return strata::footprint(matrix, spec);
+  slices_ = stored_.values == StoredValues::full ? conversions_->held(stored_)
+                                                 : conversions_->packed(stored_);
+  if (slices_) {
+    values_ = values_of(*slices_);
+  } else {
+    const auto forecast = PackedSell<V, I>::forecast(matrix, options_of<PackedSellOptions>(spec));
+    values_ = value_storage_of<V>(
+        forecast.footprint,
+        slice_encodings(forecast.encoding_counts, forecast.value_encoding_counts));
+  }
+  return values_->footprint;
 }
 
 template <Value V>
 SharedMatrix<V> StoredForm<V>::on_device(Stream& stream) {
   SharedMatrix<V> matrix = uploaded_.lock();
   if (!matrix) {
-    const double started = strata::detail::now();
-    matrix = std::make_shared<const StoredMatrix<V>>(uploaded(matrix_, stored_, stream));
-    if (values_) values_->seconds = strata::detail::now() - started;
+    matrix = std::make_shared<const StoredMatrix<V>>(
+        stored_.format == Format::packed_sell ? uploaded_slices(stream)
+                                              : uploaded(conversions_->matrix(), stored_, stream));
     uploaded_ = matrix;
   }
   return matrix;
 }
 
 template <Value V>
-TiledForm<V>::TiledForm(std::shared_ptr<const PackedSell<V, I>> matrix, Offset tile_bytes,
-                        int workers)
-    : matrix_(std::move(matrix)),
+StoredMatrix<V> StoredForm<V>::uploaded_slices(Stream& stream) {
+  const SharedSlices<V> slices = slices_ ? slices_ : conversions_->packed(stored_);
+  const double started = strata::detail::now();
+  StoredMatrix<V> matrix = DeviceMatrix<PackedSell<V, I>>(slices->matrix, stream);
+  values_->seconds = slices->seconds + strata::detail::now() - started;
+  slices_ = nullptr;
+  return matrix;
+}
+
+template <Value V>
+TiledForm<V>::TiledForm(SharedSlices<V> slices, Offset tile_bytes, int workers)
+    : slices_(std::move(slices)),
       tile_bytes_(tile_bytes),
-      tiles_(cut_slices(*matrix_, tile_bytes)),
-      sweep_(inputs_of(*matrix_, tiles_), workers),
-      sizes_(tile_stream_sizes(*matrix_, tiles_, sweep_), sweep_) {}
+      tiles_(cut_slices(slices_->matrix, tile_bytes)),
+      sweep_(inputs_of(slices_->matrix, tiles_), workers),
+      sizes_(tile_stream_sizes(slices_->matrix, tiles_, sweep_), sweep_) {}
 
 template <Value V>
 Offset TiledForm<V>::device_bytes() const {
-  const Offset presence = matrix_->presence().words().empty() ? 0 : sizes_.values / 8;
+  const Offset presence = slices_->matrix.presence().words().empty() ? 0 : sizes_.values / 8;
   const Offset table = sizes_.table_values * Offset{sizeof(V)};
   return sizes_.record_bytes + sizes_.tiles * Offset{sizeof(RecordPlace)} + presence + table;
 }
@@ -182,21 +234,20 @@ template <Value V>
 std::shared_ptr<const DeviceTiles<V>> TiledForm<V>::on_device(Stream& stream) {
   std::shared_ptr<const DeviceTiles<V>> tiles = uploaded_.lock();
   if (!tiles) {
-    tiles = std::make_shared<const DeviceTiles<V>>(TileStream<V>(*matrix_, tiles_, sweep_), sweep_,
-                                                   stream);
+    const double started = strata::detail::now();
+    tiles = std::make_shared<const DeviceTiles<V>>(TileStream<V>(slices_->matrix, tiles_, sweep_),
+                                                   sweep_, stream);
+    upload_seconds_ = strata::detail::now() - started;
     uploaded_ = tiles;
   }
   return tiles;
 }
 
 template <Value V>
-std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>& matrix, Offset slice_height,
-                                               StoredValues values) {
-  return std::make_shared<const PackedSell<V, I>>(
-      PackedSell<V, I>::from_csr(matrix, {.slice_height = slice_height,
-                                          .max_fill = kAnyFill,
-                                          .allowed = {.runs = false},
-                                          .values = AllowedValues::of(values)}));
+std::optional<ValueStorage> TiledForm<V>::values() const {
+  ValueStorage values = values_of(*slices_);
+  values.seconds += upload_seconds_;
+  return values;
 }
 
 namespace {
@@ -214,32 +265,44 @@ bool holds_window(const SweepTiles& tiles, const SweepShape& shape) {
 }  // namespace
 
 template <Value V>
-Method<V> method_like(const Method<V>& method, const StoredFormat& stored_format,
-                      const Csr<V, I>& in_order, Stream& stream) {
+MethodOfValues<V> method_like(const Method<V>& method, const StoredFormat& stored_format,
+                              const Csr<V, I>& in_order, Stream& stream) {
+  const auto conversions = std::make_shared<Conversions<V>>(in_order);
+  // Held, so that it is converted once, whatever becomes of it.
+  SharedSlices<V> slices;
+  const bool sweeps = std::holds_alternative<PersistentSweep<V>>(method);
+  if (stored_format.format == Format::packed_sell) {
+    slices = conversions->packed(stored_format, !sweeps);
+  }
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
     const SweepShape& shape = sweep->shape();
-    TiledForm<V> form(packed(in_order, stored_format.slice_height, stored_format.values),
-                      shape.tile_bytes, shape.workers);
-    if (holds_window(form.tiles(), shape)) return PersistentSweep<V>(form.on_device(stream), shape);
+    TiledForm<V> form(slices, shape.tile_bytes, shape.workers);
+    if (holds_window(form.tiles(), shape)) {
+      return {PersistentSweep<V>(form.on_device(stream), shape), form.values(),
+              form.tiles().record_bytes};
+    }
   }
-  SharedMatrix<V> matrix = StoredForm<V>(in_order, stored_format).on_device(stream);
+  StoredForm<V> form(conversions, stored_format);
+  MethodOfValues<V> made{form.on_device(stream), form.values(), form.bytes()};
   if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
-    return levels->with_matrix(std::move(matrix));
+    made.method = levels->with_matrix(std::get<SharedMatrix<V>>(made.method));
   }
-  return matrix;
+  return made;
 }
 
-#define STRATA_INSTANTIATE(V, unused)                                                              \
-  template MethodWorkspace<V> workspace_of(const Method<V>&, int, Stream&);                        \
-  template void run_powers(const Method<V>&, std::span<const StepCoefficients<V>>,                 \
-                           std::span<V* const>, int, MethodWorkspace<V>&, Stream&);                \
-  template void run_product(const Method<V>&, const StepCoefficients<V>&, const V*, V*, int,       \
-                            MethodWorkspace<V>&, Stream&);                                         \
-  template Offset bytes_of(const Method<V>&);                                                      \
-  template class StoredForm<V>;                                                                    \
-  template class TiledForm<V>;                                                                     \
-  template std::shared_ptr<const PackedSell<V, I>> packed(const Csr<V, I>&, Offset, StoredValues); \
-  template Method<V> method_like(const Method<V>&, const StoredFormat&, const Csr<V, I>&, Stream&)
+#define STRATA_INSTANTIATE(V, unused)                                                             \
+  template MethodWorkspace<V> workspace_of(const Method<V>&, int, Stream&);                       \
+  template void run_powers(const Method<V>&, std::span<const StepCoefficients<V>>,                \
+                           std::span<V* const>, int, MethodWorkspace<V>&, Stream&);               \
+  template void run_product(const Method<V>&, const StepCoefficients<V>&, const V*, V*, int,      \
+                            MethodWorkspace<V>&, Stream&);                                        \
+  template Offset bytes_of(const Method<V>&);                                                     \
+  template ValueStorage values_of(const Slices<V>&);                                              \
+  template class Conversions<V>;                                                                  \
+  template class StoredForm<V>;                                                                   \
+  template class TiledForm<V>;                                                                    \
+  template MethodOfValues<V> method_like(const Method<V>&, const StoredFormat&, const Csr<V, I>&, \
+                                         Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 
 }  // namespace strata::gpu::detail

@@ -57,12 +57,52 @@ void run_product(const Method<V>& method, const StepCoefficients<V>& coefficient
 template <Value V>
 Offset bytes_of(const Method<V>& method);
 
-// A matrix in a format with kernels for ranges of rows.
+// A matrix that was converted to packed SELL, and how long that took.
+template <Value V>
+struct Slices {
+  PackedSell<V, std::int32_t> matrix;
+  double seconds = 0;
+};
+template <Value V>
+using SharedSlices = std::shared_ptr<const Slices<V>>;
+
+// How packed SELL stores the values.
+template <Value V>
+ValueStorage values_of(const Slices<V>& slices);
+
+// Conversions of one matrix to packed SELL, however much padding that needs: its bytes are part of
+// every prediction. What somebody holds is not converted again.
+template <Value V>
+class Conversions {
+ public:
+  // The matrix must outlive the conversions.
+  explicit Conversions(const Csr<V, std::int32_t>& matrix) : matrix_(matrix) {}
+
+  const Csr<V, std::int32_t>& matrix() const { return matrix_; }
+  // The format is packed SELL. runs: whether slices may have runs of columns, which sweeps do not
+  // take.
+  SharedSlices<V> packed(const StoredFormat& stored_format, bool runs = true);
+  // None if nobody holds it.
+  SharedSlices<V> held(const StoredFormat& stored_format, bool runs = true) const;
+
+ private:
+  struct Made {
+    StoredFormat stored;
+    bool runs;
+    std::weak_ptr<const Slices<V>> slices;
+  };
+
+  const Csr<V, std::int32_t>& matrix_;
+  std::vector<Made> made_;
+};
+
+// A matrix in a format with kernels for ranges of rows. Slices of encoded values are held until
+// they are on the device: they take less than the matrix itself, and encoding them takes long.
 template <Value V>
 class StoredForm {
  public:
-  // The matrix must outlive the form. Throws InvalidArgument where ELLPACK would be mostly padding.
-  StoredForm(const Csr<V, std::int32_t>& matrix, const StoredFormat& stored_format);
+  // Throws InvalidArgument where ELLPACK would be mostly padding.
+  StoredForm(std::shared_ptr<Conversions<V>> conversions, const StoredFormat& stored_format);
 
   const StoredFormat& stored() const { return stored_; }
   const std::optional<ValueStorage>& values() const { return values_; }  // of packed SELL
@@ -71,8 +111,12 @@ class StoredForm {
   SharedMatrix<V> on_device(Stream& stream);
 
  private:
-  const Csr<V, std::int32_t>& matrix_;
+  Footprint find_footprint();
+  StoredMatrix<V> uploaded_slices(Stream& stream);
+
+  std::shared_ptr<Conversions<V>> conversions_;
   StoredFormat stored_;
+  SharedSlices<V> slices_;
   Offset bytes_ = 0;
   Offset device_bytes_ = 0;
   std::optional<ValueStorage> values_;
@@ -83,32 +127,35 @@ class StoredForm {
 template <Value V>
 class TiledForm {
  public:
-  TiledForm(std::shared_ptr<const PackedSell<V, std::int32_t>> matrix, Offset tile_bytes,
-            int workers);
+  TiledForm(SharedSlices<V> slices, Offset tile_bytes, int workers);
 
   const SweepTiles& tiles() const { return sizes_; }
+  std::optional<ValueStorage> values() const;
   Offset tile_bytes() const { return tile_bytes_; }
   Offset device_bytes() const;
   std::shared_ptr<const DeviceTiles<V>> on_device(Stream& stream);
 
  private:
-  std::shared_ptr<const PackedSell<V, std::int32_t>> matrix_;
+  SharedSlices<V> slices_;
   Offset tile_bytes_;
   SliceTiles tiles_;
   WorkerSweep sweep_;
   SweepTiles sizes_;
+  double upload_seconds_ = 0;
   std::weak_ptr<const DeviceTiles<V>> uploaded_;
 };
 
-// Slices of so many rows, however much padding they need: its bytes are part of every prediction.
+// A method, and how it stores the matrix.
 template <Value V>
-std::shared_ptr<const PackedSell<V, std::int32_t>> packed(const Csr<V, std::int32_t>& matrix,
-                                                          Offset slice_height, StoredValues values);
-
+struct MethodOfValues {
+  Method<V> method;
+  std::optional<ValueStorage> values;
+  Offset format_bytes = 0;
+};
 // The same method for other values, from the matrix in the plan's order; but plain products where a
 // wavefront sweep has no room for a window of values that take more bytes.
 template <Value V>
-Method<V> method_like(const Method<V>& method, const StoredFormat& stored_format,
-                      const Csr<V, std::int32_t>& in_order, Stream& stream);
+MethodOfValues<V> method_like(const Method<V>& method, const StoredFormat& stored_format,
+                              const Csr<V, std::int32_t>& in_order, Stream& stream);
 
 }  // namespace strata::gpu::detail

@@ -97,22 +97,16 @@ void Prepared<V>::assign_values(const Csr<V, J>& matrix, Stream& stream) {
     throw InvalidArgument("new values come with a matrix of another pattern");
   }
   const double started = strata::detail::now();
-  const Offset bytes_before = bytes_of<V>(method);
-  const std::size_t way_before = method.index();
-  with_device_indices(matrix, [&](const Csr<V, I>& same) {
+  MethodOfValues<V> made = with_device_indices(matrix, [&](const Csr<V, I>& same) {
     const PaddedOrder<I>& order = rows->order;
-    method =
-        method_like(method, stored, order.is_identity() ? same : reordered(same, order), stream);
+    return method_like(method, stored, order.is_identity() ? same : reordered(same, order), stream);
   });
-  if (method.index() != way_before) {
+  if (made.method.index() != method.index()) {
     remark("new values leave wavefront sweeps no room for a window: products are plain ones now");
   }
-  if (!record.values) return;
-  // What changed on the device are the values.
-  ValueStorage values = *record.values;
-  values.footprint.value_bytes += bytes_of<V>(method) - bytes_before;
-  values.slices = {};
-  record.take_over(values, strata::detail::now() - started);
+  method = std::move(made.method);
+  record.take_over(made.values, strata::detail::now() - started);
+  record.candidates.front().format_bytes = made.format_bytes;
 }
 
 template <Value V>

@@ -12,6 +12,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/device/error.hpp"
+#include "strata/formats/registry.hpp"
 #include "strata/plans/internal/given_order.hpp"
 #include "strata/plans/internal/layout.hpp"
 #include "strata/plans/internal/planning.hpp"
@@ -68,9 +69,10 @@ void Proposals<V>::propose_given_order() {
   const SharedRows given = make_rows({}, PaddedOrder<I>::identity(matrix_.rows()));
   const SampledFormat storage = strata::detail::choose_storage(matrix_, given->order, options_);
   entry_bytes_ = storage.bytes_per_entry;
-  const auto forms = forms_for(matrix_, formats_for(storage, given->order));
+  const auto conversions = std::make_shared<Conversions<V>>(matrix_);
+  if (may_sweep()) propose_sweeps(given, conversions);
+  const auto forms = forms_for(conversions, formats_for(storage, given->order));
   for (const SharedForm& form : forms) propose_plain(given, form);
-  if (may_sweep()) propose_sweeps(given, matrix_);
   if (!blocks() || !chooses()) return;
   const Offset distance = strata::detail::dependency_distance<I>(pattern(), pattern().row_offsets);
   const auto alignment = narrow<I>(forms.front()->stored().alignment(), "the slice height");
@@ -121,9 +123,10 @@ void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
     return;
   }
   in_levels_ = std::make_unique<const Csr<V, I>>(reordered(matrix_, rows->order));
-  if (may_sweep()) propose_sweeps(rows, *in_levels_);
+  const auto conversions = std::make_shared<Conversions<V>>(*in_levels_);
+  if (may_sweep()) propose_sweeps(rows, conversions);
   if (!chooses() && !must_level()) return;
-  for (const SharedForm& form : forms_for(*in_levels_, formats)) {
+  for (const SharedForm& form : forms_for(conversions, formats)) {
     if (chooses()) propose_plain(rows, form);
     propose_by_levels(rows, form, [&](Offset entries) {
       const PatternView<I> in_order = in_levels_->pattern();
@@ -184,12 +187,12 @@ std::vector<StoredFormat> Proposals<V>::formats_for(const SampledFormat& best,
 
 // Without encoded values that save next to nothing after all: full ones come after them.
 template <Value V>
-auto Proposals<V>::forms_for(const Csr<V, I>& in_order,
+auto Proposals<V>::forms_for(const SharedConversions& conversions,
                              const std::vector<StoredFormat>& formats) const
     -> std::vector<SharedForm> {
   std::vector<SharedForm> forms;
   for (const StoredFormat& stored : formats) {
-    auto form = std::make_shared<StoredForm<V>>(in_order, stored);
+    auto form = std::make_shared<StoredForm<V>>(conversions, stored);
     std::erase_if(forms, [&](const SharedForm& other) {
       return stored.format == Format::packed_sell && stored.values == StoredValues::full &&
              other->stored().format == Format::packed_sell &&
@@ -332,20 +335,38 @@ std::vector<SweepShape> Proposals<V>::shapes_for(int block, Offset height) const
   return shapes;
 }
 
+// With values as asked for; or full ones and, where a sample of the rows says that they take fewer
+// bytes, encoded ones before them.
 template <Value V>
-void Proposals<V>::propose_sweeps(const SharedRows& rows, const Csr<V, I>& in_order) {
+std::vector<StoredFormat> Proposals<V>::sweep_formats(const Csr<V, I>& in_order,
+                                                      const PaddedOrder<I>& order) const {
   const Offset height = height_for(in_order, kTileBytes);
-  const auto values = options_.values.value_or(StoredValues::all);
-  const auto in_slices = packed(in_order, height, values);
-  propose_sweeps(rows, in_slices, values);
-  if (options_.values || in_slices->has_full_values()) return;
-  propose_sweeps(rows, packed(in_order, height, StoredValues::full), StoredValues::full);
+  if (options_.values) return {{Format::packed_sell, height, *options_.values}};
+  const StoredFormat full{Format::packed_sell, height, StoredValues::full};
+  const StoredFormat encoded{Format::packed_sell, height, StoredValues::all};
+  const auto sample = strata::detail::sample_of(matrix_, order);
+  const auto bytes = [&](const StoredFormat& stored) {
+    return footprint(sample, FormatSpec(stored)).bytes();
+  };
+  if (bytes(encoded) < bytes(full)) return {encoded, full};
+  return {full};
 }
 
 template <Value V>
-void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedSlices& in_slices,
+void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversions& conversions) {
+  const auto formats = sweep_formats(conversions->matrix(), rows->order);
+  for (const StoredFormat& stored : formats) {
+    const auto slices = conversions->packed(stored, false);
+    // The whole matrix may have more distinct values than the sample.
+    const bool same_as_next = stored != formats.back() && slices->matrix.has_full_values();
+    if (!same_as_next) propose_sweeps(rows, slices, stored.values);
+  }
+}
+
+template <Value V>
+void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedSlices<V>& slices,
                                   StoredValues values) {
-  const Offset height = in_slices->slice_height();
+  const Offset height = slices->matrix.slice_height();
   std::vector<std::shared_ptr<TiledForm<V>>> forms;
   for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
     if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
@@ -354,8 +375,8 @@ void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedSlices& in
         return form->tile_bytes() == shape.tile_bytes && form->tiles().workers == shape.workers;
       });
       if (same == forms.end()) {
-        same = forms.insert(forms.end(), std::make_shared<TiledForm<V>>(in_slices, shape.tile_bytes,
-                                                                        shape.workers));
+        same = forms.insert(
+            forms.end(), std::make_shared<TiledForm<V>>(slices, shape.tile_bytes, shape.workers));
       }
       propose_sweep(rows, *same, shape, values);
     }

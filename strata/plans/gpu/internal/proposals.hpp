@@ -59,8 +59,8 @@ class Proposals {
 
  private:
   using SharedRows = std::shared_ptr<const Rows>;
-  using SharedSlices = std::shared_ptr<const PackedSell<V, std::int32_t>>;
   using SharedForm = std::shared_ptr<StoredForm<V>>;
+  using SharedConversions = std::shared_ptr<Conversions<V>>;
 
   // Of levels.
   struct WindowShape {
@@ -77,7 +77,7 @@ class Proposals {
   SharedRows make_rows(const RowOrder& kind, PaddedOrder<std::int32_t> order);
   std::vector<StoredFormat> formats_for(const strata::detail::SampledFormat& best,
                                         const PaddedOrder<std::int32_t>& order) const;
-  std::vector<SharedForm> forms_for(const Csr<V, std::int32_t>& in_order,
+  std::vector<SharedForm> forms_for(const SharedConversions& conversions,
                                     const std::vector<StoredFormat>& formats) const;
   std::vector<int> block_sizes() const;
   std::vector<double> cache_shares() const;
@@ -96,8 +96,10 @@ class Proposals {
   Offset height_for(const Csr<V, std::int32_t>& in_order, Offset tile_bytes) const;
   bool has_long_rows(Offset height) const;
   std::vector<SweepShape> shapes_for(int block, Offset height) const;
-  void propose_sweeps(const SharedRows& rows, const Csr<V, std::int32_t>& in_order);
-  void propose_sweeps(const SharedRows& rows, const SharedSlices& in_slices, StoredValues values);
+  std::vector<StoredFormat> sweep_formats(const Csr<V, std::int32_t>& in_order,
+                                          const PaddedOrder<std::int32_t>& order) const;
+  void propose_sweeps(const SharedRows& rows, const SharedConversions& conversions);
+  void propose_sweeps(const SharedRows& rows, const SharedSlices<V>& slices, StoredValues values);
   void propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
                      const SweepShape& shape, StoredValues values);
 
