@@ -300,9 +300,9 @@ class Counter {
       data_end_ += owned.data_bytes;
     }
     if (packed_.code_offsets()[slice] == code_end_) {
-      const Offset block =
-          packed_.block_bytes(slice) -
-          value_block_begin(packed_.encoding(slice), height_, packed_.width(slice));
+      const Offset block = packed_.block_bytes(slice) -
+                           value_block_begin(packed_.encoding(slice), height_, packed_.width(slice),
+                                             packed_.run_length());
       code_end_ += packed_.block_bytes(slice);
       counted_ += block;
       if (users_[packed_.code_offsets()[slice]] == 1) owned.block_bytes = block;
@@ -320,13 +320,14 @@ class Counter {
 
   void read_values(std::int32_t slice) {
     const Offset width = packed_.width(slice);
-    const SliceValues<V> values{packed_.value_encoding(slice),
-                                height_,
-                                width,
-                                packed_.codes().data() + packed_.code_offsets()[slice] +
-                                    value_block_begin(packed_.encoding(slice), height_, width),
-                                packed_.data().data() + packed_.data_offsets()[slice],
-                                packed_.table().values().data()};
+    const SliceValues<V> values{
+        packed_.value_encoding(slice),
+        height_,
+        width,
+        packed_.codes().data() + packed_.code_offsets()[slice] +
+            value_block_begin(packed_.encoding(slice), height_, width, packed_.run_length()),
+        packed_.data().data() + packed_.data_offsets()[slice],
+        packed_.table().values().data()};
     values_.resize(static_cast<std::size_t>(width * height_));
     for (Offset entry = 0; entry < width; ++entry) {
       for (Offset lane = 0; lane < height_; ++lane) {
@@ -354,9 +355,9 @@ class Counter {
     if (packed_.value_encoding(slice) != ValueEncoding::mixed) {
       return packed_.value_encoding(slice) == ValueEncoding::full;
     }
-    const std::byte* block =
-        packed_.codes().data() + packed_.code_offsets()[slice] +
-        value_block_begin(packed_.encoding(slice), height_, packed_.width(slice));
+    const std::byte* block = packed_.codes().data() + packed_.code_offsets()[slice] +
+                             value_block_begin(packed_.encoding(slice), height_,
+                                               packed_.width(slice), packed_.run_length());
     const auto column = number_at<std::uint32_t>(block + sizeof(MixedHeader), entry);
     return static_cast<ValueEncoding>(column % 8) == ValueEncoding::full;
   }
