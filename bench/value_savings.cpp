@@ -458,7 +458,7 @@ class Counter {
     };
     with_slice_columns(packed_.encoding(slice),
                        packed_.codes().data() + packed_.code_offsets()[slice], slice * height_,
-                       height_, width, try_rows);
+                       height_, width, packed_.run_length(), try_rows);
     return best;
   }
 

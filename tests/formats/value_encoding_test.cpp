@@ -122,7 +122,8 @@ TEST(ValueEncoding, SlicesInsideAStencilShareTheirDescription) {
 TEST(ValueEncoding, NothingIsEncodedWhereThatIsNotAllowed) {
   for (const Repeats repeats : test::kRepeats) {
     const Matrix matrix = stencil("stencil5:40x40", repeats);
-    const Packed packed = Packed::from_csr(matrix, {.values = AllowedValues::of(StoredValues::full)});
+    const Packed packed =
+        Packed::from_csr(matrix, {.values = AllowedValues::of(StoredValues::full)});
     EXPECT_TRUE(packed.has_full_values());
     EXPECT_EQ(slices_with(packed, ValueEncoding::full), packed.slices());
     EXPECT_EQ(packed.full_values().size(), packed.entry_offsets().back());

@@ -15,7 +15,8 @@ void spmv(const PackedSell<V, I>& matrix, Given<V> alpha, Input<V> x, Given<V> b
     V sum{};
     for (I entry = 0; entry < matrix.width(slot / matrix.slice_height()); ++entry) {
       const Offset k = matrix.position(slot, entry);
-      if (matrix.presence().has(k)) sum += matrix.value(slot, entry) * x[matrix.column(slot, entry)];
+      if (matrix.presence().has(k))
+        sum += matrix.value(slot, entry) * x[matrix.column(slot, entry)];
     }
     y[row] = alpha * sum + scaled(beta, y[row]);
   });
