@@ -29,7 +29,7 @@ def products_line(run):
             f'{best["percent_of_memory_bandwidth"]:6.1f} % of memory')
     if "speedup_over_vendor" in best:
         text += f'  x{best["speedup_over_vendor"]:.2f} over the vendor'
-    full = [result for result in own if result["format"] == "packed-sell-full"]
+    full = [result for result in own if result.get("format") == "packed-sell-full"]
     if full:
         text += f'  x{best["gflops"] / max(map(power_tables.gflops, full)):.2f} over full values'
     return text
