@@ -41,15 +41,6 @@ class EmulatedThread {
     if (lane() % width + delta < width) std::memcpy(&value, &words[lane() + delta], sizeof(R));
     return value;
   }
-  std::uint32_t from_lane(std::uint32_t value, int lane) {
-    return static_cast<std::uint32_t>(grid_.exchange(number_, Exchange::shuffle, value)[lane]);
-  }
-  std::uint32_t ballot(bool predicate) {
-    const Grid::Words& words = grid_.exchange(number_, Exchange::vote, predicate ? 1 : 0);
-    std::uint32_t mask = 0;
-    for (int lane = 0; lane < 32; ++lane) mask |= static_cast<std::uint32_t>(words[lane]) << lane;
-    return mask;
-  }
   bool any(bool predicate) { return votes(predicate) > 0; }
   bool all(bool predicate) { return votes(predicate) == warp_size; }
 

@@ -204,6 +204,11 @@ Array<std::uint64_t> positions_of(const PackedSell<V, I>& matrix) {
 
 }  // namespace
 
+std::span<const SliceGroup> DeviceGroups::of(SliceRange range) const {
+  const auto [begin, end] = places.of(range);
+  return {groups.data() + begin, groups.data() + end};
+}
+
 template <Value V>
 template <Index I>
 DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>& matrix, Stream& stream)
@@ -222,25 +227,20 @@ DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>& matrix, Stream& st
   slices_ = to_device(std::span<const SliceHeader>(headers), stream);
   if (full_) return;
   traits_ = encoded_traits(matrix, headers);
-  for (std::size_t slice = 0; slice < headers.size(); ++slice) {
-    if (!headers[slice].is(traits_.kind)) left_out_.push_back(static_cast<std::int32_t>(slice));
-  }
-  left_out_on_device_ = to_device(std::span<const std::int32_t>(left_out_), stream);
-}
-
-template <Value V>
-SliceRange DevicePackedSell<V>::left_out(SliceRange range) const {
-  const auto place = [&](std::int32_t slice) {
-    return static_cast<std::int32_t>(std::ranges::lower_bound(left_out_, slice) -
-                                     left_out_.begin());
+  const auto upload_groups = [&](bool taken) {
+    SliceGroups found = slice_groups(headers, traits_.kind, taken);
+    return DeviceGroups{to_device(std::span<const SliceGroup>(found.groups), stream),
+                        std::move(found.places)};
   };
-  return {place(range.begin), place(range.end)};
+  groups_ = upload_groups(true);
+  left_out_ = upload_groups(false);
 }
 
 template <Value V>
 Offset DevicePackedSell<V>::bytes() const {
   return slices_.bytes() + codes_.bytes() + data_.bytes() + table_.bytes() + presence_.bytes() +
-         positions_.bytes() + row_of_slot_.bytes() + left_out_on_device_.bytes();
+         positions_.bytes() + row_of_slot_.bytes() + groups_.groups.bytes() +
+         left_out_.groups.bytes();
 }
 
 template <Value V>

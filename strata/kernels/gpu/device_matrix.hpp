@@ -19,6 +19,7 @@
 #include "strata/formats/sell.hpp"
 #include "strata/kernels/cpu/step.hpp"
 #include "strata/kernels/gpu/csr_split.hpp"
+#include "strata/kernels/gpu/slice_groups.hpp"
 #include "strata/kernels/gpu/value.hpp"
 #include "strata/kernels/gpu/views.hpp"
 
@@ -160,6 +161,14 @@ class DeviceSell {
   DeviceArray<std::int32_t> row_of_slot_;
 };
 
+// The groups of SliceGroups, on the device.
+struct DeviceGroups {
+  DeviceArray<SliceGroup> groups;
+  GroupPlaces places;
+
+  std::span<const SliceGroup> of(SliceRange range) const;
+};
+
 template <Value V>
 class DevicePackedSell {
  public:
@@ -182,10 +191,10 @@ class DevicePackedSell {
   // Whether all values are stored as they are.
   bool has_full_values() const { return full_; }
   const EncodedTraits& traits() const { return traits_; }
-  // Of the slices that the kernel for most of them leaves out, those in a range: a range of their
-  // list, in the order of their numbers.
-  SliceRange left_out(SliceRange range) const;
-  const std::int32_t* left_out_list() const { return left_out_on_device_.data(); }
+  // The groups with slices of a range, of those that the kernel for most of them takes or leaves
+  // out. Others may be among them.
+  std::span<const SliceGroup> groups(SliceRange range) const { return groups_.of(range); }
+  std::span<const SliceGroup> left_out(SliceRange range) const { return left_out_.of(range); }
   std::int32_t table_size() const { return static_cast<std::int32_t>(table_.size()); }
 
   PackedSellView<DeviceValue<V>> view() const;
@@ -197,8 +206,8 @@ class DevicePackedSell {
   bool full_ = true;
   EncodedTraits traits_;
   RunLength run_;
-  std::vector<std::int32_t> left_out_;
-  DeviceArray<std::int32_t> left_out_on_device_;
+  DeviceGroups groups_;
+  DeviceGroups left_out_;
   DeviceArray<SliceHeader> slices_;
   DeviceArray<std::byte> codes_;
   DeviceArray<std::byte> data_;

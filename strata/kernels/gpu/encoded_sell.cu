@@ -1,6 +1,7 @@
 #include "strata/kernels/gpu/encoded_sell.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "strata/kernels/gpu/internal/encoded_step.hpp"
 #include "strata/kernels/gpu/internal/step_launch.hpp"
@@ -9,24 +10,25 @@ namespace strata::gpu {
 
 namespace {
 
-// How many entries of how many slices a thread has in flight, and the registers that this takes, by
-// trials on an H200: more slices share what a description costs, more blocks hide latency.
+// How many entries of how many slices a thread has in flight, the registers that this takes, and
+// how many groups a warp takes at most, by trials on an H200: more slices share what a description
+// costs, more blocks hide latency.
 struct GroupShape {
   int members;
   int ahead;
   int threads;
   int blocks;  // per multiprocessor, at least
+  int groups = kGroupsAtOnce;
 };
 template <EncodedKind kind, bool short_rows, class T>
 constexpr GroupShape group_shape() {
   constexpr bool large = sizeof(T) > 8;
   if constexpr (large) return {2, 2, 128, 2};
   switch (kind) {
-    case EncodedKind::constants:
-      return short_rows ? GroupShape{2, 7, 128, 8} : GroupShape{4, 3, 128, 6};
-    case EncodedKind::one_full: return {2, 7, 128, 6};
-    case EncodedKind::scattered_constants: return {4, 4, 128, 4};
-    case EncodedKind::codes8:
+    case EncodedKind::constants: return {4, 7, 128, short_rows ? 5 : 4, 4};
+    case EncodedKind::one_full: return {4, 7, 128, 5, 4};
+    case EncodedKind::scattered_constants: return {4, 4, 128, 4, 4};
+    case EncodedKind::codes8: return {4, 4, 256, 2};
     case EncodedKind::scattered_codes8:
     case EncodedKind::codes16: return {4, 4, 512, 1};
     default: return {4, 2, 256, 2};
@@ -37,11 +39,11 @@ template <EncodedKind kind, bool short_rows, int height, class T>
 __global__ void __launch_bounds__((group_shape<kind, short_rows, T>().threads),
                                   (group_shape<kind, short_rows, T>().blocks))
     encoded_sell_kernel(PackedSellView<T> matrix, StepArguments<T> step, SliceRange range,
-                        SliceList left_out, EncodedShape shape) {
+                        GroupList list, GroupList left_out, EncodedShape shape) {
   constexpr GroupShape group = group_shape<kind, short_rows, T>();
   NativeThread thread;
-  encoded_sell_step<kind, height, group.members, group.ahead>(thread, matrix, step, range, left_out,
-                                                              shape);
+  encoded_sell_step<kind, height, group.members, group.ahead>(thread, matrix, step, range, list,
+                                                              left_out, shape);
 }
 
 // For several vectors: slices one by one.
@@ -82,29 +84,40 @@ void launch_groups(const DevicePackedSell<V>& matrix,
   using T = DeviceValue<V>;
   constexpr GroupShape group = group_shape<kind, short_rows, T>();
   constexpr int kLowest = kind == EncodedKind::other ? 4 : kLowestEncoded;
-  constexpr int kMostSlices = on_diagonals(kind) ? 16 : 32;
-  // Slices that follow one another are likely to be alike; few of them leave processors idle.
-  const Offset slices = range.end - range.begin;
+  const std::span<const SliceGroup> groups = matrix.groups(range);
+  const std::span<const SliceGroup> left_out = matrix.left_out(range);
+  const auto count = static_cast<Offset>(groups.size());
   const int warps = group.threads / matrix.shape().warp;
   const Offset resident = Offset{group.blocks} * warps * matrix.shape().multiprocessors;
   EncodedShape shape = shape_of_table<kind, T>(matrix.table_size());
-  shape.slices_per_warp =
-      static_cast<int>(std::clamp<Offset>(slices / std::max<Offset>(resident, 1), 1, kMostSlices));
-  shape.prefetch = matrix.traits().prefetch;
+  // Groups that follow one another are likely to be alike; few of them leave processors idle.
+  shape.groups_per_warp =
+      static_cast<int>(std::clamp<Offset>(count / std::max<Offset>(resident, 1), 1, group.groups));
+  const Offset shares = ceil_div<Offset>(count, shape.groups_per_warp);
+  const Offset slices = range.end - range.begin;
+  const Offset reach = matrix.traits().reach / matrix.slice_height();  // slices
+  const Offset plane = slices > 0 ? std::max<Offset>(shares * reach / slices, 1) : 1;
+  // The warps of the last blocks may have nothing to do.
+  constexpr Offset kFewestBlocks = 8;
+  if (shares >= kFewestBlocks * warps * plane) shape.plane = static_cast<int>(plane);
+  // Twice as far as slices reach: what is read from memory next.
+  const Offset distance = 2 * Offset{matrix.traits().reach};
+  shape.prefetch = distance < matrix.cols() ? static_cast<std::int32_t>(distance) : 0;
   shape.columns = matrix.cols();
-  Offset blocks = ceil_div<Offset>(slices, Offset{shape.slices_per_warp} * warps);
+  Offset blocks = ceil_div<Offset>(shares, Offset{warps} * shape.plane) * shape.plane;
   // Those that fill a table stay.
   if (shape.near_values > 0) {
     blocks = std::min(blocks, Offset{group.blocks} * matrix.shape().multiprocessors);
   }
-  const SliceList left_out{matrix.left_out(range), matrix.left_out_list()};
-  const Offset left_out_slices = left_out.range.end - left_out.range.begin;
-  shape.left_out_blocks = static_cast<int>(ceil_div<Offset>(left_out_slices, warps));
+  shape.left_out_blocks = static_cast<int>(ceil_div<Offset>(left_out.size(), warps));
   const LaunchShape launched{blocks + shape.left_out_blocks, group.threads,
                              encoded_shared_bytes<T>(shape, warps)};
+  const auto list_of = [](std::span<const SliceGroup> some) {
+    return GroupList{some.data(), static_cast<std::int32_t>(some.size())};
+  };
   with_power_of_two<kLowest, 32>(matrix.slice_height(), [&](auto height) {
     launch("encoded_sell_kernel", encoded_sell_kernel<kind, short_rows, height(), T>, launched,
-           stream, matrix.view(), arguments, range, left_out, shape);
+           stream, matrix.view(), arguments, range, list_of(groups), list_of(left_out), shape);
   });
 }
 

@@ -3,9 +3,8 @@
 // With most bytes gone, memory is no longer the limit; instructions and the first-level cache are.
 // Slices of regular matrices have their descriptions (code blocks) in common, so a warp takes a few
 // of those, a group, at a time: offsets, constants, masks and deltas are loaded once for all of
-// them, and more loads of x are in flight. Equal slices need not be neighbours, for boundaries lie
-// between them: a warp looks for them among some that follow one another. What all rows of a slice
-// share is staged in shared memory, where one load brings it to all threads.
+// them, and more loads of x are in flight. Groups are found beforehand (slice_groups.hpp). What all
+// rows of a slice share is staged in shared memory, where one load brings it to all threads.
 //
 // Kernels differ in the encoding that they are made for (EncodedKind). Slices with any other have
 // blocks of their own, which call a function: for every slice that a loop can multiply, all its
@@ -25,9 +24,10 @@
 
 namespace strata::gpu {
 
-// How the warps of a launch share out the slices, and what they load early.
+// How the warps of a launch share out the groups, and what they load early.
 struct EncodedShape {
-  int slices_per_warp = 1;    // at a time, at most 32
+  int groups_per_warp = 1;    // at a time, at most kGroupsAtOnce
+  int plane = 1;              // the warps of a block take groups that many warps' shares apart
   int left_out_blocks = 0;    // the first of all, for the slices that the kernel is not made for
   int near_values = 0;        // of the near table; codes from there on are looked up in memory
   int copies = 1;             // of each of them
@@ -59,10 +59,12 @@ struct alignas(16) StagedEntry {
 // A warp's part of the shared memory: so many entries of a description at a time.
 inline constexpr int kStagedEntries = 64;
 inline constexpr std::uint32_t kNothingStaged = ~std::uint32_t{0};
+inline constexpr int kGroupsAtOnce = 32 / SliceGroup::kMost;
 template <class T>
 struct Staged {
   StagedEntry<T> entries[kStagedEntries];
   std::uint32_t columns[kStagedEntries];  // as mixed slices have it
+  SliceGroup groups[kGroupsAtOnce];
 };
 
 // The shared memory of a block: the near table and what its warps stage.
@@ -76,19 +78,35 @@ constexpr std::int64_t encoded_shared_bytes(const EncodedShape& shape, int warps
          warps * static_cast<std::int64_t>(sizeof(Staged<T>));
 }
 
-// Slices with one code block.
+// The slices of a group that a warp multiplies at a time.
 template <int members>
-struct SliceGroup {
+struct Members {
   const std::byte* codes;
   const std::byte* block;  // of values
   int width;
   SliceEncoding encoding;
   RunLength run;
   ValueEncoding value_encoding;
-  int count;  // of members; the last is repeated in the places that are left
-  int lanes[members];
+  int count;  // the last is repeated in the places that are left
   std::int32_t numbers[members];
   const std::byte* data[members];
+
+  template <class T>
+  STRATA_DEVICE Members(const PackedSellView<T>& matrix, const SliceGroup& group, int first)
+      : codes(matrix.codes + group.codes * kCodeUnit),
+        block(matrix.codes + group.values * kCodeUnit) {
+    const SliceHeader header = group.header();
+    width = header.width();
+    encoding = header.encoding();
+    run = run_of(encoding, matrix.run);
+    value_encoding = header.value_encoding();
+    count = group.count - first < members ? group.count - first : members;
+    STRATA_UNROLL
+    for (int member = 0; member < members; ++member) {
+      numbers[member] = group.numbers[first + member];
+      data[member] = matrix.data + group.data[first + member] * kCodeUnit;
+    }
+  }
 };
 
 // Where the parts of a description are. A description of one slice serves all of a group.
@@ -102,7 +120,7 @@ struct Description {
   int dict8 = 0;
 
   template <int members>
-  STRATA_DEVICE explicit Description(const SliceGroup<members>& group)
+  STRATA_DEVICE explicit Description(const Members<members>& group)
       : numbers(reinterpret_cast<const std::int32_t*>(group.codes)),
         constants(at_bytes<T>(group.block, 0)) {
     if (group.value_encoding == ValueEncoding::masked) {
@@ -120,18 +138,22 @@ struct Description {
   }
 };
 
+// A copy of something in shared memory, by loads of 16 bytes, which compilers do not find.
 template <class T>
-STRATA_DEVICE StagedEntry<T> loaded_entry(const Staged<T>& staged, int place) {
+STRATA_DEVICE T from_shared(const T& from) {
 #ifdef STRATA_SIMT_NATIVE
-  // By one instruction, which compilers do not find.
-  if constexpr (sizeof(StagedEntry<T>) == sizeof(uint4)) {
-    const uint4 words = reinterpret_cast<const uint4*>(staged.entries)[place];
-    StagedEntry<T> entry;
-    memcpy(&entry, &words, sizeof entry);
-    return entry;
+  if constexpr (sizeof(T) % sizeof(uint4) == 0) {
+    uint4 words[sizeof(T) / sizeof(uint4)];
+    STRATA_UNROLL
+    for (std::size_t i = 0; i < sizeof(T) / sizeof(uint4); ++i) {
+      words[i] = reinterpret_cast<const uint4*>(&from)[i];
+    }
+    T copy;
+    memcpy(&copy, words, sizeof copy);
+    return copy;
   }
 #endif
-  return staged.entries[place];
+  return from;
 }
 
 // The pointer, of which the compiler is not told where it comes from: it would take sums of sums
@@ -145,7 +167,7 @@ STRATA_DEVICE const std::byte* kept_apart(const std::byte* pointer) {
 
 // What all rows have in common in an entry whose encoding is not that of all, and which that is.
 template <int height, int members, class T>
-STRATA_DEVICE StagedEntry<T> mixed_entry(const SliceGroup<members>& group, int entry,
+STRATA_DEVICE StagedEntry<T> mixed_entry(const Members<members>& group, int entry,
                                          std::uint32_t& column) {
   const Description<height, T> from(group);
   StagedEntry<T> own{};
@@ -172,27 +194,32 @@ struct OnDiagonals {
 };
 template <int height>
 struct ByDeltas {
-  const std::byte* codes;
   const std::byte* deltas;
-  SliceEncoding encoding;
+  int shift;           // a delta has 2^shift bytes
+  std::uint32_t mask;  // of its bits
+  bool on_diagonals;
   RunLength run;
 
+  STRATA_DEVICE ByDeltas(const std::byte* codes, int width, SliceEncoding encoding, RunLength runs)
+      : deltas(codes), shift(0), mask(0), on_diagonals(false), run(runs) {
+    const bool small = encoding == SliceEncoding::delta8 || encoding == SliceEncoding::run8;
+    const bool large = encoding == SliceEncoding::delta16 || encoding == SliceEncoding::run16;
+    on_diagonals = encoding == SliceEncoding::dia;
+    if (small || large) deltas += delta_place(width, height, run);
+    if (small) mask = 0xff;
+    if (large) mask = 0xffff;
+    if (encoding == SliceEncoding::index32) mask = ~0u;
+    shift = small || on_diagonals ? 0 : (large ? 1 : 2);
+  }
+
   STRATA_DEVICE static std::int32_t first(int) { return 0; }
+  // Every size by one load: of several, each under its condition, all take time.
   template <class Thread>
   STRATA_DEVICE std::int32_t load(Thread& thread, int entry, int row) const {
-    // Each into a register of its own: a load waits for what was loaded to its register before.
-    const int place = run.of(entry) * height + row;
-    const std::uint32_t none = 0;
-    const bool is_small = encoding == SliceEncoding::delta8 || encoding == SliceEncoding::run8;
-    const bool is_large = encoding == SliceEncoding::delta16 || encoding == SliceEncoding::run16;
-    const std::uint32_t small =
-        thread.load_if(is_small, at_bytes<std::uint8_t>(deltas, place), none);
-    const std::uint32_t large =
-        thread.load_if(is_large, at_bytes<std::uint16_t>(deltas, place * 2), none);
-    const std::uint32_t whole = thread.load_if(encoding == SliceEncoding::index32,
-                                               at_bytes<std::uint32_t>(codes, place * 4), none);
-    const int on_diagonal = encoding == SliceEncoding::dia ? row : 0;
-    return static_cast<std::int32_t>(small + large + whole) + on_diagonal;
+    const int place = on_diagonals ? 0 : (run.of(entry) * height + row) << shift;
+    const std::uint32_t word = thread.load_early(at_bytes<std::uint32_t>(deltas, place & ~3));
+    const std::uint32_t delta = word >> (place & 3) * 8 & mask;
+    return static_cast<std::int32_t>(delta) + (on_diagonals ? row : 0);
   }
 };
 
@@ -200,7 +227,7 @@ struct ByDeltas {
 template <class T>
 struct ConstantsOfGroup {
   template <int members>
-  STRATA_DEVICE static StagedEntry<T> staged(const SliceGroup<members>& group, int entry,
+  STRATA_DEVICE static StagedEntry<T> staged(const Members<members>& group, int entry,
                                              std::uint32_t&) {
     std::uint32_t mask = ~0u;
     if (group.value_encoding == ValueEncoding::masked) {
@@ -224,7 +251,7 @@ template <int height, int members, class T>
 struct OneFullOfGroup {
   T full[members];
 
-  STRATA_DEVICE static StagedEntry<T> staged(const SliceGroup<members>& group, int entry,
+  STRATA_DEVICE static StagedEntry<T> staged(const Members<members>& group, int entry,
                                              std::uint32_t& column) {
     return mixed_entry<height, members, T>(group, entry, column);
   }
@@ -253,7 +280,7 @@ struct CodesOfGroup {
   NearTable<T> table;
   T full[kind == CodesKind::but_one ? members : 1];
 
-  STRATA_DEVICE static StagedEntry<T> staged(const SliceGroup<members>& group, int entry,
+  STRATA_DEVICE static StagedEntry<T> staged(const Members<members>& group, int entry,
                                              std::uint32_t& column) {
     if constexpr (kind == CodesKind::but_one) {
       return mixed_entry<height, members, T>(group, entry, column);
@@ -299,7 +326,7 @@ struct AnyOfGroup {
   const T* table;
   int table_size;
 
-  STRATA_DEVICE static StagedEntry<T> staged(const SliceGroup<members>& group, int entry,
+  STRATA_DEVICE static StagedEntry<T> staged(const Members<members>& group, int entry,
                                              std::uint32_t& column) {
     return mixed_entry<height, members, T>(group, entry, column);
   }
@@ -315,7 +342,7 @@ struct AnyOfGroup {
     const std::uint32_t column = staged.columns[place];
     const auto number = static_cast<int>(column / 8);
     const auto encoding = static_cast<ValueEncoding>(column % 8);
-    const StagedEntry<T> entry = loaded_entry(staged, place);
+    const StagedEntry<T> entry = from_shared(staged.entries[place]);
     const T constant = (entry.mask >> row & 1) != 0 ? entry.constant : T{};
     STRATA_UNROLL
     for (int member = 0; member < members; ++member) {
@@ -365,7 +392,7 @@ struct AnyOfGroup {
 
 // Brings entries [first, first + kStagedEntries) of a description to shared memory.
 template <class Values, int members, class Thread, class T>
-STRATA_DEVICE void stage(Thread& thread, const SliceGroup<members>& group, int first,
+STRATA_DEVICE void stage(Thread& thread, const Members<members>& group, int first,
                          Staged<T>& staged) {
   const auto* numbers = reinterpret_cast<const std::int32_t*>(group.codes);
   thread.sync_warp();
@@ -406,7 +433,7 @@ STRATA_DEVICE void add_staged(Thread& thread, const Staged<T>& staged, int first
     };
     StagedEntry<T> entries[ahead];
     STRATA_UNROLL
-    for (int u = 0; u < ahead; ++u) entries[u] = loaded_entry(staged, place_of(u));
+    for (int u = 0; u < ahead; ++u) entries[u] = from_shared(staged.entries[place_of(u)]);
     std::int32_t more[ahead];
     STRATA_UNROLL
     for (int u = 0; u < ahead; ++u) more[u] = columns.load(thread, first + place_of(u), row);
@@ -449,13 +476,14 @@ struct EncodedWork {
   NearTable<T> near_table;
   Staged<T>* staged;           // of this warp
   std::uint32_t staged_codes;  // which code block is staged whole
+  SliceRange range;            // of the rows to write
   bool plain;                  // out = αAx, row by row in their order
 };
 
 // The sums of a group.
 template <bool diagonals, int height, int ahead, int members, class Thread, class T, class Values>
 STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, std::uint32_t codes,
-                                  const SliceGroup<members>& group, const Values& values,
+                                  const Members<members>& group, const Values& values,
                                   T (&sums)[members]) {
   const T* x[members];
   const T* all = work.step.x;
@@ -472,51 +500,16 @@ STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, std::uin
     if constexpr (diagonals) {
       add_staged<height, ahead>(thread, *work.staged, first, end, OnDiagonals{}, values, x, sums);
     } else {
-      const std::byte* deltas = group.codes + delta_place(group.width, height, group.run);
-      add_staged<height, ahead>(thread, *work.staged, first, end,
-                                ByDeltas<height>{group.codes, deltas, group.encoding, group.run},
-                                values, x, sums);
+      const ByDeltas<height> columns(group.codes, group.width, group.encoding, group.run);
+      add_staged<height, ahead>(thread, *work.staged, first, end, columns, values, x, sums);
     }
   }
   if (group.width > kStagedEntries) work.staged_codes = kNothingStaged;
 }
 
-// The headers of the slices that a warp looks at, one per lane, and their numbers.
-struct OwnSlice {
-  SliceHeader header;
-  std::int32_t number;
-};
-
-// The first of the slices in `same`, which they leave, and in which lanes they are.
-template <int members, class Thread, class T>
-STRATA_DEVICE SliceGroup<members> take_group(Thread& thread, const PackedSellView<T>& matrix,
-                                             const SliceHeader& header, const OwnSlice& own,
-                                             std::uint32_t& same) {
-  SliceGroup<members> group;
-  group.codes = matrix.codes + header.codes * kCodeUnit;
-  group.block = matrix.codes + header.values * kCodeUnit;
-  group.width = header.width();
-  group.encoding = header.encoding();
-  group.run = run_of(group.encoding, matrix.run);
-  group.value_encoding = header.value_encoding();
-  const int left = bits_set(same);
-  group.count = left < members ? left : members;
-  int lane = 0;
-  STRATA_UNROLL
-  for (int member = 0; member < members; ++member) {
-    if (same != 0) lane = lowest_bit(same);
-    same &= same - 1;
-    group.lanes[member] = lane;
-    group.numbers[member] =
-        static_cast<int>(thread.from_lane(static_cast<std::uint32_t>(own.number), lane));
-    group.data[member] = matrix.data + thread.from_lane(own.header.data, lane) * kCodeUnit;
-  }
-  return group;
-}
-
 // The first column of the value data, which is the only full one.
 template <int height, int members, class Thread, class T>
-STRATA_DEVICE void load_full_column(Thread& thread, const SliceGroup<members>& group,
+STRATA_DEVICE void load_full_column(Thread& thread, const Members<members>& group,
                                     T (&full)[members]) {
   STRATA_UNROLL
   for (int member = 0; member < members; ++member) {
@@ -526,7 +519,7 @@ STRATA_DEVICE void load_full_column(Thread& thread, const SliceGroup<members>& g
 
 template <int per_word, bool diagonals, int height, int ahead, int members, class Thread, class T>
 STRATA_DEVICE void multiply_codes(Thread& thread, EncodedWork<T>& work, const SliceHeader& header,
-                                  const SliceGroup<members>& group, T (&sums)[members]) {
+                                  const Members<members>& group, T (&sums)[members]) {
   const auto multiply = [&](const auto& values) {
     multiply_group<diagonals, height, ahead>(thread, work, header.codes, group, values, sums);
   };
@@ -560,7 +553,7 @@ STRATA_DEVICE void multiply_codes(Thread& thread, EncodedWork<T>& work, const Sl
 
 template <int height, int ahead, int members, class Thread, class T>
 STRATA_DEVICE void multiply_any(Thread& thread, EncodedWork<T>& work, const SliceHeader& header,
-                                const SliceGroup<members>& group, T (&sums)[members]) {
+                                const Members<members>& group, T (&sums)[members]) {
   const Description<height, T> from(group);
   AnyOfGroup<height, members, T> values{
       {}, from.dict16, from.dict8, work.near_table, work.matrix.table, work.matrix.table_size};
@@ -571,7 +564,7 @@ STRATA_DEVICE void multiply_any(Thread& thread, EncodedWork<T>& work, const Slic
 
 template <EncodedKind kind, int height, int ahead, int members, class Thread, class T>
 STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, const SliceHeader& header,
-                                  const SliceGroup<members>& group, T (&sums)[members]) {
+                                  const Members<members>& group, T (&sums)[members]) {
   constexpr bool diagonals = on_diagonals(kind);
   if constexpr (kind == EncodedKind::constants || kind == EncodedKind::scattered_constants) {
     multiply_group<diagonals, height, ahead>(thread, work, header.codes, group,
@@ -589,22 +582,22 @@ STRATA_DEVICE void multiply_group(Thread& thread, EncodedWork<T>& work, const Sl
   }
 }
 
-// Writes a row if its sum is finite; else a bit for the lane of its slice tells of it.
+// Writes a thread's row of a slice and returns whether that was right: its sum may have to be taken
+// again, without holes.
 template <int height, class Thread, class T>
-STRATA_DEVICE std::uint32_t finish_finite(Thread& thread, const EncodedWork<T>& work, int number,
-                                          int lane, T sum) {
+STRATA_DEVICE bool finish_finite(Thread& thread, const EncodedWork<T>& work, int number, T sum) {
   sum = sum_of_lanes(thread, height, sum);
   const int row = thread.lane();
   const std::int32_t slot = number * height + row;
-  if (row >= height || slot >= work.matrix.rows) return 0;
-  if (!is_finite(sum)) return std::uint32_t{1} << lane;
+  if (row >= height || slot >= work.matrix.rows) return true;
+  if (!is_finite(sum)) return false;
   if (work.plain) {
     work.step.out[slot] = multiply_add(work.step.alpha, sum, T{});
   } else {
     const std::int32_t* row_of_slot = work.matrix.row_of_slot;
     finish(work.step, row_of_slot != nullptr ? row_of_slot[slot] : slot, sum);
   }
-  return 0;
+  return true;
 }
 
 // Sums again, without holes and padding, a thread's row of a slice.
@@ -628,39 +621,36 @@ STRATA_DEVICE void finish_again(Thread& thread, const EncodedWork<T>& work, int 
   finish(work.step, matrix.row_of_slot != nullptr ? matrix.row_of_slot[slot] : slot, sum);
 }
 
-// The slices that the first `count` lanes have.
+// Slices of a group from the first on. Bit m of what comes back: a thread's row of slice m of the
+// group is not written yet.
 template <EncodedKind kind, int height, int members, int ahead, class Thread, class T>
-STRATA_DEVICE void step_slices(Thread& thread, EncodedWork<T>& work, int count,
-                               const OwnSlice& own) {
-  std::uint32_t pending = thread.ballot(thread.lane() < count && own.header.is(kind));
-  std::uint32_t others = 0;
-  while (pending != 0) {
-    const int leader = lowest_bit(pending);
-    const SliceHeader header{0, thread.from_lane(own.header.codes, leader),
-                             thread.from_lane(own.header.values, leader),
-                             thread.from_lane(own.header.shape, leader)};
-    std::uint32_t same = pending & thread.ballot(own.header.codes == header.codes &&
-                                                 own.header.shape == header.shape);
-    pending &= ~same;
-    while (same != 0) {
-      const auto group = take_group<members>(thread, work.matrix, header, own, same);
-      T sums[members] = {};
-      multiply_group<kind, height, ahead>(thread, work, header, group, sums);
-      STRATA_UNROLL
-      for (int member = 0; member < members; ++member) {
-        if (member >= group.count) break;
-        others |= finish_finite<height>(thread, work, group.numbers[member], group.lanes[member],
-                                        sums[member]);
-      }
-    }
+STRATA_DEVICE std::uint32_t step_members(Thread& thread, EncodedWork<T>& work,
+                                         const SliceGroup& group, int first) {
+  const Members<members> some(work.matrix, group, first);
+  T sums[members] = {};
+  multiply_group<kind, height, ahead>(thread, work, group.header(), some, sums);
+  std::uint32_t again = 0;
+  STRATA_UNROLL
+  for (int member = 0; member < members; ++member) {
+    if (member >= some.count) break;
+    const int number = some.numbers[member];
+    if (number < work.range.begin || number >= work.range.end) continue;
+    if (finish_finite<height>(thread, work, number, sums[member])) continue;
+    again |= std::uint32_t{1} << (first + member);
   }
-  // Lanes come here together, for the numbers of slices are with others.
-  for (int lane = 0; thread.any(others >> lane != 0); ++lane) {
-    const auto number =
-        static_cast<int>(thread.from_lane(static_cast<std::uint32_t>(own.number), lane));
-    if ((others >> lane & 1) != 0) finish_again<height>(thread, work, number);
-    if (lane == 31) break;
+  return again;
+}
+template <EncodedKind kind, int height, int members, int ahead, class Thread, class T>
+STRATA_DEVICE std::uint32_t step_group(Thread& thread, EncodedWork<T>& work,
+                                       const SliceGroup& group) {
+  if constexpr (members == SliceGroup::kMost) {
+    return step_members<kind, height, members, ahead>(thread, work, from_shared(group), 0);
   }
+  std::uint32_t again = 0;
+  for (int first = 0; first < group.count; first += members) {
+    again |= step_members<kind, height, members, ahead>(thread, work, group, first);
+  }
+  return again;
 }
 
 // Brings what a slice some way ahead will load of x to the L2 cache.
@@ -675,57 +665,91 @@ STRATA_DEVICE void prefetch_slice(Thread& thread, const T* x, int number,
   }
 }
 
-// The slices of a launch: a range of all, or of a list of their numbers.
-struct SliceList {
-  SliceRange range;
-  const std::int32_t* numbers = nullptr;
+// A range of groups.
+struct GroupList {
+  const SliceGroup* groups = nullptr;
+  std::int32_t count = 0;
 };
 
-// All slices that the kernel takes, shared out to the warps of so many blocks.
+// Brings groups to shared memory, 16 bytes per thread.
+template <class Thread>
+STRATA_DEVICE void copy_groups(Thread& thread, const SliceGroup* from, int count, SliceGroup* to) {
+  constexpr int kBytes = 16;
+  const int bytes = count * static_cast<int>(sizeof(SliceGroup));
+  for (int at = thread.lane() * kBytes; at < bytes; at += Thread::warp_size * kBytes) {
+    memcpy(reinterpret_cast<std::byte*>(to) + at, reinterpret_cast<const std::byte*>(from) + at,
+           kBytes);
+  }
+}
+
+// Some groups of a list, a warp's share.
 template <EncodedKind kind, int height, int members, int ahead, class Thread, class T>
-STRATA_DEVICE void step_all(Thread& thread, EncodedWork<T>& work, const SliceList& slices,
-                            int block, int blocks, const EncodedShape& shape) {
-  const int stride = blocks * thread.warps() * shape.slices_per_warp;
-  int first = slices.range.begin + (block * thread.warps() + thread.warp()) * shape.slices_per_warp;
-  for (; first < slices.range.end; first += stride) {
-    const int left = slices.range.end - first;
-    const int count = left < shape.slices_per_warp ? left : shape.slices_per_warp;
-    OwnSlice own{};
-    if (thread.lane() < count) {
-      own.number = first + thread.lane();
-      if (slices.numbers != nullptr) own.number = slices.numbers[own.number];
-      own.header = work.matrix.slices[own.number];
-      if (shape.prefetch != 0) prefetch_slice<height>(thread, work.step.x, own.number, shape);
-    }
-    step_slices<kind, height, members, ahead>(thread, work, count, own);
+STRATA_DEVICE void step_groups(Thread& thread, EncodedWork<T>& work, const SliceGroup* groups,
+                               int count, const EncodedShape& shape) {
+  const SliceGroup* staged = work.staged->groups;
+  thread.sync_warp();
+  copy_groups(thread, groups, count, work.staged->groups);
+  thread.sync_warp();
+  if (shape.prefetch != 0 && thread.lane() < count * SliceGroup::kMost) {
+    const SliceGroup& own = staged[thread.lane() / SliceGroup::kMost];
+    prefetch_slice<height>(thread, work.step.x, own.numbers[thread.lane() % SliceGroup::kMost],
+                           shape);
+  }
+  std::uint32_t again = 0;
+  for (int i = 0; i < count; ++i) {
+    again |= step_group<kind, height, members, ahead>(thread, work, staged[i])
+             << i * SliceGroup::kMost;
+  }
+  for (int place = 0; place < count * SliceGroup::kMost && thread.any(again >> place != 0);
+       ++place) {
+    if ((again >> place & 1) == 0) continue;
+    const SliceGroup& own = staged[place / SliceGroup::kMost];
+    finish_again<height>(thread, work, own.numbers[place % SliceGroup::kMost]);
+  }
+}
+
+// All groups of a list, shared out to the warps of so many blocks. Slices that are a plane of a
+// grid apart read the same x in part: one block takes them.
+template <EncodedKind kind, int height, int members, int ahead, class Thread, class T>
+STRATA_DEVICE void step_all(Thread& thread, EncodedWork<T>& work, const GroupList& list, int block,
+                            int blocks, const EncodedShape& shape) {
+  const int shares = (list.count + shape.groups_per_warp - 1) / shape.groups_per_warp;
+  const int plane = shape.plane;
+  const int layers = thread.warps() * plane;
+  for (; block / plane * layers < shares; block += blocks) {
+    const int share = block / plane * layers + thread.warp() * plane + block % plane;
+    const int first = share * shape.groups_per_warp;
+    if (share >= shares) continue;
+    const int left = list.count - first;
+    const int count = left < shape.groups_per_warp ? left : shape.groups_per_warp;
+    step_groups<kind, height, members, ahead>(thread, work, list.groups + first, count, shape);
   }
 }
 
 // Slices with any values, without a near table.
 template <int height, class Thread, class T>
 STRATA_DEVICE_RARE void step_left_out(Thread& thread, PackedSellView<T> matrix,
-                                      StepArguments<T> step, Staged<T>* staged, SliceList slices,
-                                      EncodedShape shape) {
-  shape.slices_per_warp = 1;
-  shape.prefetch = 0;
-  EncodedWork<T> work{matrix, step, {nullptr, 1, 0}, staged, kNothingStaged, false};
-  step_all<EncodedKind::other, height, 1, 4>(thread, work, slices, thread.block(),
-                                             shape.left_out_blocks, shape);
+                                      StepArguments<T> step, Staged<T>* staged, SliceRange range,
+                                      GroupList list, int blocks) {
+  EncodedWork<T> work{matrix, step, {nullptr, 1, 0}, staged, kNothingStaged, range, false};
+  step_all<EncodedKind::other, height, 1, 4>(thread, work, list, thread.block(), blocks, {});
 }
 
-// The body of the kernels for one vector: a thread loads so many entries of so many slices at a
-// time. Shared memory is as encoded_shared_bytes() says.
+// The body of the kernels for one vector: a thread loads so many entries of so many slices of a
+// group at a time. Shared memory is as encoded_shared_bytes() says.
 template <EncodedKind kind, int height, int members, int ahead, class Thread, class T>
 STRATA_DEVICE void encoded_sell_step(Thread& thread, const PackedSellView<T>& matrix,
                                      const StepArguments<T>& step, SliceRange range,
-                                     const SliceList& left_out, const EncodedShape& shape) {
+                                     const GroupList& list, const GroupList& left_out,
+                                     const EncodedShape& shape) {
+  static_assert(SliceGroup::kMost % members == 0);
   auto* shared = thread.template shared<std::byte>();
   auto* values = reinterpret_cast<T*>(shared);
   auto* staged =
       reinterpret_cast<Staged<T>*>(shared + near_table_bytes<T>(shape.near_values, shape.copies)) +
       thread.warp();
   if (thread.block() < shape.left_out_blocks) {
-    step_left_out<height>(thread, matrix, step, staged, left_out, shape);
+    step_left_out<height>(thread, matrix, step, staged, range, left_out, shape.left_out_blocks);
     return;
   }
   if (shape.near_values > 0) {
@@ -739,9 +763,9 @@ STRATA_DEVICE void encoded_sell_step(Thread& thread, const PackedSellView<T>& ma
                       {values + thread.lane() % shape.copies, shape.copies, shape.near_values},
                       staged,
                       kNothingStaged,
+                      range,
                       is_zero(step.shift) && is_zero(step.beta) && matrix.row_of_slot == nullptr};
-  step_all<kind, height, members, ahead>(thread, work, {range},
-                                         thread.block() - shape.left_out_blocks,
+  step_all<kind, height, members, ahead>(thread, work, list, thread.block() - shape.left_out_blocks,
                                          thread.blocks() - shape.left_out_blocks, shape);
 }
 

@@ -12,9 +12,7 @@
 //   lane(), warp(), warps()              the same by warps
 //   sync_warp(), sync_block()            barriers, which order memory among their threads
 //   shuffle_down(value, delta, width)    the value of lane + delta; own value beyond the width
-//   from_lane(value, lane)               the value of that lane, the same in all threads
 //   any(predicate), all(predicate)       over the warp
-//   ballot(predicate)                    bit l: that of lane l, of the first 32
 //   shared<T>()                          the block's dynamic shared memory
 //   load_once(pointer)                   of data that this kernel reads once and none writes
 //   load_early(pointer)                  of such data, where it is written: compilers would move
@@ -46,7 +44,6 @@
 #define STRATA_DEVICE_RARE __device__ __noinline__
 #define STRATA_HOST_DEVICE __host__ __device__
 #else
-#include <bit>
 #define STRATA_DEVICE inline
 #define STRATA_DEVICE_RARE inline
 #define STRATA_HOST_DEVICE
@@ -56,29 +53,6 @@
 #ifdef __HIPCC__
 #include <hip/hip_runtime.h>
 #endif
-#endif
-
-namespace strata::gpu {
-
-// The bits of a mask: how many are set, and the lowest of them, of which there must be one.
-STRATA_DEVICE int bits_set(std::uint32_t mask) {
-#ifdef STRATA_SIMT_NATIVE
-  return __popc(mask);
-#else
-  return std::popcount(mask);
-#endif
-}
-STRATA_DEVICE int lowest_bit(std::uint32_t mask) {
-#ifdef STRATA_SIMT_NATIVE
-  return __ffs(static_cast<int>(mask)) - 1;
-#else
-  return std::countr_zero(mask);
-#endif
-}
-
-}  // namespace strata::gpu
-
-#ifdef STRATA_SIMT_NATIVE
 
 namespace strata::gpu {
 
@@ -115,12 +89,6 @@ struct NativeThread {
   STRATA_DEVICE R shuffle_down(R value, int delta, int width) const {
     return __shfl_down(value, static_cast<unsigned>(delta), width);
   }
-  STRATA_DEVICE std::uint32_t from_lane(std::uint32_t value, int lane) const {
-    return __shfl(value, lane, warp_size);
-  }
-  STRATA_DEVICE std::uint32_t ballot(bool predicate) const {
-    return static_cast<std::uint32_t>(__ballot(predicate));
-  }
   STRATA_DEVICE bool any(bool predicate) const { return __any(predicate) != 0; }
   STRATA_DEVICE bool all(bool predicate) const { return __all(predicate) != 0; }
   template <class T>
@@ -155,12 +123,6 @@ struct NativeThread {
   template <class R>
   STRATA_DEVICE R shuffle_down(R value, int delta, int width) const {
     return __shfl_down_sync(0xffffffffU, value, static_cast<unsigned>(delta), width);
-  }
-  STRATA_DEVICE std::uint32_t from_lane(std::uint32_t value, int lane) const {
-    return __shfl_sync(0xffffffffU, value, lane);
-  }
-  STRATA_DEVICE std::uint32_t ballot(bool predicate) const {
-    return __ballot_sync(0xffffffffU, predicate);
   }
   STRATA_DEVICE bool any(bool predicate) const { return __any_sync(0xffffffffU, predicate) != 0; }
   STRATA_DEVICE bool all(bool predicate) const { return __all_sync(0xffffffffU, predicate) != 0; }

@@ -73,7 +73,7 @@ Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix) {
 
 template <Value V, Index I>
 EncodedTraits encoded_traits(const PackedSell<V, I>& matrix, std::span<const SliceHeader> headers) {
-  // In the order of preference.
+  // In the order of preference: those for any columns are slower.
   constexpr std::array kKinds{EncodedKind::constants,        EncodedKind::one_full,
                               EncodedKind::codes8,           EncodedKind::scattered_constants,
                               EncodedKind::scattered_codes8, EncodedKind::codes16};
@@ -84,17 +84,15 @@ EncodedTraits encoded_traits(const PackedSell<V, I>& matrix, std::span<const Sli
     if (matrix.slice_height() < kLowestEncoded) continue;
     Offset entries = 0;
     for (const SliceHeader& header : headers) entries += header.is(kind) ? header.width() : 0;
-    if (entries <= most) continue;
+    if (entries <= most + most / 4) continue;
     most = entries;
     traits.kind = kind;
   }
-  // Twice as far as the slice in the middle reads: the next to be read from memory.
   const I middle = matrix.slices() / 2;
   if (matrix.slices() > 0 && matrix.encoding(middle) == SliceEncoding::dia) {
     const Offset first = middle * Offset{matrix.slice_height()};
     const Offset reach = matrix.column(first, matrix.width(middle) - 1) - first;
-    const Offset distance = 2 * std::max<Offset>(reach, 0);
-    if (distance < matrix.cols()) traits.prefetch = static_cast<std::int32_t>(distance);
+    traits.reach = static_cast<std::int32_t>(std::max<Offset>(reach, 0));
   }
   return traits;
 }

@@ -155,11 +155,26 @@ struct alignas(16) SliceHeader {
 };
 inline constexpr std::int64_t kCodeUnit = 16;
 
+// Slices with one description, which warps multiply together: all that they have to know of them.
+// The last slice is repeated in the places that are left.
+struct alignas(16) SliceGroup {
+  static constexpr int kMost = 4;
+
+  std::uint32_t codes;  // of all, like the next two: as in SliceHeader
+  std::uint32_t values;
+  std::uint32_t shape;
+  std::int32_t count;
+  std::int32_t numbers[kMost];  // of the slices
+  std::uint32_t data[kMost];    // as in SliceHeader
+
+  STRATA_HOST_DEVICE SliceHeader header() const { return {data[0], codes, values, shape}; }
+};
+
 // What decides how the kernels for encoded values are launched.
 struct EncodedTraits {
   EncodedKind kind = EncodedKind::other;  // of most entries
-  std::int32_t prefetch = 0;  // x so many columns from a slice's first slot on is needed soon; 0:
-                              // there is no telling
+  std::int32_t reach = 0;  // so many columns from its first slot on the slice in the middle ends;
+                           // 0: there is no telling
 };
 
 template <class T>

@@ -1,10 +1,13 @@
 // What the host prepares for the kernels on a GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "strata/kernels/gpu/csr_split.hpp"
 #include "strata/kernels/gpu/dispatch.hpp"
+#include "strata/kernels/gpu/slice_groups.hpp"
 #include "strata/kernels/gpu/slice_headers.hpp"
 #include "tests/kernels/gpu/step_cases.hpp"
 #include "tests/support/types.hpp"
@@ -39,6 +42,83 @@ TYPED_TEST(GpuLayout, HeadersSayWhatTheSlicesSay) {
       }
     }
   }
+}
+
+SliceHeader header_of(std::uint32_t codes, EncodedKind kind) {
+  const auto values =
+      kind == EncodedKind::constants ? ValueEncoding::constant : ValueEncoding::dict8;
+  return {codes + 7, codes, codes + 1, 5 * 64 + static_cast<std::uint32_t>(values) * 8};
+}
+
+// Every slice that the kernel takes, or every other, is in one group, with slices that are like it.
+void expect_groups(const std::vector<SliceHeader>& headers, bool taken) {
+  const auto kind = EncodedKind::constants;
+  const SliceGroups found = slice_groups(headers, kind, taken);
+  std::vector<int> seen(headers.size());
+  for (const SliceGroup& group : found.groups) {
+    ASSERT_GE(group.count, 1);
+    ASSERT_LE(group.count, SliceGroup::kMost);
+    for (int i = 0; i < SliceGroup::kMost; ++i) {
+      const auto number = static_cast<std::size_t>(group.numbers[i]);
+      ASSERT_LT(number, headers.size());
+      EXPECT_EQ(group.codes, headers[number].codes);
+      EXPECT_EQ(group.values, headers[number].values);
+      EXPECT_EQ(group.shape, headers[number].shape);
+      EXPECT_EQ(group.data[i], headers[number].data);
+      if (i < group.count) {
+        ++seen[number];
+      } else {
+        EXPECT_EQ(group.numbers[i], group.numbers[group.count - 1]);
+      }
+    }
+  }
+  for (std::size_t slice = 0; slice < headers.size(); ++slice) {
+    EXPECT_EQ(seen[slice], headers[slice].is(kind) == taken ? 1 : 0) << slice;
+  }
+  // The groups of a range have all of its slices.
+  const auto slices = static_cast<std::int32_t>(headers.size());
+  for (const auto& [begin, end] : std::vector<std::pair<int, int>>{
+           {0, slices}, {slices / 3, slices / 2}, {slices - 1, slices}, {0, 0}, {63, 65}}) {
+    const SliceRange range{std::min(begin, slices), std::min(end, slices)};
+    const GroupRange groups = found.places.of(range);
+    int members = 0;
+    for (std::int32_t i = groups.begin; i < groups.end; ++i) {
+      const SliceGroup& group = found.groups[static_cast<std::size_t>(i)];
+      for (int member = 0; member < group.count; ++member) {
+        const std::int32_t number = group.numbers[member];
+        members += number >= range.begin && number < range.end ? 1 : 0;
+      }
+    }
+    int expected = 0;
+    for (std::int32_t slice = range.begin; slice < range.end; ++slice) {
+      expected += seen[static_cast<std::size_t>(slice)];
+    }
+    EXPECT_EQ(members, expected) << begin << " to " << end;
+  }
+}
+
+TEST(GpuLayout, GroupsHaveEverySliceOnce) {
+  for (const int slices : {0, 1, 63, 64, 65, 1000, 9001}) {
+    for (const std::uint32_t period : {1U, 9U, 40U, 100000U}) {
+      SCOPED_TRACE(testing::Message() << slices << " slices, every " << period << " alike");
+      std::vector<SliceHeader> headers;
+      for (int slice = 0; slice < slices; ++slice) {
+        const auto other = slice % 17 == 3;
+        headers.push_back(header_of(static_cast<std::uint32_t>(slice) % period * 16,
+                                    other ? EncodedKind::codes8 : EncodedKind::constants));
+      }
+      expect_groups(headers, true);
+      expect_groups(headers, false);
+    }
+  }
+}
+
+TEST(GpuLayout, SlicesThatAreAlikeFillGroups) {
+  std::vector<SliceHeader> headers;
+  for (std::uint32_t slice = 0; slice < 9 * 400; ++slice) {
+    headers.push_back(header_of(slice % 9 * 16, EncodedKind::constants));
+  }
+  EXPECT_LE(slice_groups(headers, EncodedKind::constants, true).groups.size(), 9 * 100 + 30);
 }
 
 using Wide = std::int64_t;

@@ -2,6 +2,7 @@
 #include "strata/kernels/gpu/packed_sell.hpp"
 
 #include "strata/kernels/gpu/encoded_sell.hpp"
+#include "strata/kernels/gpu/slice_groups.hpp"
 #include "strata/kernels/gpu/slice_headers.hpp"
 #include "tests/kernels/gpu/emulated.hpp"
 #include "tests/support/repeated_values.hpp"
@@ -18,30 +19,34 @@ TYPED_TEST_SUITE(GpuPackedSell, test::ValuesOnWarps);
 // As the kernel for most slices, or for other ones, with a near table that is too small for some.
 template <int warp_size, int height, class T>
 void step_encoded(const gpu::PackedSellView<T>& view, const gpu::StepArguments<T>& arguments,
-                  gpu::SliceRange range, const gpu::EncodedTraits& traits) {
+                  gpu::SliceRange range, std::span<const gpu::SliceHeader> headers,
+                  const gpu::EncodedTraits& traits) {
   using gpu::EncodedKind;
-  std::vector<Index32> left_out;
-  for (Index32 slice = range.begin; slice < range.end; ++slice) {
-    if (!view.slices[slice].is(traits.kind)) left_out.push_back(slice);
-  }
+  const gpu::SliceGroups taken = gpu::slice_groups(headers, traits.kind, true);
+  const gpu::SliceGroups others = gpu::slice_groups(headers, traits.kind, false);
+  const auto list_of = [&](const gpu::SliceGroups& all) {
+    const auto [begin, end] = all.places.of(range);
+    return gpu::GroupList{all.groups.data() + begin, end - begin};
+  };
+  const gpu::GroupList list = list_of(taken);
+  const gpu::GroupList left_out = list_of(others);
   const auto run = [&]<EncodedKind kind, int members, int ahead>(gpu::EncodedShape shape) {
-    shape.prefetch = traits.prefetch;
-    const gpu::SliceList list{{0, static_cast<Index32>(left_out.size())}, left_out.data()};
+    shape.prefetch = traits.reach;
     test::launch_somehow<warp_size>(gpu::encoded_shared_bytes<T>(shape, 1), [&](auto& thread) {
       gpu::EncodedShape own = shape;
       // One block has to do it all where there is but one.
-      own.left_out_blocks = left_out.empty() || thread.blocks() == 1 ? 0 : 1;
+      own.left_out_blocks = left_out.count == 0 || thread.blocks() == 1 ? 0 : 1;
       gpu::encoded_sell_step<kind, height, members, ahead>(thread, view, arguments, range, list,
-                                                           own);
-      if (left_out.empty() || thread.blocks() > 1) return;
+                                                           left_out, own);
+      if (left_out.count == 0 || thread.blocks() > 1) return;
       own.left_out_blocks = 1;
       gpu::encoded_sell_step<kind, height, members, ahead>(thread, view, arguments, range, list,
-                                                           own);
+                                                           left_out, own);
     });
   };
   const auto size = static_cast<int>(view.table_size);
-  const gpu::EncodedShape without{.slices_per_warp = 5};
-  const gpu::EncodedShape near{.slices_per_warp = 7, .near_values = size, .copies = 4};
+  const gpu::EncodedShape without{.groups_per_warp = 5, .plane = 3};
+  const gpu::EncodedShape near{.groups_per_warp = 7, .near_values = size, .copies = 4};
   switch (traits.kind) {
     case EncodedKind::constants:
       run.template operator()<EncodedKind::constants, 4, 3>(without);
@@ -58,8 +63,8 @@ void step_encoded(const gpu::PackedSellView<T>& view, const gpu::StepArguments<T
       break;
     case EncodedKind::codes16: run.template operator()<EncodedKind::codes16, 2, 4>(near); break;
     case EncodedKind::other:
-      run.template operator()<EncodedKind::other, 3, 2>(
-          {.slices_per_warp = 7, .near_values = std::min(size, 9)});
+      run.template operator()<EncodedKind::other, 4, 2>(
+          {.groups_per_warp = 8, .plane = 2, .near_values = std::min(size, 9)});
       break;
   }
 }
@@ -94,7 +99,7 @@ auto on_emulator(const PackedSell<V, Index32>& matrix) {
           return;
         }
         if constexpr (vectors == 1) {
-          step_encoded<warp_size, height>(view, arguments, range,
+          step_encoded<warp_size, height>(view, arguments, range, headers,
                                           gpu::encoded_traits(matrix, headers));
         } else {
           // Every warp brings memory for the table of its block.

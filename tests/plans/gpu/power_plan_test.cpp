@@ -597,6 +597,8 @@ TEST_F(GpuPowerPlanTest, WorksInItsOwnOrderToo) {
   PowerOptions options = quick_options();
   options.strategy = PowerStrategy::wavefront;
   options.power = 3;
+  // What reordering the vectors costs may change the order where the matrix has few bytes.
+  options.values = StoredValues::full;
   const auto x = test::random_vector<double>(matrix.rows(), 3);
   const PowerPlan<double> by_rows = plan_powers(matrix, options, stream());
   const auto expected = powers_of(by_rows, x);
