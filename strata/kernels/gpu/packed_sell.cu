@@ -16,11 +16,12 @@ constexpr int blocks_wanted() {
   return vectors == 1 && sizeof(T) <= 8 ? 8 : 1;
 }
 
-template <class Loads, int height, int vectors, class T>
+template <class Loads, class Run, int height, int vectors, class T>
 __global__ void __launch_bounds__(kThreads, (blocks_wanted<vectors, T>()))
     packed_sell_kernel(PackedSellView<T> matrix, StepArguments<T> step, SliceRange range) {
   NativeThread thread;
-  packed_sell_step<Loads, height, vectors, gathers_ahead(vectors)>(thread, matrix, step, range);
+  packed_sell_step<Loads, Run, height, vectors, gathers_ahead(vectors)>(thread, matrix, step,
+                                                                        range);
 }
 
 // For one vector and rows so short that a thread loads all of its x at once. Warps then stay for
@@ -33,7 +34,7 @@ template <class Loads, int height, class T>
 __global__ void __launch_bounds__(kStayingThreads, kStayingBlocks)
     packed_sell_short_kernel(PackedSellView<T> matrix, StepArguments<T> step, SliceRange range) {
   NativeThread thread;
-  packed_sell_step<Early<Loads>, height, 1, kShortRow>(thread, matrix, step, range);
+  packed_sell_step<Early<Loads>, NoRuns, height, 1, kShortRow>(thread, matrix, step, range);
 }
 
 }  // namespace
@@ -46,7 +47,8 @@ void step(const DevicePackedSell<V>& matrix, const Given<StepCoefficients<V>>& c
       step_arguments(matrix.shape(), matrix.row_alignment(), coefficients, vectors, rows);
   const SliceRange range = slices_of(rows, matrix.slice_height());
   if (!matrix.has_full_values()) return encoded_step(matrix, arguments, range, stream);
-  if (vectors.count == 1 && has_short_rows(matrix)) {
+  const bool runs = matrix.view().run.length > 1;
+  if (vectors.count == 1 && has_short_rows(matrix) && !runs) {
     const Offset warps = range.end - range.begin;
     const LaunchShape shape{
         std::min<Offset>(ceil_div<Offset>(warps, kStayingThreads / matrix.shape().warp),
@@ -64,11 +66,16 @@ void step(const DevicePackedSell<V>& matrix, const Given<StepCoefficients<V>>& c
   const LaunchShape shape = shape_for(range.end - range.begin, matrix.shape());
   with_vectors(vectors.count, [&](auto count) {
     with_power_of_two<4, 32>(matrix.slice_height(), [&](auto height) {
-      with_loads<count()>(reuse, [&](auto loads) {
+      const auto run = [&]<class Loads, class Run>(Loads, Run) {
         launch("packed_sell_kernel",
-               packed_sell_kernel<decltype(loads), height(), count(), DeviceValue<V>>, shape,
-               stream, matrix.view(), arguments, range);
-      });
+               packed_sell_kernel<Loads, Run, height(), count(), DeviceValue<V>>, shape, stream,
+               matrix.view(), arguments, range);
+      };
+      if (runs) {
+        run(FromMemory(), RunLength());
+      } else {
+        with_loads<count()>(reuse, [&](auto loads) { run(loads, NoRuns()); });
+      }
     });
   });
 }

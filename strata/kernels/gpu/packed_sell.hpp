@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "strata/kernels/gpu/slice.hpp"
 #include "strata/kernels/gpu/step.hpp"
@@ -83,11 +84,16 @@ STRATA_DEVICE void encoded_slice(Thread& thread, const PackedSellView<T>& matrix
       });
 }
 
-// body(number, header) for the slices of a warp: warps go through the slices together, each loading
-// its next header while it works on a slice.
-template <class Thread, class T, class Body>
-STRATA_DEVICE void for_each_slice(Thread& thread, const PackedSellView<T>& matrix, SliceRange range,
-                                  const Body& body) {
+// The body of the kernels for full values: warps go through the slices together, each loading its
+// next header while it works on a slice. `Run` is NoRuns for matrices without runs of columns,
+// which need not pay for them.
+template <class Loads, class Run, int height, int vectors, int ahead, class Thread, class T>
+STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& matrix,
+                                    const StepArguments<T>& step, SliceRange range) {
+  const PackedRows rows{matrix.presence, matrix.row_of_slot, matrix.rows};
+  Run run{};
+  if constexpr (std::is_same_v<Run, RunLength>) run = matrix.run;
+  // With a function for the body compilers take more registers.
   const int stride = thread.blocks() * thread.warps();
   int number = range.begin + thread.block() * thread.warps() + thread.warp();
   if (number >= range.end) return;
@@ -95,26 +101,15 @@ STRATA_DEVICE void for_each_slice(Thread& thread, const PackedSellView<T>& matri
     const int next = number + stride;
     const SliceHeader now = header;
     if (next < range.end) header = matrix.slices[next];
-    body(number, now);
-    number = next;
-  }
-}
-
-// The body of the kernel for full values.
-template <class Loads, int height, int vectors, int ahead, class Thread, class T>
-STRATA_DEVICE void packed_sell_step(Thread& thread, const PackedSellView<T>& matrix,
-                                    const StepArguments<T>& step, SliceRange range) {
-  const PackedRows rows{matrix.presence, matrix.row_of_slot, matrix.rows};
-  for_each_slice(thread, matrix, range, [&](int number, const SliceHeader& header) {
-    const auto* values = reinterpret_cast<const T*>(matrix.data + header.data * kCodeUnit);
+    const auto position = std::uint64_t{now.data} * (kCodeUnit / sizeof(T));
     packed_sell_slice<Loads, height, vectors, ahead>(
         thread,
-        PackedSlice<T>{values, matrix.codes + header.codes * kCodeUnit, header.width(),
-                       header.encoding(), number * height,
-                       static_cast<std::uint64_t>(values - reinterpret_cast<const T*>(matrix.data)),
-                       matrix.run},
+        PackedSlice<T, Run>{reinterpret_cast<const T*>(matrix.data) + position,
+                            matrix.codes + now.codes * kCodeUnit, now.width(), now.encoding(),
+                            number * height, position, run},
         rows, step);
-  });
+    number = next;
+  }
 }
 
 // The same for any values; for one vector there is a faster way (encoded_sell.hpp). Shared memory
@@ -126,9 +121,12 @@ STRATA_DEVICE void encoded_vectors_step(Thread& thread, const PackedSellView<T>&
   const int near = matrix.table_size < kNearTable ? matrix.table_size : kNearTable;
   for (int i = thread.index(); i < near; i += thread.size()) near_table[i] = matrix.table[i];
   thread.sync_block();
-  for_each_slice(thread, matrix, range, [&](int number, const SliceHeader& header) {
-    encoded_slice<Loads, height, vectors, ahead>(thread, matrix, number, header, near_table, step);
-  });
+  const int stride = thread.blocks() * thread.warps();
+  int number = range.begin + thread.block() * thread.warps() + thread.warp();
+  for (; number < range.end; number += stride) {
+    encoded_slice<Loads, height, vectors, ahead>(thread, matrix, number, matrix.slices[number],
+                                                 near_table, step);
+  }
 }
 
 }  // namespace strata::gpu

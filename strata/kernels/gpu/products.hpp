@@ -11,15 +11,18 @@
 
 #ifdef STRATA_SIMT_NATIVE
 #define STRATA_UNROLL _Pragma("unroll")
+#define STRATA_NO_UNROLL _Pragma("unroll 1")
 #else
 #define STRATA_UNROLL
+#define STRATA_NO_UNROLL
 #endif
 
 namespace strata::gpu {
 
 // Matrix data in device memory, read once per product.
 struct FromMemory {
-  static constexpr bool kEarly = false;  // values are loaded while loads of x are in flight
+  static constexpr bool kEarly = false;   // values are loaded while loads of x are in flight
+  static constexpr bool kShifted = true;  // columns count from where a row's x begins
   template <class Thread, class T>
   STRATA_DEVICE static T load(Thread& thread, const T* pointer) {
     return load_once(thread, pointer);
@@ -28,6 +31,7 @@ struct FromMemory {
 // Matrix data that is near: in shared memory, or in a cache that should keep it.
 struct FromCache {
   static constexpr bool kEarly = false;
+  static constexpr bool kShifted = false;
   template <class Thread, class T>
   STRATA_DEVICE static T load(Thread&, const T* pointer) {
     return *pointer;
@@ -37,6 +41,7 @@ struct FromCache {
 template <class Loads>
 struct Early : Loads {
   static constexpr bool kEarly = true;  // values are loaded before x
+  static constexpr bool kShifted = false;
 };
 
 // How many gathers to have in flight for so many vectors at a time: registers set the limit. Rows

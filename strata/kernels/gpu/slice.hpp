@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "strata/formats/packed_sell.hpp"
 #include "strata/kernels/gpu/products.hpp"
@@ -19,15 +20,16 @@
 
 namespace strata::gpu {
 
-// The columns of a slice by its encoding (packed_sell.hpp).
+// The columns of a slice by its encoding (packed_sell.hpp): entry by entry, from a row's origin on.
 template <class Loads>
 struct DiaColumns {
   const std::int32_t* offsets;
   std::int32_t first_slot;
 
+  STRATA_DEVICE std::int32_t origin(int row) const { return first_slot + row; }
   template <class Thread>
-  STRATA_DEVICE std::int32_t at(Thread&, int entry, int row) const {
-    return first_slot + row + offsets[entry];
+  STRATA_DEVICE std::int32_t at(Thread&, int entry, int) const {
+    return offsets[entry];
   }
 };
 // Runs of columns, each with one delta; or every column with its own.
@@ -38,10 +40,11 @@ struct DeltaColumns {
   std::int32_t first_slot;
   Run run;
 
+  STRATA_DEVICE std::int32_t origin(int) const { return first_slot; }
   template <class Thread>
   STRATA_DEVICE std::int32_t at(Thread& thread, int entry, int row) const {
     const int own = run.of(entry);
-    return first_slot + bases[own] + (entry - own * run.length) +
+    return bases[own] + (entry - own * run.length) +
            static_cast<std::int32_t>(Loads::load(thread, deltas + own * height + row));
   }
 };
@@ -49,14 +52,15 @@ template <class Loads, int height>
 struct IndexColumns {
   const std::int32_t* columns;
 
+  STRATA_DEVICE static std::int32_t origin(int) { return 0; }
   template <class Thread>
   STRATA_DEVICE std::int32_t at(Thread& thread, int entry, int row) const {
     return Loads::load(thread, columns + entry * height + row);
   }
 };
 
-// A row of a slice, for add_products().
-template <class Values, class Columns>
+// A row of a slice, for add_products(). `shifted`: its x begins at the origin of its columns.
+template <bool shifted, class Values, class Columns>
 struct RowOfSlice {
   const Values& values;
   const Columns& columns;
@@ -64,7 +68,7 @@ struct RowOfSlice {
 
   template <class Thread>
   STRATA_DEVICE std::int32_t column(Thread& thread, int entry) const {
-    return columns.at(thread, entry, row);
+    return (shifted ? 0 : columns.origin(row)) + columns.at(thread, entry, row);
   }
   template <class Thread>
   STRATA_DEVICE auto value(Thread& thread, int entry) const {
@@ -77,9 +81,12 @@ template <class Loads, int height, int vectors, int ahead, class Thread, class T
           class Columns>
 STRATA_DEVICE void multiply(Thread& thread, const Values& values, int width, const Columns& columns,
                             const T* x, int count, T (&sums)[vectors]) {
-  const RowOfSlice<Values, Columns> row{values, columns, thread.lane() % height};
-  add_products<Loads, Thread::warp_size / height, vectors, ahead>(thread, thread.lane() / height, 0,
-                                                                  width, row, x, count, sums);
+  constexpr bool shifted = Loads::kShifted && vectors == 1;
+  const int row = thread.lane() % height;
+  const RowOfSlice<shifted, Values, Columns> entries{values, columns, row};
+  add_products<Loads, Thread::warp_size / height, vectors, ahead>(
+      thread, thread.lane() / height, 0, width, entries, shifted ? x + columns.origin(row) : x,
+      count, sums);
 }
 
 // A row of one vector without its padding, for which is_entry(entry) is false. Formed in the same
@@ -90,9 +97,12 @@ STRATA_DEVICE T sum_without_padding(Thread& thread, const Values& values, int wi
                                     const IsEntry& is_entry) {
   constexpr int parts = Thread::warp_size / height;
   T sums[parts] = {};
+  // Rare, and unrolled it would need more registers than all the rest.
+  STRATA_NO_UNROLL
   for (int entry = 0; entry < width; ++entry) {
     if (!is_entry(entry)) continue;
-    const auto from = static_cast<std::int64_t>(columns.at(thread, entry, row)) * count;
+    const std::int64_t from =
+        std::int64_t{columns.origin(row) + columns.at(thread, entry, row)} * count;
     const T value = values.at(thread, entry, row);
     STRATA_UNROLL
     for (int part = 0; part < parts; ++part) {
@@ -126,6 +136,16 @@ STRATA_HOST_DEVICE Run run_of(SliceEncoding encoding, const Run& of_matrix) {
   return encoding == SliceEncoding::run8 || encoding == SliceEncoding::run16 ? of_matrix : Run{};
 }
 
+// The encoding of deltas, of runs or not.
+template <class Run>
+STRATA_HOST_DEVICE SliceEncoding without_runs(SliceEncoding encoding) {
+  if constexpr (std::is_same_v<Run, RunLength>) {
+    if (encoding == SliceEncoding::run8) return SliceEncoding::delta8;
+    if (encoding == SliceEncoding::run16) return SliceEncoding::delta16;
+  }
+  return encoding;
+}
+
 // As delta_begin() of packed_sell.hpp, in the 32 bits that a slice needs.
 template <class Run>
 STRATA_HOST_DEVICE int delta_place(int width, int height, const Run& run) {
@@ -139,19 +159,18 @@ STRATA_DEVICE void with_columns(const PackedSlice<T, Run>& slice, const Body& bo
   const auto* numbers = reinterpret_cast<const std::int32_t*>(slice.codes);
   const Run run = run_of(slice.encoding, slice.run);
   const std::byte* deltas = slice.codes + delta_place(slice.width, height, run);
-  switch (slice.encoding) {
+  switch (without_runs<Run>(slice.encoding)) {
     case SliceEncoding::dia: body(DiaColumns<Loads>{numbers, slice.first_slot}); break;
-    case SliceEncoding::run8:
     case SliceEncoding::delta8:
       body(DeltaColumns<Loads, height, std::uint8_t, Run>{
           numbers, reinterpret_cast<const std::uint8_t*>(deltas), slice.first_slot, run});
       break;
-    case SliceEncoding::run16:
     case SliceEncoding::delta16:
       body(DeltaColumns<Loads, height, std::uint16_t, Run>{
           numbers, reinterpret_cast<const std::uint16_t*>(deltas), slice.first_slot, run});
       break;
     case SliceEncoding::index32: body(IndexColumns<Loads, height>{numbers}); break;
+    default: break;
   }
 }
 
@@ -167,6 +186,10 @@ class AnyColumns {
         first_slot_(slice.first_slot),
         encoding_(slice.encoding) {}
 
+  STRATA_DEVICE std::int32_t origin(int row) const {
+    if (encoding_ == SliceEncoding::index32) return 0;
+    return first_slot_ + (encoding_ == SliceEncoding::dia ? row : 0);
+  }
   template <class Thread>
   STRATA_DEVICE std::int32_t at(Thread& thread, int entry, int row) const {
     switch (encoding_) {

@@ -92,10 +92,17 @@ auto on_emulator(const PackedSell<V, Index32>& matrix) {
             gpu::run_length(matrix.run_length())};
         const gpu::SliceRange range = gpu::slices_of(matrix, rows);
         if (matrix.has_full_values()) {
-          test::launch_somehow<warp_size>(0, [&](auto& thread) {
-            gpu::packed_sell_step<gpu::FromMemory, height, vectors, gpu::gathers_ahead(vectors)>(
-                thread, view, arguments, range);
-          });
+          const auto step = [&]<class Run>(Run) {
+            test::launch_somehow<warp_size>(0, [&](auto& thread) {
+              gpu::packed_sell_step<gpu::FromMemory, Run, height, vectors,
+                                    gpu::gathers_ahead(vectors)>(thread, view, arguments, range);
+            });
+          };
+          if (view.run.length > 1) {
+            step(gpu::RunLength());
+          } else {
+            step(gpu::NoRuns());
+          }
           return;
         }
         if constexpr (vectors == 1) {
