@@ -265,15 +265,17 @@ class ProcessorPlanner {
     if (options_.values && packed) {
       return {{Format::packed_sell, best.stored.slice_height, *options_.values}};
     }
-    const StoredValues cheap = options_.values.value_or(cpu::cheap_values(cpu::level()));
-    std::vector<StoredValues> levels{cheap};
-    if (options_.autotune && !options_.values && cheap < StoredValues::all) {
-      levels.push_back(StoredValues::all);
+    const StoredValues last =
+        options_.autotune ? StoredValues::all : cpu::cheap_values(cpu::level());
+    std::vector<StoredValues> levels;
+    for (const StoredValues values :
+         {StoredValues::constants, StoredValues::few, StoredValues::all}) {
+      if (options_.values ? values == *options_.values : values <= last) levels.push_back(values);
     }
     const Csr<V, I> sample = sample_of(matrix_, order);
     const auto encoded = encoded_storage(sample, best, options_, levels);
     if (encoded.empty()) return {best.stored};
-    if (!options_.autotune) return {encoded.front().stored};
+    if (!options_.autotune) return {encoded.back().stored};
     std::vector<StoredFormat> formats{best.stored};
     const double in_full = entry_seconds(sample, best);
     for (const SampledFormat& format : encoded) {

@@ -105,6 +105,7 @@ __device__ __forceinline__ void prefetch_bulk(const void* from, std::uint32_t by
 // first-level cache. See kernels/gpu/products.hpp.
 struct FromL2 {
   static constexpr bool kEarly = true;
+  static constexpr bool kShifted = false;
   template <class Thread>
   __device__ __forceinline__ static float load(Thread&, const float* pointer) {
     return __ldcg(pointer);
