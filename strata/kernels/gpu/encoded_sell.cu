@@ -91,8 +91,8 @@ void launch_groups(const DevicePackedSell<V>& matrix,
   const Offset resident = Offset{group.blocks} * warps * matrix.shape().multiprocessors;
   EncodedShape shape = shape_of_table<kind, T>(matrix.table_size());
   // Groups that follow one another are likely to be alike; few of them leave processors idle.
-  shape.groups_per_warp =
-      static_cast<int>(std::clamp<Offset>(count / std::max<Offset>(resident, 1), 1, group.groups));
+  shape.groups_per_warp = static_cast<int>(
+      std::clamp<Offset>(ceil_div(count, std::max<Offset>(resident, 1)), 1, group.groups));
   const Offset shares = ceil_div<Offset>(count, shape.groups_per_warp);
   const Offset slices = range.end - range.begin;
   const Offset reach = matrix.traits().reach / matrix.slice_height();  // slices
