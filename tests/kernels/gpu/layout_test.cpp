@@ -77,8 +77,12 @@ void expect_groups(const std::vector<SliceHeader>& headers, bool taken) {
   }
   // The groups of a range have all of its slices.
   const auto slices = static_cast<std::int32_t>(headers.size());
-  for (const auto& [begin, end] : std::vector<std::pair<int, int>>{
-           {0, slices}, {slices / 3, slices / 2}, {slices - 1, slices}, {0, 0}, {63, 65}}) {
+  for (const auto& [begin, end] :
+       std::vector<std::pair<int, int>>{{0, slices},
+                                        {slices / 3, slices / 2},
+                                        {std::max(slices - 1, 0), slices},
+                                        {0, 0},
+                                        {63, 65}}) {
     const SliceRange range{std::min(begin, slices), std::min(end, slices)};
     const GroupRange groups = found.places.of(range);
     int members = 0;
