@@ -132,6 +132,12 @@ TEST(ValueEncoding, NothingIsEncodedWhereThatIsNotAllowed) {
                InvalidArgument);
 }
 
+// Of which two thirds of the bytes would be full columns anyway.
+TEST(ValueEncoding, AFewConstantsAmongFullColumnsAreNotWorthwhile) {
+  const Packed packed = Packed::from_csr(generate<double, std::int32_t>("band:200000,width=7"));
+  EXPECT_TRUE(packed.has_full_values());
+}
+
 TEST(ValueEncoding, ATableThatSavesNothingIsNotStored) {
   Array<Offset> offsets(65, 0);
   Array<std::int32_t> columns(64);
