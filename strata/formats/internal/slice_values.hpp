@@ -177,11 +177,11 @@ class ValueAnalysis {
     std::uint32_t number;
   };
   NumberedColumn numbered(const ValueChoice<V>& choice, Offset entry, MixedHeader& counted) const {
-    const Column& column = columns_[entry];
     const auto own = static_cast<std::uint32_t>(entry);
-    if (choice.encoding != ValueEncoding::mixed) {
-      return {is_constant(choice.encoding) ? column.best : choice.encoding, own};
-    }
+    const bool mixed = choice.encoding == ValueEncoding::mixed;
+    if (!mixed && !is_constant(choice.encoding)) return {choice.encoding, own};
+    const Column& column = columns_[entry];
+    if (!mixed) return {column.best, own};
     if (is_dict8_but_one(choice.mixed, std::ssize(columns_))) {
       return {column.code, column.code == ValueEncoding::full ? 0 : own};
     }

@@ -344,15 +344,17 @@ struct AnyOfGroup {
     const auto encoding = static_cast<ValueEncoding>(column % 8);
     const StagedEntry<T> entry = from_shared(staged.entries[place]);
     const T constant = (entry.mask >> row & 1) != 0 ? entry.constant : T{};
+    // There may be no data at all: nothing is added to where they would be.
+    const bool full = encoding == ValueEncoding::full;
+    const int value = full ? number * height + row : 0;
     STRATA_UNROLL
     for (int member = 0; member < members; ++member) {
-      loaded.values[member] =
-          load_if(thread, encoding == ValueEncoding::full,
-                  at_bytes<T>(data[member], 0) + (number * height + row), constant);
+      loaded.values[member] = load_if(thread, full, at_bytes<T>(data[member], 0) + value, constant);
     }
     const bool coded = is_code(encoding);
-    const int word = encoding == ValueEncoding::dict8 ? dict8 + (number / 4 * height + row) * 4
+    const int code = encoding == ValueEncoding::dict8 ? dict8 + (number / 4 * height + row) * 4
                                                       : dict16 + (number / 2 * height + row) * 4;
+    const int word = coded ? code : 0;
     STRATA_UNROLL
     for (int member = 0; member < members; ++member) {
       loaded.words[member] =
