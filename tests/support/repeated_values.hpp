@@ -79,7 +79,8 @@ Csr<V, I> with_repeats(Csr<V, I> matrix, Repeats repeats) {
 // Bit by bit: −0 is not 0, and NaNs with different payloads differ.
 template <Value V>
 bool same_bits(std::span<const V> a, std::span<const V> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+  if (a.size() != b.size()) return false;
+  return a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 // The same for results, whose NaNs have whatever payload arithmetic gives them.
 template <Value V>

@@ -33,7 +33,8 @@ double Trials<V, I>::entry_seconds(const StoredMatrix<V, I>& stored, const Patte
   constexpr double kProbeSeconds = 0.001;
   constexpr int kProbeRuns = 5;
   if (stored.nnz() == 0) return 0;
-  make_vectors(stored.rows());
+  // Some rows, of an order that may have more columns than the matrix.
+  make_vectors(std::max<Offset>(rows.rows, rows.cols));
   const Array<I> cuts =
       cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, kProbeBytes, stored.row_alignment());
   const std::size_t middle = (cuts.size() - 1) / 2;
