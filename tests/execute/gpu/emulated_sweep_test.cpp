@@ -1,4 +1,5 @@
 // The portable wavefront sweep on emulated GPUs, with warps of 32 and of 64.
+#include "strata/base/internal/sanitizers.hpp"
 #include "strata/execute/gpu/portable_sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -276,7 +277,12 @@ TYPED_TEST(GpuSweep, BitsAreThoseOfPlainStepsOnFullValues) {
         const Offset height = std::array{4, 8, 16, 32}[h];
         SCOPED_TRACE(testing::Message()
                      << name << ", C = " << height << ", repeats " << static_cast<int>(repeats));
-        if (++seed % 3 == 0) {
+        ++seed;
+#ifdef STRATA_ADDRESS_SANITIZER
+        // Fibers take a hundred times as long.
+        if (seed % 31 != 0) continue;
+#endif
+        if (seed % 3 == 0) {
           expect_bits_of_plain_steps<64>(matrix, height, seed, seen[h]);
         } else {
           expect_bits_of_plain_steps<32>(matrix, height, seed, seen[h]);
@@ -284,6 +290,7 @@ TYPED_TEST(GpuSweep, BitsAreThoseOfPlainStepsOnFullValues) {
       }
     }
   }
+#ifndef STRATA_ADDRESS_SANITIZER
   for (std::size_t h = 0; h < seen.size(); ++h) {
     for (const ValueEncoding encoding : kValueEncodings) {
       // Four floats are hardly more than what describes a column of a mixed slice.
@@ -291,6 +298,7 @@ TYPED_TEST(GpuSweep, BitsAreThoseOfPlainStepsOnFullValues) {
       EXPECT_GT(seen[h][static_cast<std::size_t>(encoding)], 0) << h << ", " << name_of(encoding);
     }
   }
+#endif
 }
 
 TEST(GpuSweep, BitsDependOnNeitherTilesNorWorkersNorTiming) {
