@@ -1,5 +1,4 @@
 // The portable wavefront sweep on emulated GPUs, with warps of 32 and of 64.
-#include "strata/base/internal/sanitizers.hpp"
 #include "strata/execute/gpu/portable_sweep.hpp"
 
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "strata/base/internal/sanitizers.hpp"
 #include "strata/execute/gpu/ring.hpp"
 #include "strata/execute/gpu/tile_stream.hpp"
 #include "strata/gen/generate.hpp"
