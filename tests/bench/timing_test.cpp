@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "strata/base/error.hpp"
 
@@ -89,6 +91,24 @@ TEST(TimeInterleaved, CandidatesRunInTurnAndEquallyOften) {
   ASSERT_EQ(timings.size(), 3U);
   for (const Timing& timing : timings) EXPECT_EQ(timing.repetitions, 3);
   EXPECT_TRUE(order.ends_with("abcabcabc")) << order;
+}
+
+// A clock that says how long each run takes, without waiting.
+TEST(TimeInterleaved, CandidatesThatTakeFarTooLongRestWhileOthersGoOn) {
+  double seconds = 0;
+  const Stopwatch stopwatch{.seconds_of =
+                                [&](const std::function<void()>& run, int times) {
+                                  run();
+                                  return seconds * times;
+                                },
+                            .shortest_sample = 1e-3};
+  const std::vector<std::function<void()>> runs{[&] { seconds = 0.01; }, [&] { seconds = 0.2; },
+                                                [&] { seconds = 50; }};
+  const auto timings = time_interleaved(
+      runs, {.min_seconds = 1, .min_repetitions = 5, .max_repetitions = 1000}, stopwatch);
+  EXPECT_NEAR(timings[0].repetitions, 100, 1);  // a second
+  EXPECT_NEAR(timings[1].repetitions, 50, 1);   // ten seconds
+  EXPECT_EQ(timings[2].repetitions, 5);         // as few as are allowed
 }
 
 TEST(TimeInterleaved, NoCandidatesNoTimings) {
