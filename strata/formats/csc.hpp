@@ -38,6 +38,9 @@ class Csc {
   std::span<const I> row_indices() const { return transpose_.columns(); }
   std::span<const V> values() const { return transpose_.values(); }
 
+  // Aᵀ, whose rows are the columns of this matrix.
+  const Csr<V, I>& transpose() const { return transpose_; }
+
   Footprint footprint() const { return transpose_.footprint(); }
 
  private:

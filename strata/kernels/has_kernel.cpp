@@ -1,7 +1,7 @@
 #include "strata/kernels/has_kernel.hpp"
 
 #include "strata/formats/registry.hpp"
-#include "strata/kernels/cpu/parts.hpp"
+#include "strata/kernels/cpu/team_product.hpp"
 #include "strata/kernels/gpu/device_matrix_of.hpp"
 
 namespace strata {
@@ -12,7 +12,7 @@ namespace {
 template <template <class, class> class Matrix>
 bool has_kernel_for(KernelTarget target) {
   switch (target) {
-    case KernelTarget::processor: return cpu::HasStep<Matrix<double, std::int32_t>>;
+    case KernelTarget::processor: return cpu::HasTeamProduct<Matrix<double, std::int32_t>>;
     case KernelTarget::gpu: return gpu::HasDeviceMatrix<Matrix<double, std::int32_t>>;
   }
   return false;

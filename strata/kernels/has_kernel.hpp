@@ -1,5 +1,5 @@
 // Which formats have kernels where, found out from the kernels themselves: declaring one in
-// cpu/step.hpp and cpu/parts.hpp or in gpu/device_matrix_of.hpp is all it takes. Every format has a
+// cpu/team_product.hpp or in gpu/device_matrix_of.hpp is all it takes. Every format has a
 // reference kernel.
 #pragma once
 

@@ -66,9 +66,26 @@ void step_csr(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficien
   });
 }
 
+template <Value V, Index I>
+void sum_csr(const CsrView<V, I>& matrix, const V* x, int count, Offset begin, Offset end,
+             V* sums) {
+  const I* columns = matrix.columns + begin;
+  const V* values = matrix.values + begin;
+  with_vector_count<1>(count, [&]<int number>(Constant<number>) {
+    if constexpr (number == 1) {
+      store(sums, row_times(columns, values, end - begin, x));
+    } else {
+      Number<V> results[number] = {};
+      row_times_vectors(columns, values, end - begin, x, results);
+      for (int v = 0; v < number; ++v) store(sums + v, results[v]);
+    }
+  });
+}
+
 #define STRATA_INSTANTIATE(V, I)                                                                  \
   template void step_csr(const CsrView<V, I>&, const StepCoefficients<V>&, const StepVectors<V>&, \
-                         Offset, Offset)
+                         Offset, Offset);                                                         \
+  template void sum_csr(const CsrView<V, I>&, const V*, int, Offset, Offset, V*)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::cpu::STRATA_CPU_LEVEL

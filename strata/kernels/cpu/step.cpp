@@ -2,33 +2,12 @@
 // and sizes.
 #include "strata/kernels/cpu/step.hpp"
 
-#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
-#include "strata/kernels/cpu/internal/kernel_table.hpp"
+#include "strata/kernels/cpu/internal/kernels_for.hpp"
 
 namespace strata::cpu {
 
 namespace {
-
-void require_vector_count(int count) {
-  if (count < 1 || count > kMaxVectors) {
-    throw InvalidArgument("kernels take 1 to 8 vectors at a time");
-  }
-}
-
-template <Value V>
-const StepKernels<V>& kernels_for() {
-  const KernelTable& table = kernels();
-  if constexpr (std::is_same_v<V, float>) {
-    return table.floats;
-  } else if constexpr (std::is_same_v<V, double>) {
-    return table.doubles;
-  } else if constexpr (std::is_same_v<V, std::complex<float>>) {
-    return table.complex_floats;
-  } else {
-    return table.complex_doubles;
-  }
-}
 
 template <class T>
 const T* data_or_null(std::span<const T> array) {
@@ -50,8 +29,7 @@ template <Value V, Index I>
 void step(const Csr<V, I>& matrix, const Given<StepCoefficients<V>>& coefficients,
           const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows) {
   require_vector_count(vectors.count);
-  const CsrView<V, I> view{matrix.row_offsets().data(), matrix.columns().data(),
-                           matrix.values().data()};
+  const CsrView<V, I> view = view_of(matrix);
   const StepKernels<V>& run = kernels_for<V>();
   if constexpr (sizeof(I) == 4) {
     run.csr32(view, coefficients, vectors, rows.begin, rows.end);

@@ -24,4 +24,22 @@ struct StepVectors {
   int count = 1;                // 1 … kMaxVectors
 };
 
+// Where entries in row order are cut: so many rows are complete before it, and so many entries are
+// before it. It is inside row `row` if some of that row's entries are.
+struct PartCut {
+  Offset row = 0;
+  Offset entry = 0;
+  bool inside = false;
+};
+
+// A piece of a vector: elements of rows that one part of a product adds to.
+template <Value V>
+struct Window {
+  V* elements = nullptr;
+  RowRange<Offset> rows = {};
+};
+
+// What an entry below the diagonal stands for above it.
+enum class Mirror { same, negative, conjugate };
+
 }  // namespace strata::cpu

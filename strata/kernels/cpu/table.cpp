@@ -7,9 +7,9 @@ namespace strata::cpu::STRATA_CPU_LEVEL {
 namespace {
 
 template <Value V>
-constexpr StepKernels<V> step_kernels{step_csr<V, std::int32_t>, step_csr<V, std::int64_t>,
+constexpr StepKernels<V> step_kernels{step_csr<V, std::int32_t>,  step_csr<V, std::int64_t>,
                                       step_sell<V, std::int32_t>, step_sell<V, std::int64_t>,
-                                      step_packed_sell<V>};
+                                      step_packed_sell<V>,        &SharedKernelsOf<V>::table};
 
 }  // namespace
 

@@ -63,10 +63,53 @@ struct PackedSellView {
   Offset rows;
 };
 
+template <Value V, Index I>
+struct CooView {
+  const I* rows;
+  const I* columns;
+  const V* values;
+  bool skips_empty_rows;  // leave their elements as they are
+};
+
 // One step on the rows [begin, end) of the matrix.
 template <class View, Value V>
 using Kernel = void (*)(const View& matrix, const StepCoefficients<V>& coefficients,
                         const StepVectors<V>& vectors, Offset begin, Offset end);
+
+// One step on a part (entry_parts.hpp). The sums of row from.row, where the cut is inside it and
+// the part completes it, go to `first`; those of row to.row, where that cut is inside, to `last`.
+template <class View, Value V>
+using PartKernel = void (*)(const View& matrix, const StepCoefficients<V>& coefficients,
+                            const StepVectors<V>& vectors, const PartCut& from, const PartCut& to,
+                            V* first, V* last);
+
+// Adds the products of the entries of the lines [begin, end) and their elements of x to the
+// elements of the window that their columns name.
+template <class View, Value V>
+using ScatterKernel = void (*)(const View& matrix, Mirror entries, const V* x, int count,
+                               Offset begin, Offset end, const Window<V>& window);
+
+template <Value V>
+struct SharedKernels {
+  PartKernel<CsrView<V, std::int32_t>, V> csr_part32;
+  PartKernel<CsrView<V, std::int64_t>, V> csr_part64;
+  PartKernel<CooView<V, std::int32_t>, V> coo_part32;
+  PartKernel<CooView<V, std::int64_t>, V> coo_part64;
+  // The step for rows that are cut, from the pieces of all parts: `first` and `last` of part p are
+  // at pieces + (2p and 2p + 1)·count.
+  void (*finish_cut_rows)(const StepCoefficients<V>& coefficients, const StepVectors<V>& vectors,
+                          const PartCut* cuts, Offset parts, const V* pieces);
+  // Entries as they are, or their conjugates.
+  ScatterKernel<CsrView<V, std::int32_t>, V> scatter32;
+  ScatterKernel<CsrView<V, std::int64_t>, V> scatter64;
+  // Of a lower triangle; `entries` says what those above the diagonal are. All elements of the
+  // window that the rows themselves have are added to as well.
+  ScatterKernel<CsrView<V, std::int32_t>, V> symmetric32;
+  ScatterKernel<CsrView<V, std::int64_t>, V> symmetric64;
+  // The step for the rows [begin, end) from the windows, added up in their order.
+  void (*finish_windows)(const StepCoefficients<V>& coefficients, const StepVectors<V>& vectors,
+                         const Window<V>* windows, Offset number, Offset begin, Offset end);
+};
 
 template <Value V>
 struct StepKernels {
@@ -75,6 +118,7 @@ struct StepKernels {
   Kernel<SellView<V, std::int32_t>, V> sell32;
   Kernel<SellView<V, std::int64_t>, V> sell64;
   Kernel<PackedSellView<V>, V> packed_sell;
+  const SharedKernels<V>* shared;
 };
 
 // The loops by which a machine is measured, as fast as steps may be. Lengths are multiples of

@@ -18,4 +18,14 @@ void step_packed_sell(const PackedSellView<V>& matrix, const StepCoefficients<V>
 
 extern const StreamKernels stream_kernels;
 
+// Those of a whole product that threads share, whose rows they do not.
+template <Value V>
+struct SharedKernelsOf {
+  static const SharedKernels<V> table;
+};
+
+// Σ value · x over the entries [begin, end), in the order of a row that has no others.
+template <Value V, Index I>
+void sum_csr(const CsrView<V, I>& matrix, const V* x, int count, Offset begin, Offset end, V* sums);
+
 }  // namespace strata::cpu::STRATA_CPU_LEVEL
