@@ -62,11 +62,13 @@ Contest choose_contest(const std::string& text) {
           .why_no_gpu = chosen.why_no_gpu};
 }
 
-// Those asked for, or for "auto" the one with a kernel and the fewest bytes.
-std::vector<FormatSpec> choose_formats(const std::string& text, const AnyMatrix& matrix,
-                                       const MatrixStatistics& statistics, KernelTarget target) {
-  if (text != name_of(Format::automatic)) return parse_format_list(text, statistics);
-  return {smallest_format(matrix, statistics, target)};
+// Those asked for, or for "auto" those in the format with the fewest bytes.
+std::vector<ProductSpec> choose_products(const std::string& text, const CountedMatrix& counted,
+                                         KernelTarget target) {
+  if (text != name_of(Format::automatic)) {
+    return parse_product_list(text, counted.statistics, target);
+  }
+  return products_in(smallest_format(counted.matrix, counted.statistics, target), target);
 }
 
 // Lines of one device. Processors have a column for threads, GPUs for what was predicted.
@@ -139,14 +141,17 @@ bool with_plan(const SpmvOptions& options) {
 void hold_contest_on_processor(const SpmvOptions& options, const Contest& contest,
                                const CountedMatrix& counted, const MachineProfile& profile,
                                const ContestOptions& measuring, const ProductDone& done) {
-  const auto formats =
-      choose_formats(options.format, counted.matrix, counted.statistics, KernelTarget::processor);
+  const auto chosen = [&](bool takes_part, KernelTarget target) {
+    return takes_part ? choose_products(options.format, counted, target)
+                      : std::vector<ProductSpec>();
+  };
+  const auto products = chosen(contest.kernels, KernelTarget::processor);
+  const auto reference = chosen(contest.reference, KernelTarget::reference);
   std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
-        ProductField<V, I> field{.formats = formats,
-                                 .kernels = contest.kernels,
+        ProductField<V, I> field{.products = products,
                                  .plan = contest.kernels && with_plan(options),
-                                 .reference = contest.reference};
+                                 .reference = reference};
         if (contest.peers) field.peers = make_peers<V, I>;
         hold_product_contest(csr, field, profile, measuring, done);
       },
@@ -160,11 +165,10 @@ void hold_contest_on_gpu([[maybe_unused]] const SpmvOptions& options,
                          [[maybe_unused]] const ContestOptions& measuring,
                          [[maybe_unused]] const ProductDone& done) {
 #ifdef STRATA_HAS_GPU
-  const auto formats =
-      choose_formats(options.format, counted.matrix, counted.statistics, KernelTarget::gpu);
+  const auto products = choose_products(options.format, counted, KernelTarget::gpu);
   std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
-        gpu::ProductField<V, I> field{.formats = formats, .plan = with_plan(options)};
+        gpu::ProductField<V, I> field{.products = products, .plan = with_plan(options)};
         if (contest.gpu_vendor) field.peers = gpu::make_peers<V, I>;
         gpu::hold_product_contest(csr, field, profile, measuring, done);
       },

@@ -156,23 +156,6 @@ struct Alias {
 constexpr std::array kAliases{Alias{"packed-sell-full", Format::packed_sell, "values",
                                     static_cast<Offset>(StoredValues::full)}};
 
-// Commas separate formats and parameters: what has a value and no name of a format continues the
-// format before it.
-std::vector<std::string> split_specs(std::string_view text) {
-  std::vector<std::string> specs;
-  for (const std::string_view part : split(text, ',')) {
-    const bool continues = part.find('=') != std::string_view::npos &&
-                           part.find(':') == std::string_view::npos && !specs.empty() &&
-                           specs.back().find(':') != std::string::npos;
-    if (continues) {
-      specs.back() += fmt::format(",{}", part);
-    } else {
-      specs.emplace_back(part);
-    }
-  }
-  return specs;
-}
-
 }  // namespace
 
 FormatSpec::FormatSpec(Format format, const std::vector<NamedNumber>& given) : format_(format) {
@@ -280,6 +263,21 @@ std::vector<FormatSpec> usual_specs(const MatrixStatistics& statistics) {
   return specs;
 }
 
+std::vector<std::string> split_format_list(std::string_view text) {
+  std::vector<std::string> specs;
+  for (const std::string_view part : split(text, ',')) {
+    const bool continues = part.find('=') != std::string_view::npos &&
+                           part.find(':') == std::string_view::npos && !specs.empty() &&
+                           specs.back().find(':') != std::string::npos;
+    if (continues) {
+      specs.back() += fmt::format(",{}", part);
+    } else {
+      specs.emplace_back(part);
+    }
+  }
+  return specs;
+}
+
 std::vector<FormatSpec> parse_format_list(std::string_view text,
                                           const MatrixStatistics& statistics) {
   const std::vector<FormatSpec> usual = usual_specs(statistics);
@@ -288,7 +286,7 @@ std::vector<FormatSpec> parse_format_list(std::string_view text,
   const auto add = [&](const FormatSpec& spec) {
     if (std::ranges::find(specs, spec) == specs.end()) specs.push_back(spec);
   };
-  for (const std::string& word : split_specs(text)) {
+  for (const std::string& word : split_format_list(text)) {
     const FormatSpec spec = parse_format_spec(word);
     if (!description_of(spec.format()).suits(statistics)) {
       throw InvalidArgument(

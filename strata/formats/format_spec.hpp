@@ -68,6 +68,10 @@ std::string_view name_of(const FormatSpec& spec);
 // of the list.
 std::vector<FormatSpec> usual_specs(const MatrixStatistics& statistics);
 
+// The words of a list as users write it. Commas separate formats and parameters: what has a value
+// and no name of a format continues the format before it.
+std::vector<std::string> split_format_list(std::string_view text);
+
 // The specs of a list as users write it, of those that suit the matrix: "all" are the usual ones; a
 // name alone stands for the usual ones of that name, a name with parameters for itself. They come
 // in the order of the list of formats. Throws InvalidArgument as parse_format_spec does, and if a

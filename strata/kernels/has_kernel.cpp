@@ -14,6 +14,7 @@ bool has_kernel_for(KernelTarget target) {
   switch (target) {
     case KernelTarget::processor: return cpu::HasTeamProduct<Matrix<double, std::int32_t>>;
     case KernelTarget::gpu: return gpu::HasDeviceMatrix<Matrix<double, std::int32_t>>;
+    case KernelTarget::reference: return true;
   }
   return false;
 }

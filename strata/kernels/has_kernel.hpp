@@ -8,7 +8,7 @@
 
 namespace strata {
 
-enum class KernelTarget { processor, gpu };
+enum class KernelTarget { processor, gpu, reference };
 
 bool has_kernel(Format format, KernelTarget target);
 // The same with these parameters: on GPUs slices have 8 rows or more.

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/formats/registry.hpp"
-#include "strata/kernels/cpu/parts.hpp"
-#include "strata/kernels/has_kernel.hpp"
+#include "strata/kernels/cpu/stored_product.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 #include "strata/measure/internal/product_contest.hpp"
 #include "strata/measure/vectors.hpp"
@@ -39,16 +37,11 @@ class ProcessorProducts {
 
   void run(const ProductField<V, I>& field, const ProductDone& done) {
     if (field.peers) add_peers(field);
-    if (field.kernels) {
-      for (const FormatSpec& format : field.formats) {
-        if (has_kernel(format, KernelTarget::processor)) add_kernel(format);
-      }
-    }
+    for (const ProductSpec& product : field.products) add_kernel(product);
     if (field.plan) add_plan();
     for (const ProductResult& result : contest_.hold()) done(result);
-    if (!field.reference) return;
-    for (const FormatSpec& format : field.formats) {
-      add_reference(format);
+    for (const ProductSpec& spec : field.reference) {
+      add_reference(spec.format);
       for (const ProductResult& result : contest_.hold()) done(result);
     }
   }
@@ -71,27 +64,37 @@ class ProcessorProducts {
     }
   }
 
-  void add_kernel(const FormatSpec& format) {
-    add("cpu", format, thread_count(), [this](const auto& stored) {
-      using Matrix = typename std::decay_t<decltype(stored)>::element_type;
-      std::function<void()> multiply;
-      if constexpr (cpu::HasStep<Matrix>) {
-        multiply = [this, stored] {
-          run_on_threads(thread_count(), [&](int thread, int team) {
-            cpu::step(*stored, {}, {x_.data(), nullptr, y_.data(), 1},
-                      cpu::balanced_rows(*stored, thread, team));
-          });
-        };
-      }
-      return multiply;
+  void add_kernel(const ProductSpec& spec) {
+    ProductResult result = unprepared("cpu", thread_count());
+    result.format = spec.format;
+    result.label = label_of(spec);
+    contest_.options().report("converting to " + result.label);
+    contest_.enter(std::move(result), [&](ProductResult& entered) {
+      const std::shared_ptr<const cpu::StoredProduct<V>> product =
+          cpu::store_product(matrix_, spec);
+      entered.encodings = product->encodings();
+      const auto scratch = std::make_shared<Array<V>>(product->scratch_elements(1));
+      return MadeProduct{product->bytes(), [this, product, scratch] {
+                           product->run({}, {x_.data(), nullptr, y_.data(), 1}, *scratch);
+                         }};
     });
   }
 
   void add_reference(const FormatSpec& format) {
-    add("reference", format, 1, [this](const auto& stored) {
-      return std::function<void()>([this, stored] {
-        reference::spmv(*stored, V{1}, std::span<const V>(x_), V{}, std::span<V>(y_));
-      });
+    ProductResult result = unprepared("reference", 1);
+    result.format = format;
+    result.label = label_of(format);
+    contest_.options().report("converting to " + result.label);
+    contest_.enter(std::move(result), [&](ProductResult&) {
+      const auto stored = std::make_shared<const AnyFormat<V, I>>(convert(matrix_, format));
+      return std::visit(
+          [&](const auto& matrix) {
+            return MadeProduct{matrix.footprint().bytes(), [this, stored, &matrix] {
+                                 reference::spmv(matrix, V{1}, std::span<const V>(x_), V{},
+                                                 std::span<V>(y_));
+                               }};
+          },
+          *stored);
     });
   }
 
@@ -117,32 +120,6 @@ class ProcessorProducts {
     ProductOptions options;
     options.profile = &profile_;
     return plan_product(matrix_, options);
-  }
-
-  // `product` turns a shared pointer to the stored matrix into what is timed.
-  template <class Product>
-  void add(std::string backend, const FormatSpec& format, int threads, const Product& product) {
-    ProductResult result = unprepared(std::move(backend), threads);
-    result.format = format;
-    result.label = label_of(format);
-    contest_.options().report("converting to " + result.label);
-    contest_.enter(std::move(result), [&](ProductResult& entered) {
-      MadeProduct made;
-      with_format(matrix_, format, [&]<class M>(M&& stored) {
-        using Matrix = std::remove_cvref_t<M>;
-        made.bytes = stored.footprint().bytes();
-        if constexpr (std::same_as<Matrix, PackedSell<V, I>>) {
-          entered.encodings = slice_encodings(stored);
-        }
-        if constexpr (std::is_lvalue_reference_v<M>) {
-          // The matrix itself, which is not ours to delete.
-          made.multiply = product(std::shared_ptr<const Matrix>(&stored, [](const Matrix*) {}));
-        } else {
-          made.multiply = product(std::make_shared<const Matrix>(std::move(stored)));
-        }
-      });
-      return made;
-    });
   }
 
   const Csr<V, I>& matrix_;

@@ -2,14 +2,19 @@
 // timed in turn in one process and checked.
 //
 //   hold_product_contest<double, std::int32_t>(
-//       matrix, {.formats = usual_specs(statistics_of(matrix))}, cached_machine_profile().profile,
-//       {}, [](const ProductResult& each) { std::puts(text_of(json_of(each)).c_str()); });
+//       matrix,
+//       {.products =
+//            parse_product_list("csr,packed-sell", statistics_of(matrix),
+//            KernelTarget::processor)},
+//       cached_machine_profile().profile, {},
+//       [](const ProductResult& each) { std::puts(text_of(json_of(each)).c_str()); });
 #pragma once
 
 #include <functional>
 #include <vector>
 
 #include "strata/formats/csr.hpp"
+#include "strata/kernels/product_spec.hpp"
 #include "strata/machine/profile.hpp"
 #include "strata/measure/contest.hpp"
 #include "strata/measure/peer.hpp"
@@ -20,10 +25,9 @@ namespace strata {
 // Who takes part on a processor.
 template <Value V, Index I>
 struct ProductField {
-  std::vector<FormatSpec> formats = {};  // for kernels those that have one, for the reference all
-  bool kernels = true;
-  bool plan = true;        // what plan_product chooses
-  bool reference = false;  // the slow kernels that every format has
+  std::vector<ProductSpec> products = {};
+  bool plan = true;                         // what plan_product chooses
+  std::vector<ProductSpec> reference = {};  // by the slow kernels that every format has
   // Other libraries: pass make_peers<V, I> of peers.hpp. Empty: without.
   std::function<std::vector<Peer<V>>(const Csr<V, I>& matrix)> peers = {};
 };

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "strata/formats/statistics.hpp"
-#include "strata/kernels/has_kernel.hpp"
 #include "tests/measure/support.hpp"
 
 namespace strata::test {
@@ -35,11 +34,14 @@ TYPED_TEST_SUITE(ProductContest, AllValues);
 TYPED_TEST(ProductContest, KernelsThePlanAndTheReferenceAreRight) {
   using V = TypeParam;
   const auto matrix = grid<V>(12, 9);
-  const auto formats = usual_specs(statistics_of(matrix));
+  const MatrixStatistics statistics = statistics_of(matrix);
+  const auto products = parse_product_list("all", statistics, KernelTarget::processor);
+  const auto reference = parse_product_list("all", statistics, KernelTarget::reference);
+  EXPECT_EQ(reference.size(), usual_specs(statistics).size());
   std::set<std::string> backends;
   std::size_t kernels = 0;
   for (const ProductResult& result :
-       this->contest(matrix, {.formats = formats, .reference = true})) {
+       this->contest(matrix, {.products = products, .reference = reference})) {
     SCOPED_TRACE(result.backend + " " + result.label);
     ASSERT_EQ(result.refusal, "");
     EXPECT_TRUE(result.measurement.check->passed) << result.measurement.check->explain();
@@ -51,16 +53,13 @@ TYPED_TEST(ProductContest, KernelsThePlanAndTheReferenceAreRight) {
     kernels += result.backend == "cpu" ? 1 : 0;
   }
   EXPECT_EQ(backends, (std::set<std::string>{"cpu", "reference"}));
-  const auto with_kernel = std::ranges::count_if(formats, [](const FormatSpec& format) {
-    return has_kernel(format, KernelTarget::processor);
-  });
-  EXPECT_EQ(kernels, static_cast<std::size_t>(with_kernel) + 1) << "each of them, and the plan";
+  EXPECT_EQ(kernels, products.size() + 1) << "each of them, and the plan";
 }
 
 TYPED_TEST(ProductContest, PeersComeFirstAndOthersAreComparedWithThem) {
   using V = TypeParam;
   const auto matrix = grid<V>(12, 9);
-  ProductField<V, std::int32_t> field{.formats = {FormatSpec(Format::csr)}, .plan = false};
+  ProductField<V, std::int32_t> field{.products = {{FormatSpec(Format::csr)}}, .plan = false};
   field.peers = [](const Matrix<V>& of) {
     Peer<V> right{.name = "right", .threads = 3, .bytes = 1000, .setup_seconds = 0.5};
     right.multiply = [&of](V alpha, std::span<const V> x, std::span<V> y) {
@@ -88,9 +87,8 @@ using ProductContestOfDoubles = ProductContest<double>;
 TEST_F(ProductContestOfDoubles, FormatsThatRefuseSayWhy) {
   Entries<double, std::int32_t> entries(4000, 4000, 1);
   for (std::int32_t i = 0; i < 4000; ++i) entries.add(0, i);
-  const auto results = contest(
-      entries.coo().to_csr(),
-      {.formats = {FormatSpec(Format::ell)}, .kernels = false, .plan = false, .reference = true});
+  const auto results =
+      contest(entries.coo().to_csr(), {.plan = false, .reference = {{FormatSpec(Format::ell)}}});
   ASSERT_EQ(results.size(), 1U);
   EXPECT_NE(results[0].refusal, "");
   EXPECT_EQ(json_of(results[0]).keys().back(), "refused");
@@ -98,7 +96,7 @@ TEST_F(ProductContestOfDoubles, FormatsThatRefuseSayWhy) {
 
 TEST_F(ProductContestOfDoubles, JsonHasItsKeysInTheOrderOfTheContract) {
   const auto results =
-      contest(grid<double>(12, 9), {.formats = {FormatSpec(Format::sell)}, .plan = false});
+      contest(grid<double>(12, 9), {.products = {{FormatSpec(Format::sell)}}, .plan = false});
   const std::vector<std::string> keys{"kernel",        "backend",
                                       "format",        "variant",
                                       "power",         "parameters",

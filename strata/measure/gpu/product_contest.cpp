@@ -10,7 +10,6 @@
 #include "strata/device/device.hpp"
 #include "strata/formats/registry.hpp"
 #include "strata/kernels/gpu/device_matrix_of.hpp"
-#include "strata/kernels/has_kernel.hpp"
 #include "strata/measure/gpu/contest.hpp"
 #include "strata/measure/gpu/poison.hpp"
 #include "strata/measure/internal/product_contest.hpp"
@@ -49,9 +48,7 @@ class GpuProducts {
   }
 
   void run(const ProductField<V, I>& field, const ProductDone& done) {
-    for (const FormatSpec& format : field.formats) {
-      if (has_kernel(format, KernelTarget::gpu)) add_kernel(format);
-    }
+    for (const ProductSpec& spec : field.products) add_kernel(spec.format);
     if (field.plan) add_plan();
     if (field.peers) add_peers(field.peers);
     for (const ProductResult& result : contest_.hold()) done(result);

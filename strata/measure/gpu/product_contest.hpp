@@ -12,8 +12,8 @@ namespace strata::gpu {
 // Who takes part.
 template <Value V, Index I>
 struct ProductField {
-  std::vector<FormatSpec> formats = {};  // those with kernels on GPUs count
-  bool plan = true;                      // what plan_product chooses
+  std::vector<ProductSpec> products = {};
+  bool plan = true;  // what plan_product chooses
   // The vendor's library: pass make_peers<V, I> of peers.hpp. Empty: without.
   MakePeers<V, I> peers = {};
 };
