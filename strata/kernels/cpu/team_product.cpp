@@ -47,9 +47,10 @@ void run_parts(const Matrix& matrix, const View& view, const EntryParts& parts,
                const StepCoefficients<V>& coefficients, const StepVectors<V>& vectors, V* pieces) {
   const auto kernel = part_kernel(matrix);
   const Offset count = vectors.count;
-  run_on_threads(thread_count(), [&](int thread, int team) {
-    const Chunk own = chunk_of(parts.count(), thread, team);
-    for (Offset part = own.begin; part < own.end; ++part) {
+  // Whoever is free takes the next one: rows with scattered columns take longer than others, and
+  // who computes a part does not matter to its bits.
+  parallel_dynamic(parts.count(), 1, [&](Offset begin, Offset end) {
+    for (Offset part = begin; part < end; ++part) {
       V* first = pieces + 2 * part * count;
       kernel(view, coefficients, vectors, parts.cuts[part], parts.cuts[part + 1], first,
              first + count);
@@ -106,9 +107,8 @@ void LinesProduct<V, I>::run(const StepCoefficients<V>& coefficients, const Step
       return kind_ == Kind::symmetric ? kernels.symmetric64 : kernels.scatter64;
     }
   }();
-  run_on_threads(thread_count(), [&](int thread, int team) {
-    const Chunk own = chunk_of(windows_.count(), thread, team);
-    for (Offset part = own.begin; part < own.end; ++part) {
+  parallel_dynamic(windows_.count(), 1, [&](Offset begin, Offset end) {
+    for (Offset part = begin; part < end; ++part) {
       const Window<V>& window = windows[part];
       std::fill_n(window.elements, (window.rows.end - window.rows.begin) * count, V{});
       const RowRange<Offset>& lines = windows_.parts[part].lines;
