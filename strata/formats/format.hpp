@@ -18,6 +18,7 @@ namespace strata {
 // clang-format off
 #define STRATA_FOR_EACH_FORMAT(apply)                                                        \
   apply(coo, Coo, "coo", "COO")                                                              \
+  apply(blocked_coo, BlockedCoo, "blocked-coo", "COO in {block_rows}x{block_cols}")          \
   apply(csr, Csr, "csr", "CSR")                                                              \
   apply(csc, Csc, "csc", "CSC")                                                              \
   apply(symmetric_csr, SymmetricCsr, "symmetric-csr", "symmetric CSR")                       \

@@ -12,6 +12,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/bcsr.hpp"
+#include "strata/formats/blocked_coo.hpp"
 #include "strata/formats/coo.hpp"
 #include "strata/formats/csc.hpp"
 #include "strata/formats/csr.hpp"

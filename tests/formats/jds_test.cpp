@@ -8,11 +8,7 @@ namespace strata {
 namespace {
 
 using Matrix = Jds<double, std::int32_t>;
-
-template <class T>
-std::vector<T> copied(std::span<const T> span) {
-  return {span.begin(), span.end()};
-}
+using test::copied;
 
 // Rows of 1, 3, 0 and 1 entries.
 Csr<double, std::int32_t> uneven() {

@@ -72,6 +72,18 @@ TYPED_TEST(CpuStep, CsrAgreesWithTheReference) {
   expect_steps_on_all<V, I>([](const Csr<V, I>& csr) { return csr; });
 }
 
+TYPED_TEST(CpuStep, CooInBlocksAgreesWithTheReferenceForAnySize) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  for (const auto& [rows, cols] :
+       {std::pair<Offset, Offset>{1, 1}, {3, 5}, {16, 4}, {65536, 65536}}) {
+    SCOPED_TRACE(testing::Message() << rows << " x " << cols);
+    expect_steps_on_all<V, I>([&](const Csr<V, I>& csr) {
+      return BlockedCoo<V, I>::from_csr(csr, {.block_rows = rows, .block_cols = cols});
+    });
+  }
+}
+
 TYPED_TEST(CpuStep, SellAgreesWithTheReferenceForAnyHeightAndWindow) {
   using V = typename TypeParam::Value;
   using I = typename TypeParam::Index;

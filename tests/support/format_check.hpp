@@ -18,6 +18,11 @@
 
 namespace strata::test {
 
+template <class T>
+std::vector<T> copied(std::span<const T> span) {
+  return {span.begin(), span.end()};
+}
+
 // An upper bound of the rounding error of one row with `terms` products of numbers of size ≤ 2.
 template <Value V>
 double tolerance(Offset terms) {

@@ -41,6 +41,28 @@ RowRange<I> balanced_rows(const PackedSell<V, I>& matrix, int part, int parts) {
   return detail::balanced_slices(matrix, matrix.entry_offsets(), part, parts);
 }
 
+// Rows of blocks by their entries, and their rows by number: only all blocks of a row of blocks
+// together know how many entries a row has.
+template <Value V, Index I>
+RowRange<I> balanced_rows(const BlockedCoo<V, I>& matrix, int part, int parts) {
+  const auto row_before = [&](int share) -> I {
+    const Offset before =
+        matrix.nnz() / parts * share + std::min<Offset>(matrix.nnz() % parts, share);
+    if (share == parts) return matrix.rows();
+    for (Offset down = 0; down < matrix.blocks_down(); ++down) {
+      const Offset begin = matrix.block_offsets()[down * matrix.blocks_across()];
+      const Offset end = matrix.block_offsets()[(down + 1) * matrix.blocks_across()];
+      if (before >= end) continue;
+      const Offset first = down * matrix.block_rows();
+      const Offset rows = std::min<Offset>(matrix.block_rows(), matrix.rows() - first);
+      const double inside = static_cast<double>(before - begin) / static_cast<double>(end - begin);
+      return static_cast<I>(first + static_cast<Offset>(inside * static_cast<double>(rows)));
+    }
+    return matrix.rows();
+  };
+  return {row_before(part), row_before(part + 1)};
+}
+
 // Formats whose products run on threads.
 template <class Matrix>
 concept HasStep = requires(const Matrix& matrix) {

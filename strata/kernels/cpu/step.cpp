@@ -78,10 +78,23 @@ void step(const PackedSell<V, I>& matrix, const Given<StepCoefficients<V>>& coef
   kernels_for<V>().packed_sell(view, coefficients, vectors, rows.begin, rows.end);
 }
 
+template <Value V, Index I>
+void step(const BlockedCoo<V, I>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows) {
+  require_vector_count(vectors.count);
+  const BlockedCooView<V> view{
+      matrix.block_offsets().data(), matrix.row_indices().data(), matrix.column_indices().data(),
+      matrix.values().data(),        matrix.block_rows(),         matrix.block_cols(),
+      matrix.blocks_across()};
+  kernels_for<V>().blocked_coo(view, coefficients, vectors, rows.begin, rows.end);
+}
+
 #define STRATA_INSTANTIATE(V, I)                                                                 \
   template void step(const Csr<V, I>&, const StepCoefficients<V>&, const StepVectors<V>&,        \
                      RowRange<I>);                                                               \
   template void step(const Sell<V, I>&, const StepCoefficients<V>&, const StepVectors<V>&,       \
+                     RowRange<I>);                                                               \
+  template void step(const BlockedCoo<V, I>&, const StepCoefficients<V>&, const StepVectors<V>&, \
                      RowRange<I>);                                                               \
   template void step(const PackedSell<V, I>&, const StepCoefficients<V>&, const StepVectors<V>&, \
                      RowRange<I>)

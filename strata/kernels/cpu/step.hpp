@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include "strata/base/types.hpp"
+#include "strata/formats/blocked_coo.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
@@ -37,9 +38,17 @@ template <Value V, Index I>
 void step(const PackedSell<V, I>& matrix, const Given<StepCoefficients<V>>& coefficients,
           const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows);
 
+template <Value V, Index I>
+void step(const BlockedCoo<V, I>& matrix, const Given<StepCoefficients<V>>& coefficients,
+          const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows);
+
 // Ranges of rows begin and end on multiples of this.
 template <Value V, Index I>
 I row_alignment(const Csr<V, I>&) {
+  return 1;
+}
+template <Value V, Index I>
+I row_alignment(const BlockedCoo<V, I>&) {
   return 1;
 }
 // A sorted row may be in any slot of its window, so windows stay whole as well.

@@ -9,7 +9,8 @@ namespace {
 template <Value V>
 constexpr StepKernels<V> step_kernels{step_csr<V, std::int32_t>,  step_csr<V, std::int64_t>,
                                       step_sell<V, std::int32_t>, step_sell<V, std::int64_t>,
-                                      step_packed_sell<V>,        &SharedKernelsOf<V>::table};
+                                      step_packed_sell<V>,        step_blocked_coo<V>,
+                                      &SharedKernelsOf<V>::table};
 
 }  // namespace
 

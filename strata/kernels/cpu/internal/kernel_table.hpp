@@ -63,6 +63,17 @@ struct PackedSellView {
   Offset rows;
 };
 
+template <Value V>
+struct BlockedCooView {
+  const Offset* block_offsets;
+  const std::uint16_t* rows;
+  const std::uint16_t* columns;
+  const V* values;
+  Offset block_rows;
+  Offset block_cols;
+  Offset blocks_across;
+};
+
 template <Value V, Index I>
 struct CooView {
   const I* rows;
@@ -118,6 +129,7 @@ struct StepKernels {
   Kernel<SellView<V, std::int32_t>, V> sell32;
   Kernel<SellView<V, std::int64_t>, V> sell64;
   Kernel<PackedSellView<V>, V> packed_sell;
+  Kernel<BlockedCooView<V>, V> blocked_coo;
   const SharedKernels<V>* shared;
 };
 

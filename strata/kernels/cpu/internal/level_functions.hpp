@@ -16,6 +16,10 @@ template <Value V>
 void step_packed_sell(const PackedSellView<V>& matrix, const StepCoefficients<V>& coefficients,
                       const StepVectors<V>& vectors, Offset begin, Offset end);
 
+template <Value V>
+void step_blocked_coo(const BlockedCooView<V>& matrix, const StepCoefficients<V>& coefficients,
+                      const StepVectors<V>& vectors, Offset begin, Offset end);
+
 extern const StreamKernels stream_kernels;
 
 // Those of a whole product that threads share, whose rows they do not.
