@@ -5,7 +5,7 @@
 //
 //   const auto A = strata::generate<double, std::int32_t>("stencil27:40x40x40");
 //   const strata::FillEstimate fill = strata::estimate_fill(A.pattern());
-//   fill.at({2, 2}).fill;                // 1.63: 63 % zeros more
+//   fill.at({2, 2}).fill;                // 1.97: nearly as many zeros as nonzeros
 //   fill.at({2, 2}).low, .high;          // between these with about 95 % confidence
 //
 // Fill as in Im, Yelick, Vuduc: SPARSITY, Int. J. High Perform. Comput. Appl. 18(1), 2004, who
