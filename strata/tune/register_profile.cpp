@@ -34,7 +34,7 @@ using Json = detail::ProfileJson;
 constexpr int kFormat = 1;
 constexpr int kRounds = 2;
 constexpr Offset kSmallestOrder = 1008;
-constexpr Offset kLargestOrder = 4800;
+constexpr Offset kLargestOrder = 3600;
 
 int threads_of(const RegisterOptions& options) {
   return options.threads > 0 ? options.threads : thread_count();

@@ -53,7 +53,7 @@ struct RegisterOptions {
   int index_bits = 32;
   int threads = 0;  // 0: thread_count()
   // Of the dense matrix, a multiple of kCommonBlockMultiple; 0: as large as twice the last-level
-  // cache, between 1008 and 4800.
+  // cache, between 1008 and 3600.
   Offset order = 0;
   double seconds = 1.5;         // roughly how long all of it may take
   double largest_spread = 1.5;  // beyond it the machine was too busy, and nothing is stored
