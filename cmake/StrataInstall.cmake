@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 # Public headers are those that strata/strata.hpp and strata/gpu.hpp include: the headers of these
 # folders but for a few, and a few of the kernels. tests/install checks that the lists agree.
 set(public_folders base bench formats gen io machine machine/gpu measure model order plans schedule
-    device plans/gpu measure/gpu)
+    tune device plans/gpu measure/gpu)
 set(public_headers strata.hpp gpu.hpp kernels/cpu/levels.hpp kernels/cpu/step.hpp
     kernels/cpu/step_arguments.hpp kernels/gpu/vector_operations.hpp
     kernels/has_kernel.hpp kernels/reference/spmv.hpp)

@@ -85,7 +85,16 @@
 #include "strata/model/cache_simulator.hpp"
 #include "strata/model/persistent_sweep_model.hpp"
 #include "strata/model/power_model.hpp"
+#include "strata/model/product_model.hpp"
 #include "strata/model/trace.hpp"
+#include "strata/model/warp_model.hpp"
+
+// Tuning: what is fastest for a matrix on this machine, and remembering it.
+#include "strata/tune/block_table.hpp"
+#include "strata/tune/fill_estimate.hpp"
+#include "strata/tune/heat_map.hpp"
+#include "strata/tune/register_profile.hpp"
+#include "strata/tune/tuning_store.hpp"
 
 // Timing, checking, and contests of ways to compute the same.
 #include "strata/bench/timing.hpp"

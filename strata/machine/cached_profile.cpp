@@ -37,39 +37,6 @@ std::string home_of_account() {
   return found == nullptr || found->pw_dir == nullptr ? "" : found->pw_dir;
 }
 
-Json json_of(const MachineFingerprint& fingerprint) {
-  return {{"host", fingerprint.host},
-          {"kernel", fingerprint.kernel},
-          {"memory_bytes", fingerprint.memory_bytes},
-          {"processors", fingerprint.processors},
-          {"processor_limit", fingerprint.limits.processors},
-          {"memory_limit_bytes", fingerprint.limits.memory_bytes}};
-}
-
-MachineFingerprint fingerprint_from(const ProfileReader& reader) {
-  return {.host = reader.text("host"),
-          .kernel = reader.text("kernel"),
-          .memory_bytes = reader.bytes("memory_bytes"),
-          .processors = reader.small_count("processors"),
-          .limits = {.processors = reader.number("processor_limit"),
-                     .memory_bytes = reader.limit_bytes("memory_limit_bytes")}};
-}
-
-// In words, for a remark; empty if it is the same.
-std::string what_changed(const MachineFingerprint& stored, const MachineFingerprint& now) {
-  std::vector<std::string> changes;
-  const auto compare = [&](const auto& before, const auto& after, std::string_view what) {
-    if (before != after) changes.push_back(fmt::format("{} {}, now {}", what, before, after));
-  };
-  compare(stored.host, now.host, "host");
-  compare(stored.kernel, now.kernel, "kernel");
-  compare(stored.memory_bytes, now.memory_bytes, "bytes of memory");
-  compare(stored.processors, now.processors, "processors");
-  compare(stored.limits.processors, now.limits.processors, "limit of processors");
-  compare(stored.limits.memory_bytes, now.limits.memory_bytes, "limit of memory in bytes");
-  return fmt::format("{}", fmt::join(changes, "; "));
-}
-
 CacheLevel cache_from(const ProfileReader& reader) {
   return {.level = reader.small_count("level"),
           .bytes = reader.bytes("bytes"),
@@ -110,7 +77,7 @@ std::string to_json(const MachineProfile& profile) {
   const StreamRates& stream = profile.stream;
   const Json document{{"format", kFormat},
                       {"processor", profile.processor},
-                      {"fingerprint", json_of(profile.fingerprint)},
+                      {"fingerprint", detail::json_of(profile.fingerprint)},
                       {"cores", profile.cores},
                       {"measured_at", profile.measured_at},
                       {"measuring_seconds", profile.measuring_seconds},
@@ -136,7 +103,7 @@ MachineProfile profile_from_json(std::string_view text, const std::string& sourc
   const ProfileReader reader(document, source);
   MachineProfile profile;
   profile.processor = reader.text("processor");
-  profile.fingerprint = fingerprint_from(reader.inside("fingerprint"));
+  profile.fingerprint = detail::fingerprint_from(reader.inside("fingerprint"));
   profile.cores = reader.small_count("cores");
   profile.measured_at = reader.text("measured_at");
   profile.measuring_seconds = reader.number("measuring_seconds");
@@ -199,7 +166,7 @@ CachedProfile load_or_measure(const fs::path& path, const MeasureOptions& option
   const auto load = [&] {
     auto profile = load_profile(path);
     if (profile) {
-      const std::string changes = what_changed(profile->fingerprint, machine_fingerprint());
+      const std::string changes = detail::what_changed(profile->fingerprint, machine_fingerprint());
       if (!changes.empty()) throw FileError(path.string(), "is out of date: " + changes);
     }
     return profile;

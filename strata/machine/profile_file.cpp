@@ -88,4 +88,36 @@ std::string text_of(const ProfileJson& document) {
   return document.dump(2, ' ', false, ProfileJson::error_handler_t::replace) + "\n";
 }
 
+ProfileJson json_of(const MachineFingerprint& fingerprint) {
+  return {{"host", fingerprint.host},
+          {"kernel", fingerprint.kernel},
+          {"memory_bytes", fingerprint.memory_bytes},
+          {"processors", fingerprint.processors},
+          {"processor_limit", fingerprint.limits.processors},
+          {"memory_limit_bytes", fingerprint.limits.memory_bytes}};
+}
+
+MachineFingerprint fingerprint_from(const ProfileReader& reader) {
+  return {.host = reader.text("host"),
+          .kernel = reader.text("kernel"),
+          .memory_bytes = reader.bytes("memory_bytes"),
+          .processors = reader.small_count("processors"),
+          .limits = {.processors = reader.number("processor_limit"),
+                     .memory_bytes = reader.limit_bytes("memory_limit_bytes")}};
+}
+
+std::string what_changed(const MachineFingerprint& stored, const MachineFingerprint& now) {
+  std::vector<std::string> changes;
+  const auto compare = [&](const auto& before, const auto& after, std::string_view what) {
+    if (before != after) changes.push_back(fmt::format("{} {}, now {}", what, before, after));
+  };
+  compare(stored.host, now.host, "host");
+  compare(stored.kernel, now.kernel, "kernel");
+  compare(stored.memory_bytes, now.memory_bytes, "bytes of memory");
+  compare(stored.processors, now.processors, "processors");
+  compare(stored.limits.processors, now.limits.processors, "limit of processors");
+  compare(stored.limits.memory_bytes, now.limits.memory_bytes, "limit of memory in bytes");
+  return fmt::format("{}", fmt::join(changes, "; "));
+}
+
 }  // namespace strata::detail

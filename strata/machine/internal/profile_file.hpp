@@ -75,6 +75,8 @@ class ProfileReader {
   int index(const char* key) const { return static_cast<int>(whole_number(key, 0, 1 << 20)); }
   int small_count(const char* key) const { return static_cast<int>(count(key, 1 << 20)); }
   Offset bytes(const char* key) const { return count(key, kMostBytes); }
+  // From 0 on, without the limit of an index.
+  Offset whole(const char* key) const { return whole_number(key, 0, kMostBytes); }
   // 0: no limit.
   Offset limit_bytes(const char* key) const { return whole_number(key, 0, kMostBytes); }
   // A finite number, not negative.
@@ -160,6 +162,11 @@ inline HockneyFit hockney_from(const ProfileReader& reader) {
           .bytes_per_second = reader.positive("bytes_per_second"),
           .relative_error = reader.number("relative_error")};
 }
+
+ProfileJson json_of(const MachineFingerprint& fingerprint);
+MachineFingerprint fingerprint_from(const ProfileReader& reader);
+// In words, for a remark; empty if it is the same.
+std::string what_changed(const MachineFingerprint& stored, const MachineFingerprint& now);
 
 // read() reads back what a program supplied, by the rules that files obey. Throws InvalidArgument.
 template <class Read>
