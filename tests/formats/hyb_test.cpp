@@ -90,8 +90,9 @@ TEST(HybRules, HybridlimitIsAtMostATenThousandthOfTheRows) {
     for (int j = 0; j < 1 + row % 5; ++j) entries.add(row, j);
   }
   const auto csr = entries.coo().to_csr();
-  EXPECT_EQ(hybrid_width(csr.pattern(), 20), 2);
-  EXPECT_EQ(hybridlimit_width(csr.pattern(), 20), 2);
+  EXPECT_EQ(hybrid_width(csr.pattern(), 20), 1);
+  EXPECT_EQ(hybrid_width(csr.pattern(), 21), 2);
+  EXPECT_EQ(hybridlimit_width(csr.pattern(), 21), 2);
   EXPECT_EQ(hybrid_width(csr.pattern(), 90), 5);
   EXPECT_EQ(hybridlimit_width(csr.pattern(), 90), 2);
   EXPECT_EQ(hybridlimit_width(rows_of_every_length().pattern()), 0);
