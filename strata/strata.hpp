@@ -34,6 +34,7 @@
 #include "strata/formats/format.hpp"
 #include "strata/formats/format_spec.hpp"
 #include "strata/formats/hyb.hpp"
+#include "strata/formats/hyb_rules.hpp"
 #include "strata/formats/jds.hpp"
 #include "strata/formats/loaded_columns.hpp"
 #include "strata/formats/packed_sell.hpp"

@@ -7,6 +7,7 @@
 #include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/formats/hyb_rules.hpp"
 #include "strata/formats/internal/collect.hpp"
 #include "strata/formats/internal/row_lengths.hpp"
 #include "strata/formats/internal/validation.hpp"
@@ -37,6 +38,15 @@ I width_of_fewest_bytes(const PatternView<I>& pattern) {
 
 template <Value V, Index I>
 I chosen_width(const PatternView<I>& pattern, const HybOptions& options) {
+  const auto given = [](Offset option) { return option == kAutomaticWidth ? 0 : 1; };
+  if (given(options.width) + given(options.hybrid) + given(options.hybridlimit) +
+          given(options.minstorage) >
+      1) {
+    throw InvalidArgument("HYB has a width or one rule for it, not several");
+  }
+  if (given(options.hybrid) != 0) return hybrid_width(pattern, options.hybrid);
+  if (given(options.hybridlimit) != 0) return hybridlimit_width(pattern, options.hybridlimit);
+  if (given(options.minstorage) != 0) return minstorage_width(pattern, Offset{sizeof(V)});
   if (options.width == kAutomaticWidth) return width_of_fewest_bytes<V>(pattern);
   if (options.width < 0) {
     throw InvalidArgument(fmt::format("HYB cannot have width {}", options.width));

@@ -19,12 +19,24 @@ namespace strata {
 
 inline constexpr Offset kAutomaticWidth = -1;
 
+// At most one of the first four is given: the width of the ELLPACK part, or a rule for it
+// (hyb_rules.hpp). With none of them HYB has the fewest bytes, and the narrowest part of those.
 struct HybOptions {
-  Offset width = kAutomaticWidth;     // of the ELLPACK part; automatic: the fewest bytes in all
-  double max_fill = kDefaultMaxFill;  // refuse to store more values than this per nonzero
+  Offset width = kAutomaticWidth;        // entries
+  Offset hybrid = kAutomaticWidth;       // n of hybrid{n}, in percent
+  Offset hybridlimit = kAutomaticWidth;  // n of hybridlimit{n}, in percent
+  Offset minstorage = kAutomaticWidth;   // 1: the rule of that name
+  double max_fill = kDefaultMaxFill;     // refuse to store more values than this per nonzero
 
+  static constexpr AllowedNumbers kPercent{"0 to 100",
+                                           [](Offset value) { return value >= 0 && value <= 100; }};
+  static constexpr AllowedNumbers kOne{"1", [](Offset value) { return value == 1; }};
   static constexpr std::array kParameters{
-      FormatParameter{"width", &HybOptions::width, kNotNegative, ParameterDefault::automatic}};
+      FormatParameter{"width", &HybOptions::width, kNotNegative, ParameterDefault::automatic},
+      FormatParameter{"hybrid", &HybOptions::hybrid, kPercent, ParameterDefault::automatic},
+      FormatParameter{"hybridlimit", &HybOptions::hybridlimit, kPercent,
+                      ParameterDefault::automatic},
+      FormatParameter{"minstorage", &HybOptions::minstorage, kOne, ParameterDefault::automatic}};
 };
 
 template <Value V, Index I>

@@ -1,5 +1,7 @@
 #include "strata/kernels/has_kernel.hpp"
 
+#include <bit>
+
 #include "strata/formats/registry.hpp"
 #include "strata/kernels/cpu/team_product.hpp"
 #include "strata/kernels/gpu/device_matrix_of.hpp"
@@ -19,8 +21,8 @@ bool has_kernel_for(KernelTarget target) {
   return false;
 }
 
-// Shorter slices than this leave most of a warp idle.
-constexpr Offset kLowestGpuSlice = 8;
+// Of packed SELL: shorter slices would leave most of a warp idle, which does one of them at a time.
+constexpr Offset kLowestPackedGpuSlice = 8;
 
 }  // namespace
 
@@ -37,8 +39,10 @@ bool has_kernel(Format format, KernelTarget target) {
 
 bool has_kernel(const FormatSpec& spec, KernelTarget target) {
   if (!has_kernel(spec.format(), target)) return false;
-  return target != KernelTarget::gpu ||
-         spec.parameter("slice_height").value_or(kLowestGpuSlice) >= kLowestGpuSlice;
+  if (target != KernelTarget::gpu || !is_sliced(spec.format())) return true;
+  const Offset height = spec.parameter("slice_height").value_or(kLowestPackedGpuSlice);
+  if (spec.format() == Format::packed_sell) return height >= kLowestPackedGpuSlice;
+  return std::has_single_bit(static_cast<std::uint64_t>(height));
 }
 
 }  // namespace strata

@@ -11,7 +11,8 @@ namespace strata {
 enum class KernelTarget { processor, gpu, reference };
 
 bool has_kernel(Format format, KernelTarget target);
-// The same with these parameters: on GPUs slices have 8 rows or more.
+// The same with these parameters: on GPUs slices of SELL have a power of two of rows, and those of
+// packed SELL 8 or more.
 bool has_kernel(const FormatSpec& spec, KernelTarget target);
 
 }  // namespace strata

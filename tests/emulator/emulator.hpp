@@ -34,11 +34,14 @@ class EmulatedThread {
 
   template <class R>
   R shuffle_down(R value, int delta, int width) {
-    static_assert(std::is_arithmetic_v<R> && sizeof(R) <= sizeof(std::uint64_t));
-    std::uint64_t word = 0;
-    std::memcpy(&word, &value, sizeof(R));
-    const Grid::Words& words = grid_.exchange(number_, Exchange::shuffle, word);
+    const Grid::Words& words = exchanged(value);
     if (lane() % width + delta < width) std::memcpy(&value, &words[lane() + delta], sizeof(R));
+    return value;
+  }
+  template <class R>
+  R shuffle(R value, int lane) {
+    const Grid::Words& words = exchanged(value);
+    std::memcpy(&value, &words.at(static_cast<std::size_t>(lane)), sizeof(R));
     return value;
   }
   bool any(bool predicate) { return votes(predicate) > 0; }
@@ -76,6 +79,13 @@ class EmulatedThread {
   std::uint64_t nanoseconds() { return grid_.nanoseconds(); }
 
  private:
+  template <class R>
+  const Grid::Words& exchanged(R value) {
+    static_assert(std::is_arithmetic_v<R> && sizeof(R) <= sizeof(std::uint64_t));
+    std::uint64_t word = 0;
+    std::memcpy(&word, &value, sizeof(R));
+    return grid_.exchange(number_, Exchange::shuffle, word);
+  }
   int votes(bool predicate) {
     const Grid::Words& words = grid_.exchange(number_, Exchange::vote, predicate ? 1 : 0);
     int sum = 0;

@@ -60,6 +60,7 @@ TYPED_TEST(Emulator, ShufflesGiveTheValueOfALaneFurtherUp) {
       const double own = 100.0 * thread.warp() + thread.lane();
       EXPECT_EQ(thread.shuffle_down(own, 3, warp), thread.lane() + 3 < warp ? own + 3 : own);
       EXPECT_EQ(thread.shuffle_down(own, 4, 8), thread.lane() % 8 < 4 ? own + 4 : own);
+      EXPECT_EQ(thread.shuffle(own, 5), own - thread.lane() + 5);
       EXPECT_EQ(thread.shuffle_down(static_cast<float>(own), 0, warp), static_cast<float>(own));
     });
   }

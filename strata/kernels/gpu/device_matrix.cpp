@@ -4,43 +4,20 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
-#include "strata/device/device.hpp"
+#include "strata/kernels/gpu/group_rules.hpp"
+#include "strata/kernels/gpu/internal/upload.hpp"
+#include "strata/kernels/gpu/sell.hpp"
 #include "strata/kernels/gpu/slice_headers.hpp"
 #include "strata/kernels/gpu/step.hpp"
 
 namespace strata::gpu {
 
 namespace {
-
-template <class Matrix>
-DeviceShape shape_of(const Matrix& matrix) {
-  const DeviceProperties device = device_properties(current_device());
-  return {narrow<std::int32_t>(matrix.rows(), "the number of rows on a GPU"),
-          narrow<std::int32_t>(matrix.cols(), "the number of columns on a GPU"), matrix.nnz(),
-          device.warp, device.multiprocessors};
-}
-
-// Rows and columns of a matrix whose shape has been checked.
-template <Index I>
-DeviceArray<std::int32_t> upload_indices(std::span<const I> indices, Stream& stream) {
-  if constexpr (std::is_same_v<I, std::int32_t>) {
-    return to_device(indices, stream);
-  } else {
-    Array<std::int32_t> narrowed(indices.size());
-    parallel_for(std::ssize(indices),
-                 [&](Offset i) { narrowed[i] = static_cast<std::int32_t>(indices[i]); });
-    return to_device(std::span<const std::int32_t>(narrowed), stream);
-  }
-}
-
-template <class T>
-DeviceArray<T> upload(const Array<T>& array, Stream& stream) {
-  return to_device(std::span<const T>(array), stream);
-}
 
 // Rows that are much longer than the others keep their warps at work alone.
 template <Value V, Index I>
@@ -78,20 +55,14 @@ std::int32_t width_of(const Ell<V, I>& matrix) {
   return static_cast<std::int32_t>(matrix.width());
 }
 
+// As cpu::row_alignment(); in 64 bits, because σ may be as large as the matrix.
 template <class Matrix>
 std::int32_t alignment_of(const Matrix& matrix) {
-  const Offset alignment = std::min<Offset>(cpu::row_alignment(matrix), matrix.rows());
+  const Offset height = matrix.slice_height();
+  const Offset whole =
+      matrix.sorted() ? std::lcm<Offset, Offset>(height, matrix.sort_window()) : height;
+  const Offset alignment = std::min<Offset>(whole, matrix.rows());
   return static_cast<std::int32_t>(std::max<Offset>(1, alignment));
-}
-
-template <class T>
-const T* data_or_null(const DeviceArray<T>& array) {
-  return array.empty() ? nullptr : array.data();
-}
-
-template <Value V>
-const DeviceValue<V>* device_values(const DeviceArray<V>& values) {
-  return reinterpret_cast<const DeviceValue<V>*>(values.data());
 }
 
 }  // namespace
@@ -144,12 +115,15 @@ CsrPartsView<DeviceValue<V>> DeviceCsr<V>::parts_view(DeviceSpan<V> scratch) con
 
 template <Value V>
 template <Index I>
-DeviceEll<V>::DeviceEll(const Ell<V, I>& matrix, Stream& stream)
+DeviceEll<V>::DeviceEll(const Ell<V, I>& matrix, Stream& stream, const DeviceEllOptions& options)
     : shape_(shape_of(matrix)),
       width_(width_of(matrix)),
+      groups_(options.groups.value_or(ell_groups(width_, rows(), kCoreWarps))),
       columns_(upload_indices(matrix.columns(), stream)),
       values_(to_device(matrix.values(), stream)),
-      row_lengths_(upload_indices(matrix.row_lengths(), stream)) {}
+      row_lengths_(upload_indices(matrix.row_lengths(), stream)) {
+  require_ell_groups(groups_);
+}
 
 template <Value V>
 Offset DeviceEll<V>::bytes() const {
@@ -173,6 +147,10 @@ DeviceSell<V>::DeviceSell(const Sell<V, I>& matrix, Stream& stream) : shape_(sha
         "slices of {} rows, for warps of {}: a power of two is needed", height, shape_.warp));
   }
   slice_height_ = static_cast<std::int32_t>(height);
+  const auto most = static_cast<int>(shape_.warp / height);
+  threads_per_row_ = height < kLowestWholeWarpSlice
+                         ? row_threads(std::ssize(matrix.values()), rows(), most)
+                         : most;
   row_alignment_ = alignment_of(matrix);
   slice_offsets_ = to_device(matrix.slice_offsets(), stream);
   columns_ = upload_indices(matrix.columns(), stream);
@@ -259,7 +237,7 @@ PackedSellView<DeviceValue<V>> DevicePackedSell<V>::view() const {
 
 #define STRATA_INSTANTIATE(V, I)                                                        \
   template DeviceCsr<V>::DeviceCsr(const Csr<V, I>&, Stream&, const DeviceCsrOptions&); \
-  template DeviceEll<V>::DeviceEll(const Ell<V, I>&, Stream&);                          \
+  template DeviceEll<V>::DeviceEll(const Ell<V, I>&, Stream&, const DeviceEllOptions&); \
   template DeviceSell<V>::DeviceSell(const Sell<V, I>&, Stream&);                       \
   template DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>&, Stream&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);

@@ -10,6 +10,8 @@
 // Kernels count rows, columns and slots with 31 bits: larger matrices throw OverflowError.
 #pragma once
 
+#include <optional>
+
 #include "strata/base/types.hpp"
 #include "strata/device/array.hpp"
 #include "strata/device/stream.hpp"
@@ -19,6 +21,7 @@
 #include "strata/formats/sell.hpp"
 #include "strata/kernels/cpu/step.hpp"
 #include "strata/kernels/gpu/csr_split.hpp"
+#include "strata/kernels/gpu/group_rules.hpp"
 #include "strata/kernels/gpu/slice_groups.hpp"
 #include "strata/kernels/gpu/value.hpp"
 #include "strata/kernels/gpu/views.hpp"
@@ -99,6 +102,10 @@ class DeviceCsr {
   DeviceArray<LongRow> long_rows_;
 };
 
+struct DeviceEllOptions {
+  std::optional<EllGroups> groups;  // how rows are shared out; none: by ell_groups()
+};
+
 template <Value V>
 class DeviceEll {
  public:
@@ -106,7 +113,7 @@ class DeviceEll {
 
   DeviceEll() = default;
   template <Index I>
-  DeviceEll(const Ell<V, I>& matrix, Stream& stream);
+  DeviceEll(const Ell<V, I>& matrix, Stream& stream, const DeviceEllOptions& options = {});
 
   std::int32_t rows() const { return shape_.rows; }
   std::int32_t cols() const { return shape_.cols; }
@@ -114,7 +121,11 @@ class DeviceEll {
   RowRange<std::int32_t> all_rows() const { return {0, shape_.rows}; }
   const DeviceShape& shape() const { return shape_; }
   std::int32_t width() const { return width_; }
-  Offset scratch_elements(int) const { return 0; }
+  const EllGroups& groups() const { return groups_; }
+  // Of a step with so many vectors: the partial sums of rows that several blocks share.
+  Offset scratch_elements(int count) const {
+    return groups_.blocks_per_row == 1 ? 0 : Offset{rows()} * groups_.blocks_per_row * count;
+  }
   Offset bytes() const;
 
   EllView<DeviceValue<V>> view() const;
@@ -122,6 +133,7 @@ class DeviceEll {
  private:
   DeviceShape shape_;
   std::int32_t width_ = 0;
+  EllGroups groups_;
   DeviceArray<std::int32_t> columns_;
   DeviceArray<V> values_;
   DeviceArray<std::int32_t> row_lengths_;
@@ -143,6 +155,7 @@ class DeviceSell {
   RowRange<std::int32_t> all_rows() const { return {0, shape_.rows}; }
   const DeviceShape& shape() const { return shape_; }
   std::int32_t slice_height() const { return slice_height_; }
+  int threads_per_row() const { return threads_per_row_; }
   // Ranges of rows begin and end on multiples of this.
   std::int32_t row_alignment() const { return row_alignment_; }
   Offset scratch_elements(int) const { return 0; }
@@ -153,6 +166,7 @@ class DeviceSell {
  private:
   DeviceShape shape_;
   std::int32_t slice_height_ = 1;
+  int threads_per_row_ = 1;
   std::int32_t row_alignment_ = 1;
   DeviceArray<Offset> slice_offsets_;
   DeviceArray<std::int32_t> columns_;

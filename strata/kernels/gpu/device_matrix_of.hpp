@@ -5,7 +5,12 @@
 #include <utility>
 
 #include "strata/formats/registry.hpp"
+#include "strata/kernels/gpu/device_bcsr.hpp"
+#include "strata/kernels/gpu/device_coo.hpp"
+#include "strata/kernels/gpu/device_dia.hpp"
+#include "strata/kernels/gpu/device_hyb.hpp"
 #include "strata/kernels/gpu/device_matrix.hpp"
+#include "strata/kernels/gpu/device_scatter.hpp"
 
 namespace strata::gpu {
 
@@ -14,7 +19,17 @@ namespace detail {
 template <Value V, Index I>
 DeviceCsr<V> device_matrix_of(const Csr<V, I>&);
 template <Value V, Index I>
+DeviceCoo<V> device_matrix_of(const Coo<V, I>&);
+template <Value V, Index I>
+DeviceSymmetricCsr<V> device_matrix_of(const SymmetricCsr<V, I>&);
+template <Value V, Index I>
 DeviceEll<V> device_matrix_of(const Ell<V, I>&);
+template <Value V, Index I>
+DeviceHyb<V> device_matrix_of(const Hyb<V, I>&);
+template <Value V, Index I>
+DeviceDia<V> device_matrix_of(const Dia<V, I>&);
+template <Value V, Index I>
+DeviceBcsr<V> device_matrix_of(const Bcsr<V, I>&);
 template <Value V, Index I>
 DeviceSell<V> device_matrix_of(const Sell<V, I>&);
 template <Value V, Index I>

@@ -102,6 +102,28 @@ STRATA_DEVICE void add_products(Thread& thread, int part, Position first, Positi
   if (first < end) some(first, std::false_type());
 }
 
+// Every so manyth of some entries, from one of them on, for add_products(): a thread's part of a
+// row that is shared by a number of threads known at run time.
+template <class Entries>
+struct EveryNth {
+  Entries all;
+  int first;
+  int stride;
+
+  // How many there are of the first `length`.
+  STRATA_DEVICE int count(int length) const {
+    return length <= first ? 0 : (length - first - 1) / stride + 1;
+  }
+  template <class Thread>
+  STRATA_DEVICE std::int32_t column(Thread& thread, int entry) const {
+    return all.column(thread, first + entry * stride);
+  }
+  template <class Thread>
+  STRATA_DEVICE auto value(Thread& thread, int entry) const {
+    return all.value(thread, first + entry * stride);
+  }
+};
+
 // The sum of lane, lane + distance, lane + 2·distance, … in each of the first `distance` lanes of a
 // warp. `distance` is a power of two.
 template <class Thread, class T>

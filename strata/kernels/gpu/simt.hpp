@@ -12,6 +12,7 @@
 //   lane(), warp(), warps()              the same by warps
 //   sync_warp(), sync_block()            barriers, which order memory among their threads
 //   shuffle_down(value, delta, width)    the value of lane + delta; own value beyond the width
+//   shuffle(value, lane)                 the value of that lane of the warp
 //   any(predicate), all(predicate)       over the warp
 //   shared<T>()                          the block's dynamic shared memory
 //   load_once(pointer)                   of data that this kernel reads once and none writes
@@ -89,6 +90,10 @@ struct NativeThread {
   STRATA_DEVICE R shuffle_down(R value, int delta, int width) const {
     return __shfl_down(value, static_cast<unsigned>(delta), width);
   }
+  template <class R>
+  STRATA_DEVICE R shuffle(R value, int lane) const {
+    return __shfl(value, lane, warp_size);
+  }
   STRATA_DEVICE bool any(bool predicate) const { return __any(predicate) != 0; }
   STRATA_DEVICE bool all(bool predicate) const { return __all(predicate) != 0; }
   template <class T>
@@ -123,6 +128,10 @@ struct NativeThread {
   template <class R>
   STRATA_DEVICE R shuffle_down(R value, int delta, int width) const {
     return __shfl_down_sync(0xffffffffU, value, static_cast<unsigned>(delta), width);
+  }
+  template <class R>
+  STRATA_DEVICE R shuffle(R value, int lane) const {
+    return __shfl_sync(0xffffffffU, value, lane, warp_size);
   }
   STRATA_DEVICE bool any(bool predicate) const { return __any_sync(0xffffffffU, predicate) != 0; }
   STRATA_DEVICE bool all(bool predicate) const { return __all_sync(0xffffffffU, predicate) != 0; }

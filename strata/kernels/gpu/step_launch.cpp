@@ -39,4 +39,12 @@ void require_scratch(Offset elements, Offset needed) {
       fmt::format("the scratch of a step has {} elements; it needs {}", elements, needed));
 }
 
+void require_all_rows(const DeviceShape& matrix, RowRange<std::int32_t> rows,
+                      std::string_view format) {
+  if (rows.begin == 0 && rows.end == matrix.rows) return;
+  throw InvalidArgument(
+      fmt::format("rows {} … {} of {}: on GPUs a step in the format {} is on all rows", rows.begin,
+                  rows.end, matrix.rows, format));
+}
+
 }  // namespace strata::gpu

@@ -106,6 +106,15 @@ STRATA_DEVICE Complex<R> shuffle_down(Thread& thread, Complex<R> value, int delt
   return {thread.shuffle_down(value.re, delta, width), thread.shuffle_down(value.im, delta, width)};
 }
 
+template <class Thread, class R>
+STRATA_DEVICE R shuffle(Thread& thread, R value, int lane) {
+  return thread.shuffle(value, lane);
+}
+template <class Thread, class R>
+STRATA_DEVICE Complex<R> shuffle(Thread& thread, Complex<R> value, int lane) {
+  return {thread.shuffle(value.re, lane), thread.shuffle(value.im, lane)};
+}
+
 // Data that is read once; complex numbers by their parts, for which there are instructions.
 template <class Thread, class R>
 STRATA_DEVICE R load_once(Thread& thread, const R* pointer) {

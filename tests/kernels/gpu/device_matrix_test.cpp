@@ -2,6 +2,7 @@
 #include "strata/kernels/gpu/device_matrix.hpp"
 
 #include "strata/gen/generate.hpp"
+#include "tests/kernels/gpu/on_device.hpp"
 #include "tests/kernels/gpu/step_cases.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/types.hpp"
@@ -16,26 +17,7 @@ class GpuMatrix : public test::GpuTest {};
 using Values = testing::Types<float, double, std::complex<float>, std::complex<double>>;
 TYPED_TEST_SUITE(GpuMatrix, Values);
 
-// A step of a matrix on the device, with vectors of the host.
-template <class Matrix>
-auto on_device(std::shared_ptr<const Matrix> matrix) {
-  using V = typename Matrix::value_type;
-  return [matrix](const cpu::StepCoefficients<V>& coefficients, const cpu::StepVectors<V>& vectors,
-                  RowRange<Index32> rows) {
-    gpu::Stream stream;
-    const auto upload = [&](const V* data, Offset elements) {
-      return gpu::to_device(std::span(data, static_cast<std::size_t>(elements)), stream);
-    };
-    const Offset elements = Offset{matrix->rows()} * vectors.count;
-    const auto x = upload(vectors.x, Offset{matrix->cols()} * vectors.count);
-    const auto previous = upload(vectors.previous, vectors.previous == nullptr ? 0 : elements);
-    auto out = upload(vectors.out, elements);
-    gpu::DeviceArray<V> scratch(matrix->scratch_elements(vectors.count));
-    gpu::step(*matrix, coefficients,
-              {x.span(), previous.span(), out.span(), vectors.count, scratch.span()}, rows, stream);
-    std::ranges::copy(gpu::to_host(out.span(), stream), vectors.out);
-  };
-}
+using test::on_device;
 
 template <Value V>
 auto csr_on_device(const Csr<V, Index32>& csr, const gpu::DeviceCsrOptions& options) {

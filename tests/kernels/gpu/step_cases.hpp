@@ -32,6 +32,23 @@ void expect_gpu_steps(const Csr<V, Index32>& csr, Index32 alignment, std::size_t
   expect(number + 1, 2 + static_cast<int>(number % 7), number % 2 == 0 ? csr.all_rows() : middle);
 }
 
+// A step that is always on all rows, as one that begins and ends on multiples of this.
+template <Value V>
+Index32 whole(const Csr<V, Index32>& csr) {
+  return std::max<Index32>(1, csr.rows());
+}
+
+// Every awkward matrix on all rows; `make(csr)` returns how to run a step of it.
+template <Value V, class Make>
+void expect_whole_gpu_steps_on_all(const Make& make) {
+  std::size_t number = 0;
+  for (const auto& [name, entries] : awkward_matrices<V, Index32>()) {
+    SCOPED_TRACE(name);
+    const Csr<V, Index32> csr = entries.to_csr();
+    expect_gpu_steps(csr, whole(csr), number++, make(csr));
+  }
+}
+
 // Every awkward matrix; `make(csr)` returns how to run a step of it.
 template <Value V, class Make>
 void expect_gpu_steps_on_all(Index32 alignment, const Make& make) {

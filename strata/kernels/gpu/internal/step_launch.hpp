@@ -38,6 +38,9 @@ void with_loads([[maybe_unused]] Reuse reuse, Body&& body) {
 void require_step(const DeviceShape& matrix, std::int32_t row_alignment, Offset x, Offset previous,
                   Offset out, int count, RowRange<std::int32_t> rows);
 void require_scratch(Offset elements, Offset needed);
+// For formats whose steps write all rows at once.
+void require_all_rows(const DeviceShape& matrix, RowRange<std::int32_t> rows,
+                      std::string_view format);
 
 // The arguments of the kernels, checked.
 template <Value V>

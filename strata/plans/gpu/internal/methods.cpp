@@ -17,6 +17,12 @@ namespace {
 
 using I = std::int32_t;
 
+// Formats whose kernels take any range of rows, which blocks of powers need.
+template <class V, class Matrix>
+concept RunsInPlans = HasDeviceMatrix<Matrix> && requires(const Matrix& host, Stream& stream) {
+  StoredMatrix<V>(std::in_place_type<DeviceMatrix<Matrix>>, host, stream);
+};
+
 constexpr double kAnyFill = std::numeric_limits<double>::infinity();
 
 // ELLPACK was refused before if it is hopeless; the others are chosen by their bytes.
@@ -26,10 +32,10 @@ StoredMatrix<V> uploaded(const Csr<V, I>& matrix, const StoredFormat& stored_for
   return with_format(
       matrix, FormatSpec(stored_format),
       [&]<class Matrix>(const Matrix& host) -> StoredMatrix<V> {
-        if constexpr (HasDeviceMatrix<Matrix>) {
+        if constexpr (RunsInPlans<V, Matrix>) {
           return DeviceMatrix<Matrix>(host, stream);
         } else {
-          throw InvalidArgument("GPUs have no kernels for this format");
+          throw InvalidArgument("plans on GPUs do not run in this format");
         }
       },
       kAnyFill);
