@@ -71,10 +71,12 @@ class Splitter {
 };
 
 // A power of two of rows keeps all threads of a block at work and its results on whole lines; it is
-// taken where it leaves no more than a quarter of the entries to the next part.
+// taken where it leaves no more than a quarter of the entries to the next part. The last rows stay
+// together.
 std::int32_t rows_for_all_threads(std::span<const Offset> row_offsets, std::int32_t first,
                                   std::int32_t end) {
   const auto fitting = end - first;
+  if (end + 1 == std::ssize(row_offsets)) return fitting;
   const auto power = static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint32_t>(fitting)));
   const Offset of_power = row_offsets[first + power] - row_offsets[first];
   const Offset of_all = row_offsets[end] - row_offsets[first];

@@ -141,18 +141,20 @@ TEST(CsrStream, RowsThatAreAlikeKeepAllThreadsAtWork) {
   // 37 rows fit; 32 have four threads each.
   EXPECT_EQ(parts_of(std::vector<int>(64, 27), shape), (Parts{{32, 4, false}, {32, 4, false}}));
   // 113 rows fit; 64 would leave too much of the block unused.
-  EXPECT_EQ(parts_of(std::vector<int>(113, 9), shape), (Parts{{113, 1, false}}));
-  EXPECT_EQ(parts_of(std::vector<int>(300, 0), shape).size(), 3u);
+  EXPECT_EQ(parts_of(std::vector<int>(120, 9), shape), (Parts{{113, 1, false}, {7, 16, false}}));
+  // Nothing is left to keep together.
+  EXPECT_EQ(parts_of(std::vector<int>(37, 27), shape), (Parts{{37, 2, false}}));
+  EXPECT_EQ(parts_of(std::vector<int>(300, 0), shape),
+            (Parts{{128, 1, false}, {128, 1, false}, {44, 2, false}}));
   EXPECT_EQ(parts_of({}, shape), Parts{});
 }
 
 TEST(CsrStream, RowsThatAreNotAreMultipliedByEntries) {
   std::vector<int> lengths(100, 3);
   const StreamShape shape{128, 8};
+  lengths[50] = 16;
+  EXPECT_FALSE(parts_of(lengths, shape).front().by_entries) << "twice what a thread reads";
   lengths[50] = 17;
-  EXPECT_FALSE(parts_of(lengths, shape).front().by_entries) << "not twice what a thread reads";
-  lengths[50] = 18;
-  lengths[51] = 400;
   EXPECT_TRUE(parts_of(lengths, shape).front().by_entries);
   EXPECT_FALSE(parts_of(lengths, shape, StreamGather::by_rows).front().by_entries);
   EXPECT_TRUE(parts_of(std::vector<int>(9, 3), shape, StreamGather::by_entries).front().by_entries);
