@@ -11,9 +11,6 @@ namespace strata::gpu {
 
 namespace {
 
-// Calls with the fixed rule's parameters before anything else is tried: the first is a warm-up.
-constexpr int kFirstCalls = 2;
-
 std::vector<int> with_value(std::vector<int> values, int value) {
   values.push_back(value);
   std::ranges::sort(values);
@@ -42,25 +39,34 @@ RegulyTuner::RegulyTuner(Offset rows, Offset nnz, const RegulyTunerOptions& opti
   among.block_size = with_value(among.block_size, best_.block_size);
   for (const RegulyParameters& parameters : among.list()) require_valid(parameters, options.warp);
   // Doubling coop matters; repeat and the block's size change little from one value to the next.
-  axes_ = {Axis{among.coop, 1, place_of(among.coop, best_.coop)},
-           Axis{among.repeat, 2, place_of(among.repeat, best_.repeat)},
-           Axis{among.block_size, 2, place_of(among.block_size, best_.block_size)}};
-  next_places_ = places();
+  axes_ = {Axis{among.repeat, 2, -1, place_of(among.repeat, best_.repeat)},
+           Axis{among.coop, 1, +1, place_of(among.coop, best_.coop)},
+           Axis{among.block_size, 2, +1, place_of(among.block_size, best_.block_size)}};
+  tried_ = places();
 }
 
 void RegulyTuner::record(double seconds) {
   if (!std::isfinite(seconds) || seconds <= 0) {
     throw InvalidArgument(fmt::format("a product took {} seconds", seconds));
   }
-  const double best_seconds = trials_.empty() ? seconds : find(best_)->seconds;
   RegulyTrial* trial = find(next_);
   if (trial == nullptr) trial = &trials_.emplace_back(RegulyTrial{next_, 0, seconds});
   ++trial->calls;
   trial->seconds = std::min(trial->seconds, seconds);
-  if (settled_) return;
-  if (next_ != best_) {
-    if (trial->seconds < (1 - gain_) * best_seconds) {
-      take(next_places_);
+  if (!settled_) judge();
+}
+
+void RegulyTuner::judge() {
+  if (const RegulyTrial* tried = find(at(tried_)); tried->parameters != best_) {
+    const RegulyTrial* best = find(best_);
+    const bool faster = tried->seconds < (1 - gain_) * best->seconds;
+    // The first product of all ran into cold caches: it is repeated before something is faster.
+    if (faster && trials_.size() == 2 && best->calls == 1) {
+      next_ = best_;
+      return;
+    }
+    if (faster) {
+      take(tried_);
     } else {
       move_ = (move_ + 1) % kMoves;
     }
@@ -69,21 +75,17 @@ void RegulyTuner::record(double seconds) {
 }
 
 void RegulyTuner::look_on() {
-  next_ = best_;
-  next_places_ = places();
-  if (find(best_)->calls < kFirstCalls && trials_.size() == 1) return;
   for (;;) {
-    for (int tried = 0; tried < kMoves; ++tried, move_ = (move_ + 1) % kMoves) {
-      const std::array<int, 3> there = places_after(move_);
-      if (find(at(there)) != nullptr) continue;
-      next_places_ = there;
-      next_ = at(there);
-      return;
+    for (int looked = 0; looked < kMoves; ++looked, move_ = (move_ + 1) % kMoves) {
+      tried_ = places_after(move_);
+      next_ = at(tried_);
+      if (find(next_) == nullptr) return;
     }
     if (std::ranges::all_of(axes_, [](const Axis& axis) { return axis.step == 1; })) break;
     for (Axis& axis : axes_) axis.step = 1;
   }
   settled_ = true;
+  next_ = best_;
 }
 
 std::string RegulyTuner::explain() const {
@@ -99,7 +101,7 @@ std::string RegulyTuner::explain() const {
 
 RegulyParameters RegulyTuner::at(const std::array<int, 3>& places) const {
   const auto value = [&](int axis) { return axes_[axis].values[places[axis]]; };
-  return {.coop = value(0), .repeat = value(1), .block_size = value(2)};
+  return {.coop = value(1), .repeat = value(0), .block_size = value(2)};
 }
 
 std::array<int, 3> RegulyTuner::places() const {
@@ -110,7 +112,7 @@ std::array<int, 3> RegulyTuner::places_after(int move) const {
   std::array<int, 3> there = places();
   const Axis& axis = axes_[move / 2];
   const int last = static_cast<int>(axis.values.size()) - 1;
-  const int wanted = axis.place + (move % 2 == 0 ? axis.step : -axis.step);
+  const int wanted = axis.place + axis.step * (move % 2 == 0 ? axis.first : -axis.first);
   there[move / 2] = std::clamp(wanted, 0, last);
   return there;
 }

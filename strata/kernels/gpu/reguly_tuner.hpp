@@ -9,11 +9,11 @@
 //     tuner.record(seconds);
 //   }
 //
-// The search starts from the fixed rule and moves along one parameter at a time, as the paper's
-// does: first coop, then repeat, then the block's size, on in a direction that helped and back in
-// one that did not; at first in large steps, then in small ones. It differs from the paper's in
-// what it trusts: the first product runs into cold caches and is repeated, the least of several
-// times counts, and a move has to gain more than noise.
+// The search starts from the fixed rule and moves along one parameter at a time, in the paper's
+// order: repeat, then coop, then the block's size, on in a direction that helped and back in one
+// that did not; at first in large steps, then in small ones. It differs from the paper's in what it
+// trusts: the first product runs into cold caches and is repeated before anything else counts as
+// faster, the least of several times counts, and a move has to gain more than noise.
 #pragma once
 
 #include <array>
@@ -59,14 +59,13 @@ class RegulyTuner {
   std::string explain() const;
 
  private:
-  // A parameter's values in increasing order, how many of them a move skips, and where the best
-  // is.
   struct Axis {
-    std::vector<int> values;
-    int step = 1;
-    int place = 0;
+    std::vector<int> values;  // of a parameter, increasing
+    int step = 1;             // how many values on a move goes
+    int first = 1;            // +1 or −1: which way to look first
+    int place = 0;            // of the best
   };
-  // Moves 2a and 2a + 1 go up and down axis a.
+  // Moves 2a and 2a + 1 go along axis a and back.
   static constexpr int kMoves = 6;
 
   RegulyParameters at(const std::array<int, 3>& places) const;
@@ -74,15 +73,17 @@ class RegulyTuner {
   std::array<int, 3> places_after(int move) const;
   RegulyTrial* find(const RegulyParameters& parameters);
   void take(const std::array<int, 3>& places);
+  // Moves to what was tried last if that is faster, and looks on.
+  void judge();
   // Sets next_ to what the search wants to know next.
   void look_on();
 
   double gain_;
-  std::array<Axis, 3> axes_;  // coop, repeat, block size
+  std::array<Axis, 3> axes_;  // repeat, coop, block size
   std::vector<RegulyTrial> trials_;
   RegulyParameters best_;
   RegulyParameters next_;
-  std::array<int, 3> next_places_ = {};
+  std::array<int, 3> tried_ = {};  // places of what was tried last, or is to be
   int move_ = 0;
   bool settled_ = false;
 };

@@ -115,6 +115,20 @@ TEST(RegulyTuner, StandsABadFirstSampleAndOutliers) {
             1.05);
 }
 
+TEST(RegulyTuner, RepeatsTheFirstCallBeforeAnythingIsFaster) {
+  RegulyTuner tuner(1'000'000, 7'000'000);
+  const RegulyParameters first = tuner.next();
+  tuner.record(10);
+  const RegulyParameters second = tuner.next();
+  EXPECT_NE(second, first);
+  tuner.record(2);
+  EXPECT_EQ(tuner.best(), first) << "nothing moves by one sample";
+  EXPECT_EQ(tuner.next(), first);
+  tuner.record(1);
+  EXPECT_EQ(tuner.best(), first);
+  EXPECT_NE(tuner.next(), second);
+}
+
 TEST(RegulyTuner, TriesTheSameEveryTime) {
   const Surface surface(3);
   RegulyTuner one(surface.rows(), surface.nnz());
@@ -178,7 +192,6 @@ TEST(RegulyTuner, SaysWhatItKnows) {
     EXPECT_DOUBLE_EQ(trial.seconds, surface.seconds(trial.parameters));
   }
   EXPECT_EQ(calls, 6);
-  EXPECT_EQ(tuner.trials().front().calls, 2) << "the first is repeated";
   EXPECT_NE(tuner.explain().find("the best"), std::string::npos);
   EXPECT_NE(tuner.explain().find("still looking"), std::string::npos);
 }
