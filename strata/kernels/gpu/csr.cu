@@ -36,8 +36,9 @@ __global__ void __launch_bounds__(Shape::threads, (stream_blocks<Shape, T>()))
 }
 
 template <int coop, class T>
-__global__ void csr_reguly_kernel(CsrView<T> matrix, StepArguments<T> step,
-                                  RowRange<std::int32_t> rows, int repeat) {
+__global__ void __launch_bounds__(most_reguly_threads(coop, sizeof(T)))
+    csr_reguly_kernel(CsrView<T> matrix, StepArguments<T> step, RowRange<std::int32_t> rows,
+                      int repeat) {
   NativeThread thread;
   csr_reguly_step<FromMemory, coop>(thread, matrix, step, rows, repeat);
 }

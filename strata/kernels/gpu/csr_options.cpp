@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
@@ -33,18 +34,33 @@ std::optional<CsrKernel> csr_kernel_named(std::string_view name) {
   return std::nullopt;
 }
 
-void require_valid(const RegulyParameters& parameters, int warp) {
+namespace {
+
+// Why there is no kernel for the parameters; empty if there is one.
+std::string why_invalid(const RegulyParameters& parameters, const RegulyTarget& target) {
   const auto [coop, repeat, block_size] = parameters;
   if (coop < 1 || coop > kMostCoop || !std::has_single_bit(static_cast<unsigned>(coop))) {
-    throw InvalidArgument(
-        fmt::format("coop = {}: a power of two up to {} is needed", coop, kMostCoop));
+    return fmt::format("coop = {}: a power of two up to {} is needed", coop, kMostCoop);
   }
-  if (repeat < 1) throw InvalidArgument(fmt::format("repeat = {}: at least 1 is needed", repeat));
-  if (block_size < warp || block_size > kMostRegulyThreads || block_size % warp != 0) {
-    throw InvalidArgument(
-        fmt::format("blocks of {} threads: a multiple of the warp's {}, up to {}, is needed",
-                    block_size, warp, kMostRegulyThreads));
+  if (repeat < 1) return fmt::format("repeat = {}: at least 1 is needed", repeat);
+  const int most = most_reguly_threads(coop, target.value_bytes);
+  if (block_size < target.warp || block_size > most || block_size % target.warp != 0) {
+    return fmt::format(
+        "blocks of {} threads with coop = {}: a multiple of the warp's {}, up to {}, is needed",
+        block_size, coop, target.warp, most);
   }
+  return {};
+}
+
+}  // namespace
+
+void require_valid(const RegulyParameters& parameters, const RegulyTarget& target) {
+  const std::string wrong = why_invalid(parameters, target);
+  if (!wrong.empty()) throw InvalidArgument(wrong);
+}
+
+bool is_valid(const RegulyParameters& parameters, const RegulyTarget& target) {
+  return why_invalid(parameters, target).empty();
 }
 
 Offset reguly_blocks(Offset rows, const RegulyParameters& parameters) {
@@ -64,12 +80,14 @@ RegulyParameters reguly_rule(Offset rows, Offset nnz, int warp) {
   return parameters;
 }
 
-std::vector<RegulyParameters> RegulySweep::list(int warp) const {
+std::vector<RegulyParameters> RegulySweep::list(const RegulyTarget& target) const {
   std::vector<RegulyParameters> all;
   for (const int threads : block_size) {
-    if (threads % warp != 0) continue;
     for (const int c : coop) {
-      for (const int r : repeat) all.push_back({.coop = c, .repeat = r, .block_size = threads});
+      for (const int r : repeat) {
+        const RegulyParameters some{.coop = c, .repeat = r, .block_size = threads};
+        if (is_valid(some, target)) all.push_back(some);
+      }
     }
   }
   return all;

@@ -63,15 +63,29 @@ enum class StreamGather {
 struct RegulyParameters {
   int coop = 0;  // a power of two up to kMostCoop; 0: all three by reguly_rule
   int repeat = 1;
-  int block_size = 128;  // a multiple of the warp up to kMostRegulyThreads
+  int block_size = 128;  // a multiple of the warp up to most_reguly_threads
 
   bool operator==(const RegulyParameters&) const = default;
 };
 inline constexpr int kMostCoop = 32;
 inline constexpr int kMostRegulyThreads = 1024;
 
-// Throws InvalidArgument if there is no kernel for them on a device with such warps.
-void require_valid(const RegulyParameters& parameters, int warp);
+// What there are kernels for depends on.
+struct RegulyTarget {
+  int warp = 32;        // of the device
+  int value_bytes = 8;  // of the matrix' values
+};
+// The most threads of a block. A thread holds kMostCoop/coop sums in registers, and a
+// multiprocessor has 65536 of these.
+constexpr int most_reguly_threads(int coop, int value_bytes) {
+  const int bytes = kMostCoop / coop * value_bytes;
+  return bytes <= 128   ? kMostRegulyThreads
+         : bytes <= 256 ? kMostRegulyThreads / 2
+                        : kMostRegulyThreads / 4;
+}
+// Throws InvalidArgument if there is no kernel for the parameters.
+void require_valid(const RegulyParameters& parameters, const RegulyTarget& target);
+bool is_valid(const RegulyParameters& parameters, const RegulyTarget& target);
 
 // Blocks of a product of so many rows (equation 5 of the paper).
 Offset reguly_blocks(Offset rows, const RegulyParameters& parameters);
@@ -87,8 +101,8 @@ struct RegulySweep {
   std::vector<int> repeat{1, 2, 4, 8, 16, 32};
   std::vector<int> block_size{32, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
 
-  // Without those that a device with such warps has no kernel for.
-  std::vector<RegulyParameters> list(int warp = 32) const;
+  // Without those that there is no kernel for.
+  std::vector<RegulyParameters> list(const RegulyTarget& target = {}) const;
 };
 
 // ---- Options and rules

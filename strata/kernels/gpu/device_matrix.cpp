@@ -78,7 +78,7 @@ DeviceCsrOptions chosen(const DeviceCsrOptions& options, const Csr<V, I>& matrix
   if (result.reguly.coop == 0) result.reguly = reguly_rule(matrix.rows(), matrix.nnz(), warp);
   require_threads_per_row(result.threads_per_row, warp);
   require_stream_shape(result.stream);
-  require_valid(result.reguly, warp);
+  require_valid(result.reguly, {warp, sizeof(V)});
   return result;
 }
 
@@ -136,7 +136,7 @@ DeviceCsr<V>::DeviceCsr(const Csr<V, I>& matrix, Stream& stream, const DeviceCsr
 
 template <Value V>
 void DeviceCsr<V>::set_reguly(const RegulyParameters& parameters) {
-  require_valid(parameters, shape_.warp);
+  require_valid(parameters, {shape_.warp, sizeof(V)});
   options_.reguly = parameters;
 }
 

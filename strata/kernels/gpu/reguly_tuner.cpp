@@ -31,13 +31,14 @@ std::string text_of(const RegulyParameters& parameters) {
 }  // namespace
 
 RegulyTuner::RegulyTuner(Offset rows, Offset nnz, const RegulyTunerOptions& options)
-    : gain_(options.gain), best_(reguly_rule(rows, nnz, options.warp)), next_(best_) {
+    : target_(options.target),
+      gain_(options.gain),
+      best_(reguly_rule(rows, nnz, options.target.warp)),
+      next_(best_) {
   RegulySweep among = options.among;
-  std::erase_if(among.block_size, [&](int threads) { return threads % options.warp != 0; });
   among.coop = with_value(among.coop, best_.coop);
   among.repeat = with_value(among.repeat, best_.repeat);
   among.block_size = with_value(among.block_size, best_.block_size);
-  for (const RegulyParameters& parameters : among.list()) require_valid(parameters, options.warp);
   // Doubling coop matters; repeat and the block's size change little from one value to the next.
   axes_ = {Axis{among.repeat, 2, -1, place_of(among.repeat, best_.repeat)},
            Axis{among.coop, 1, +1, place_of(among.coop, best_.coop)},
@@ -79,7 +80,7 @@ void RegulyTuner::look_on() {
     for (int looked = 0; looked < kMoves; ++looked, move_ = (move_ + 1) % kMoves) {
       tried_ = places_after(move_);
       next_ = at(tried_);
-      if (find(next_) == nullptr) return;
+      if (find(next_) == nullptr && is_valid(next_, target_)) return;
     }
     if (std::ranges::all_of(axes_, [](const Axis& axis) { return axis.step == 1; })) break;
     for (Axis& axis : axes_) axis.step = 1;

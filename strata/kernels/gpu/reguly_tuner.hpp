@@ -28,8 +28,8 @@ namespace strata::gpu {
 
 struct RegulyTunerOptions {
   RegulySweep among = {};  // the values to search; those of the fixed rule are added
-  int warp = 32;           // of the device
-  double gain = 0.01;      // smaller shares of the time count as noise
+  RegulyTarget target = {};
+  double gain = 0.01;  // smaller shares of the time count as noise
 };
 
 // What is known of some parameters.
@@ -41,7 +41,7 @@ struct RegulyTrial {
 
 class RegulyTuner {
  public:
-  // Throws InvalidArgument if there are parameters among the options' that no kernel has.
+  // Parameters that no kernel has are left out.
   RegulyTuner(Offset rows, Offset nnz, const RegulyTunerOptions& options = {});
 
   // For the next product.
@@ -78,6 +78,7 @@ class RegulyTuner {
   // Sets next_ to what the search wants to know next.
   void look_on();
 
+  RegulyTarget target_;
   double gain_;
   std::array<Axis, 3> axes_;  // repeat, coop, block size
   std::vector<RegulyTrial> trials_;

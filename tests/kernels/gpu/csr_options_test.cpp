@@ -76,7 +76,8 @@ TEST(RegulyRule, TakesThePowerOfTwoAboveTheRootOfTheMeanAndLeaves1500Blocks) {
 }
 
 TEST(RegulyParameters, ThatNoKernelHasAreRefused) {
-  EXPECT_NO_THROW(require_valid({32, 1, 1024}, 32));
+  const RegulyTarget target;
+  EXPECT_NO_THROW(require_valid({32, 1, 1024}, target));
   for (const RegulyParameters wrong : {RegulyParameters{0, 1, 128},
                                        {3, 1, 128},
                                        {64, 1, 128},
@@ -84,26 +85,33 @@ TEST(RegulyParameters, ThatNoKernelHasAreRefused) {
                                        {4, 0, 128},
                                        {4, 1, 0},
                                        {4, 1, 100},
-                                       {4, 1, 1056}}) {
-    EXPECT_THROW(require_valid(wrong, 32), InvalidArgument)
+                                       {4, 1, 1056},
+                                       {1, 1, 1024}}) {
+    EXPECT_THROW(require_valid(wrong, target), InvalidArgument)
         << wrong.coop << ' ' << wrong.repeat << ' ' << wrong.block_size;
+    EXPECT_FALSE(is_valid(wrong, target));
   }
-  EXPECT_THROW(require_valid({4, 1, 96}, 64), InvalidArgument);
+  EXPECT_THROW(require_valid({4, 1, 96}, {.warp = 64}), InvalidArgument);
+  // A thread's sums are so many registers.
+  EXPECT_TRUE(is_valid({1, 1, 1024}, {.value_bytes = 4}));
+  EXPECT_TRUE(is_valid({1, 1, 512}, {.value_bytes = 8}));
+  EXPECT_FALSE(is_valid({1, 1, 512}, {.value_bytes = 16}));
 }
 
-TEST(RegulySweep, ListsEveryCombinationThatTheDeviceHas) {
-  const RegulySweep sweep;
-  for (const int warp : {32, 64}) {
-    const auto list = sweep.list(warp);
+TEST(RegulySweep, ListsEveryCombinationThatThereIsAKernelFor) {
+  const auto expect = [](const RegulyTarget& target, std::size_t count) {
     std::set<std::tuple<int, int, int>> seen;
-    for (const RegulyParameters& parameters : list) {
-      EXPECT_NO_THROW(require_valid(parameters, warp));
+    for (const RegulyParameters& parameters : RegulySweep{}.list(target)) {
+      EXPECT_NO_THROW(require_valid(parameters, target));
       seen.insert({parameters.coop, parameters.repeat, parameters.block_size});
     }
-    EXPECT_EQ(seen.size(), list.size());
-    const std::size_t sizes = warp == 32 ? 10 : 8;
-    EXPECT_EQ(list.size(), 6 * 6 * sizes);
-  }
+    EXPECT_EQ(seen.size(), count);
+    EXPECT_EQ(RegulySweep{}.list(target).size(), count);
+  };
+  expect({32, 4}, 6 * 6 * 10);
+  expect({32, 8}, 6 * 6 * 10 - 6 * 2);         // coop = 1 without 768 and 1024
+  expect({64, 4}, 6 * 6 * 8);                  // without 32 and 96
+  expect({32, 16}, 6 * 6 * 10 - 6 * (4 + 2));  // coop = 1 from 384 on, 2 from 768 on
 }
 
 // ---- The stream

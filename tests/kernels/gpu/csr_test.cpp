@@ -246,7 +246,7 @@ TYPED_TEST(GpuCsr, RegulysKernelAgreesWithTheReference) {
   constexpr int warp = TypeParam::warp_size;
   for (const auto& parameters :
        gpu::RegulySweep{.coop = {1, 4, 32}, .repeat = {1, 3}, .block_size = {warp, 3 * warp}}.list(
-           warp)) {
+           {warp, sizeof(V)})) {
     SCOPED_TRACE(testing::Message()
                  << "coop " << parameters.coop << ", repeat " << parameters.repeat);
     test::expect_gpu_steps_on_all<V>(
@@ -263,7 +263,7 @@ TYPED_TEST(GpuCsr, RegulysParametersDoNotChangeTheBits) {
   std::vector<V> expected(csr.rows());
   with_threads_per_row<warp, 32>(csr)({}, {x.data(), nullptr, expected.data(), 1}, csr.all_rows());
   for (const auto& parameters :
-       gpu::RegulySweep{.repeat = {1, 5}, .block_size = {64, 192}}.list(warp)) {
+       gpu::RegulySweep{.repeat = {1, 5}, .block_size = {64, 192}}.list({warp, sizeof(V)})) {
     std::vector<V> result(csr.rows());
     by_reguly<warp>(csr, parameters)({}, {x.data(), nullptr, result.data(), 1}, csr.all_rows());
     EXPECT_EQ(result, expected) << "coop " << parameters.coop << ", repeat " << parameters.repeat

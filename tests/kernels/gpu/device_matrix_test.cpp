@@ -110,7 +110,8 @@ TYPED_TEST(GpuMatrix, CsrAsAStreamOfAnyShapeAgreesWithTheReference) {
 TYPED_TEST(GpuMatrix, CsrOfRegulyAgreesWithTheReference) {
   using V = TypeParam;
   for (const auto& parameters :
-       gpu::RegulySweep{.repeat = {1, 7}, .block_size = {128, 1024}}.list()) {
+       gpu::RegulySweep{.repeat = {1, 7}, .block_size = {128, 512, 1024}}.list(
+           {warp(), sizeof(V)})) {
     SCOPED_TRACE(testing::Message() << "coop " << parameters.coop);
     test::expect_gpu_steps_on_all<V>(1, [&](const Csr<V, Index32>& csr) {
       return csr_on_device(csr, {.kernel = gpu::CsrKernel::reguly, .reguly = parameters});

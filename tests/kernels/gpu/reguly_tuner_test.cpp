@@ -162,16 +162,18 @@ TEST(RegulyTuner, SettlesOnParametersThatNoNeighbourBeats) {
   }
 }
 
-TEST(RegulyTuner, ProposesOnlyWhatTheDeviceHas) {
-  for (const int warp : {32, 64}) {
-    const Surface surface(7);
-    RegulyTuner tuner(surface.rows(), surface.nnz(), {.warp = warp});
-    for (int call = 0; call < 60; ++call) {
-      EXPECT_NO_THROW(require_valid(tuner.next(), warp));
-      tuner.record(surface.seconds(tuner.next()));
+TEST(RegulyTuner, ProposesOnlyWhatThereAreKernelsFor) {
+  for (const RegulyTarget target : {RegulyTarget{32, 4}, {32, 16}, {64, 8}}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const Surface surface(seed);
+      RegulyTuner tuner(surface.rows(), surface.nnz(),
+                        {.among = {.coop = {1, 2, 3, 4}}, .target = target});
+      for (int call = 0; call < 60; ++call) {
+        EXPECT_NO_THROW(require_valid(tuner.next(), target));
+        tuner.record(surface.seconds(tuner.next()));
+      }
     }
   }
-  EXPECT_THROW(RegulyTuner(10, 10, {.among = {.coop = {3}}}), InvalidArgument);
   EXPECT_NO_THROW(RegulyTuner(0, 0));
 }
 
