@@ -1,6 +1,8 @@
 #include "strata/kernels/gpu/csr.hpp"
 
 #include "strata/kernels/gpu/csr_parts.hpp"
+#include "strata/kernels/gpu/csr_reguly.hpp"
+#include "strata/kernels/gpu/csr_stream.hpp"
 #include "strata/kernels/gpu/internal/step_launch.hpp"
 
 namespace strata::gpu {
@@ -23,6 +25,22 @@ __global__ void csr_parts_kernel(CsrPartsView<T> matrix, StepArguments<T> step, 
                                  RowRange<std::int32_t> rows) {
   NativeThread thread;
   csr_parts_step<Loads, vectors, gathers_ahead(vectors)>(thread, matrix, step, parts, rows);
+}
+
+template <class Shape, class Loads, class T>
+__global__ void __launch_bounds__(Shape::threads, (stream_blocks<Shape, T>()))
+    csr_stream_kernel(CsrStreamView<T> matrix, StepArguments<T> step, PartRange parts,
+                      RowRange<std::int32_t> rows) {
+  NativeThread thread;
+  csr_stream_step<Shape, Loads>(thread, matrix, step, parts, rows);
+}
+
+template <int coop, class T>
+__global__ void __launch_bounds__(most_reguly_threads(coop, sizeof(T)))
+    csr_reguly_kernel(CsrView<T> matrix, StepArguments<T> step, RowRange<std::int32_t> rows,
+                      int repeat) {
+  NativeThread thread;
+  csr_reguly_step<FromMemory, coop>(thread, matrix, step, rows, repeat);
 }
 
 template <class T>
@@ -48,6 +66,56 @@ void step_by_rows(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>
   });
 }
 
+// Calls body(StreamConstants) with the kernels' shape that equals this one.
+template <std::size_t number = 0, class Body>
+void with_stream_shape(const StreamShape& shape, Body&& body) {
+  constexpr StreamShape some = kStreamShapes[number];
+  if (shape == some) return body(StreamConstants<some.threads, some.entries_per_thread>());
+  if constexpr (number + 1 < kStreamShapes.size()) with_stream_shape<number + 1>(shape, body);
+}
+
+template <Value V>
+void end_long_rows(const DeviceCsr<V>& matrix, const CsrPartsView<DeviceValue<V>>& view,
+                   const StepArguments<DeviceValue<V>>& arguments, RowRange<std::int32_t> rows,
+                   Stream& stream) {
+  const PartRange long_rows = matrix.split().long_rows_of(rows);
+  launch("csr_long_rows_kernel", csr_long_rows_kernel<DeviceValue<V>>,
+         shape_for(long_rows.end - long_rows.begin, matrix.shape()), stream, view, arguments,
+         long_rows);
+}
+
+template <Value V>
+void step_by_stream(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
+                    DeviceSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
+                    Reuse reuse) {
+  using T = DeviceValue<V>;
+  const CsrStreamView<T> view = matrix.stream_view(scratch);
+  const PartRange parts = matrix.split().parts_of(rows);
+  with_stream_shape(matrix.stream_shape(), [&](auto constants) {
+    using Shape = decltype(constants);
+    const LaunchShape shape{.blocks = parts.end - parts.begin,
+                            .threads = Shape::threads,
+                            .shared_bytes = stream_shared_bytes<T>(Shape::entries)};
+    with_loads<1>(reuse, [&](auto loads) {
+      launch("csr_stream_kernel", csr_stream_kernel<Shape, decltype(loads), T>, shape, stream, view,
+             arguments, parts, rows);
+    });
+  });
+  end_long_rows(matrix, view.split, arguments, rows, stream);
+}
+
+template <Value V>
+void step_by_reguly(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
+                    RowRange<std::int32_t> rows, Stream& stream) {
+  const RegulyParameters parameters = matrix.reguly();
+  const LaunchShape shape{.blocks = reguly_blocks(Offset{rows.end} - rows.begin, parameters),
+                          .threads = parameters.block_size};
+  with_power_of_two<1, kMostCoop>(parameters.coop, [&](auto coop) {
+    launch("csr_reguly_kernel", csr_reguly_kernel<coop(), DeviceValue<V>>, shape, stream,
+           matrix.view(), arguments, rows, parameters.repeat);
+  });
+}
+
 template <Value V>
 void step_by_parts(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
                    DeviceSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
@@ -63,10 +131,7 @@ void step_by_parts(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V
              arguments, parts, rows);
     });
   });
-  const PartRange long_rows = matrix.split().long_rows_of(rows);
-  launch("csr_long_rows_kernel", csr_long_rows_kernel<T>,
-         shape_for(long_rows.end - long_rows.begin, matrix.shape()), stream, view, arguments,
-         long_rows);
+  end_long_rows(matrix, view, arguments, rows, stream);
 }
 
 }  // namespace
@@ -76,11 +141,14 @@ void step(const DeviceCsr<V>& matrix, const Given<StepCoefficients<V>>& coeffici
           const Given<DeviceVectors<V>>& vectors, RowRange<std::int32_t> rows, Stream& stream,
           Reuse reuse) {
   const auto arguments = step_arguments(matrix.shape(), 1, coefficients, vectors, rows);
-  if (matrix.kernel() == CsrKernel::parts) {
-    require_scratch(vectors.scratch.size(), matrix.scratch_elements(vectors.count));
-    step_by_parts<V>(matrix, arguments, vectors.scratch, rows, stream, reuse);
-  } else {
-    step_by_rows(matrix, arguments, rows, stream, reuse);
+  require_scratch(vectors.scratch.size(), matrix.scratch_elements(vectors.count));
+  switch (matrix.kernel()) {
+    case CsrKernel::balanced:
+      return step_by_parts<V>(matrix, arguments, vectors.scratch, rows, stream, reuse);
+    case CsrKernel::stream:
+      return step_by_stream<V>(matrix, arguments, vectors.scratch, rows, stream, reuse);
+    case CsrKernel::reguly: return step_by_reguly(matrix, arguments, rows, stream);
+    default: return step_by_rows(matrix, arguments, rows, stream, reuse);
   }
 }
 

@@ -1,8 +1,10 @@
 #include "strata/kernels/gpu/csr_split.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "strata/base/checked.hpp"
+#include "strata/base/parallel.hpp"
 
 namespace strata::gpu {
 
@@ -16,14 +18,23 @@ std::int32_t first_from(std::span<const Element> list, std::int32_t row, auto ro
 
 class Splitter {
  public:
-  Splitter(std::span<const Offset> row_offsets, int warp_size)
+  Splitter(std::span<const Offset> row_offsets, Offset most_entries, Offset most_rows)
       : offsets_(row_offsets),
         rows_(narrow<std::int32_t>(std::ssize(row_offsets) - 1, "the number of rows")),
-        most_(products_of_part(warp_size)) {}
+        most_(most_entries),
+        most_rows_(most_rows) {}
 
-  CsrParts split() {
+  // how_many(first, end) of the rows that fit into a part become one, and way_of(first, end) says
+  // how it adds them up.
+  CsrParts split(auto how_many, auto way_of) {
     for (std::int32_t row = 0; row < rows_;) {
-      row = length(row) > most_ * kPiece ? add_pieces(row) : add_rows(row);
+      if (length(row) > most_ * kPiece) {
+        row = add_pieces(row);
+      } else {
+        const std::int32_t end = row + how_many(row, fitting(row));
+        result_.parts.push_back({offsets_[row], row, way_of(row, end)});
+        row = end;
+      }
     }
     result_.parts.push_back({offsets_.back(), rows_, -1});
     result_.long_rows.push_back({rows_, partials_});
@@ -43,10 +54,9 @@ class Splitter {
     return row + 1;
   }
 
-  // As many rows as fit, at least one. Returns the row after them.
-  std::int32_t add_rows(std::int32_t first) {
-    result_.parts.push_back({offsets_[first], first, -1});
-    const Offset last = std::min<Offset>(rows_, Offset{first} + most_);
+  // The row after those that fit, at least one.
+  std::int32_t fitting(std::int32_t first) const {
+    const Offset last = std::min<Offset>(rows_, Offset{first} + most_rows_);
     std::int32_t row = first + 1;
     while (row < last && offsets_[row + 1] - offsets_[first] <= most_) ++row;
     return row;
@@ -55,14 +65,74 @@ class Splitter {
   std::span<const Offset> offsets_;
   std::int32_t rows_;
   Offset most_;
+  Offset most_rows_;
   CsrParts result_;
   std::int32_t partials_ = 0;
 };
 
+// A power of two of rows keeps all threads of a block at work and its results on whole lines; it is
+// taken where it leaves no more than a quarter of the entries to the next part. The last rows stay
+// together.
+std::int32_t rows_for_all_threads(std::span<const Offset> row_offsets, std::int32_t first,
+                                  std::int32_t end) {
+  const auto fitting = end - first;
+  if (end + 1 == std::ssize(row_offsets)) return fitting;
+  const auto power = static_cast<std::int32_t>(std::bit_floor(static_cast<std::uint32_t>(fitting)));
+  const Offset of_power = row_offsets[first + power] - row_offsets[first];
+  const Offset of_all = row_offsets[end] - row_offsets[first];
+  return 4 * of_power >= 3 * of_all ? power : fitting;
+}
+
+// As many threads per row as there are for the part's rows, of one warp.
+int log_threads_per_row(int threads, int warp_size, std::int32_t rows) {
+  return std::countr_zero(std::bit_floor(
+      static_cast<std::uint32_t>(std::min(std::max(threads / std::max(rows, 1), 1), warp_size))));
+}
+
+StreamWay way_of_rows(std::span<const Offset> row_offsets, std::int32_t first, std::int32_t end,
+                      const StreamShape& shape, StreamGather gather, int warp_size) {
+  const int log_threads = log_threads_per_row(shape.threads, warp_size, end - first);
+  if (gather != StreamGather::automatic) return {log_threads, gather == StreamGather::by_entries};
+  Offset longest = 0;
+  for (std::int32_t row = first; row < end; ++row) {
+    longest = std::max(longest, row_offsets[row + 1] - row_offsets[row]);
+  }
+  // Rows that are alike leave a thread at most twice what it has read.
+  return {log_threads, longest >> log_threads > 2 * Offset{shape.entries_per_thread}};
+}
+
 }  // namespace
 
 CsrParts split_csr(std::span<const Offset> row_offsets, int warp_size) {
-  return Splitter(row_offsets, warp_size).split();
+  const Offset most = products_of_part(warp_size);
+  return Splitter(row_offsets, most, most)
+      .split([](std::int32_t first, std::int32_t end) { return end - first; },
+             [](std::int32_t, std::int32_t) { return -1; });
+}
+
+CsrParts split_csr_stream(std::span<const Offset> row_offsets, const StreamShape& shape,
+                          StreamGather gather, int warp_size) {
+  const auto rows_of_part = [&](std::int32_t first, std::int32_t end) {
+    return rows_for_all_threads(row_offsets, first, end);
+  };
+  const auto way_of = [&](std::int32_t first, std::int32_t end) {
+    return way_of_rows(row_offsets, first, end, shape, gather, warp_size).code();
+  };
+  return Splitter(row_offsets, shape.entries(), shape.threads).split(rows_of_part, way_of);
+}
+
+Array<std::uint16_t> stream_row_ends(std::span<const Offset> row_offsets, const CsrParts& split) {
+  Array<std::uint16_t> ends(row_offsets.size() - 1);
+  parallel_for(std::ssize(split.parts) - 1, [&](Offset number) {
+    const CsrPart& part = split.parts[number];
+    const CsrPart& next = split.parts[number + 1];
+    // A row alone is read from its first to its last entry, and may be longer than 16 bits.
+    if (next.first_row - part.first_row <= 1) return;
+    for (std::int32_t row = part.first_row; row < next.first_row; ++row) {
+      ends[row] = static_cast<std::uint16_t>(row_offsets[row + 1] - part.first_entry);
+    }
+  });
+  return ends;
 }
 
 PartRange CsrParts::parts_of(RowRange<std::int32_t> rows) const {

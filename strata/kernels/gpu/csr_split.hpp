@@ -1,11 +1,12 @@
-// Cuts the rows of a CSR matrix into parts of about the same number of entries, one per warp: what
-// kernels/gpu/csr_parts.hpp runs on.
+// Cuts the rows of a CSR matrix into parts of about the same number of entries, one per warp for
+// kernels/gpu/csr_parts.hpp and one per block for csr_stream.hpp.
 #pragma once
 
 #include <span>
 
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
+#include "strata/kernels/gpu/csr_options.hpp"
 #include "strata/kernels/gpu/views.hpp"
 
 namespace strata::gpu {
@@ -25,5 +26,12 @@ struct CsrParts {
 // OverflowError if there are more than 2^31 − 1 rows or parts.
 inline constexpr int kPiece = 16;
 CsrParts split_csr(std::span<const Offset> row_offsets, int warp_size);
+
+// The same for blocks: at most shape.entries() entries and shape.threads rows. `partial` of parts
+// with several rows is a StreamWay. The warp limits how many threads share a row.
+CsrParts split_csr_stream(std::span<const Offset> row_offsets, const StreamShape& shape,
+                          StreamGather gather, int warp_size);
+// CsrStreamView::row_ends of that split; 0 for rows that are not in a part with others.
+Array<std::uint16_t> stream_row_ends(std::span<const Offset> row_offsets, const CsrParts& split);
 
 }  // namespace strata::gpu

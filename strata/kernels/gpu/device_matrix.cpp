@@ -19,29 +19,44 @@ namespace strata::gpu {
 
 namespace {
 
-// Rows that are much longer than the others keep their warps at work alone.
-template <Value V, Index I>
-bool has_outliers(const Csr<V, I>& matrix) {
-  const auto offsets = matrix.row_offsets();
-  const Offset longest = parallel_reduce(
-      matrix.rows(), Offset{0},
-      [&](Offset begin, Offset end) {
-        Offset most = 0;
-        for (Offset row = begin; row < end; ++row) {
-          most = std::max(most, offsets[row + 1] - offsets[row]);
-        }
-        return most;
-      },
-      [](Offset a, Offset b) { return std::max(a, b); });
-  return longest > 64 + 4 * matrix.nnz() / std::max<Offset>(1, matrix.rows());
-}
-
 int threads_for(Offset nnz, Offset rows, int warp) {
   // Every thread has a few gathers in flight at once.
   constexpr Offset kGathers = 4;
   const Offset mean = nnz / std::max<Offset>(1, rows);
   const auto threads = std::bit_ceil(static_cast<std::uint64_t>(ceil_div(mean, kGathers)));
   return static_cast<int>(std::clamp<std::uint64_t>(threads, 1, static_cast<std::uint64_t>(warp)));
+}
+
+void require_threads_per_row(int threads, int warp) {
+  if (threads >= 1 && threads <= warp && std::has_single_bit(static_cast<unsigned>(threads))) {
+    return;
+  }
+  throw InvalidArgument(
+      fmt::format("{} threads per row, for warps of {}: a power of two is needed", threads, warp));
+}
+
+void require_stream_shape(const StreamShape& shape) {
+  if (std::ranges::find(kStreamShapes, shape) != kStreamShapes.end()) return;
+  throw InvalidArgument(fmt::format("no CSR stream of {} threads with {} entries each",
+                                    shape.threads, shape.entries_per_thread));
+}
+
+// The options with all that is left to choose.
+template <Value V, Index I>
+DeviceCsrOptions chosen(const DeviceCsrOptions& options, const Csr<V, I>& matrix, int warp) {
+  DeviceCsrOptions result = options;
+  if (result.kernel == CsrKernel::automatic) {
+    result.kernel = automatic_choice(csr_rows(matrix.row_offsets()));
+  }
+  if (result.threads_per_row == 0) {
+    result.threads_per_row = threads_for(matrix.nnz(), matrix.rows(), warp);
+  }
+  if (result.kernel == CsrKernel::scalar) result.threads_per_row = 1;
+  if (result.reguly.coop == 0) result.reguly = reguly_rule(matrix.rows(), matrix.nnz(), warp);
+  require_threads_per_row(result.threads_per_row, warp);
+  require_stream_shape(result.stream);
+  require_valid(result.reguly, {warp, sizeof(V)});
+  return result;
 }
 
 // Kernels count the entries of a row with 31 bits, and some steps too far.
@@ -73,31 +88,38 @@ template <Value V>
 template <Index I>
 DeviceCsr<V>::DeviceCsr(const Csr<V, I>& matrix, Stream& stream, const DeviceCsrOptions& options)
     : shape_(shape_of(matrix)),
-      kernel_(options.kernel),
-      threads_per_row_(options.threads_per_row),
+      options_(chosen(options, matrix, shape_.warp)),
       row_offsets_(to_device(matrix.row_offsets(), stream)),
       columns_(upload_indices(matrix.columns(), stream)),
       values_(to_device(matrix.values(), stream)) {
-  if (threads_per_row_ == 0) threads_per_row_ = threads_for(nnz(), rows(), shape_.warp);
-  if (threads_per_row_ < 0 || threads_per_row_ > shape_.warp ||
-      !std::has_single_bit(static_cast<unsigned>(threads_per_row_))) {
-    throw InvalidArgument(
-        fmt::format("{} threads per row, for warps of {}: a power of two is needed",
-                    threads_per_row_, shape_.warp));
+  const auto offsets = matrix.row_offsets();
+  if (kernel() == CsrKernel::balanced) {
+    split_ = split_csr(offsets, shape_.warp);
+  } else if (kernel() == CsrKernel::stream) {
+    split_ = split_csr_stream(offsets, options_.stream, options_.gather, shape_.warp);
+    row_ends_ = upload(stream_row_ends(offsets, split_), stream);
+  } else {
+    return;
   }
-  if (kernel_ == CsrKernel::automatic) {
-    kernel_ = has_outliers(matrix) ? CsrKernel::parts : CsrKernel::rows;
-  }
-  if (kernel_ != CsrKernel::parts) return;
-  split_ = split_csr(matrix.row_offsets(), shape_.warp);
   parts_ = upload(split_.parts, stream);
   long_rows_ = upload(split_.long_rows, stream);
 }
 
 template <Value V>
+void DeviceCsr<V>::set_reguly(const RegulyParameters& parameters) {
+  require_valid(parameters, {shape_.warp, sizeof(V)});
+  options_.reguly = parameters;
+}
+
+template <Value V>
 Offset DeviceCsr<V>::bytes() const {
   return row_offsets_.bytes() + columns_.bytes() + values_.bytes() + parts_.bytes() +
-         long_rows_.bytes();
+         long_rows_.bytes() + row_ends_.bytes();
+}
+
+template <Value V>
+Offset DeviceCsr<V>::product_bytes() const {
+  return kernel() == CsrKernel::stream ? bytes() - row_offsets_.bytes() : bytes();
 }
 
 template <Value V>
@@ -109,6 +131,11 @@ template <Value V>
 CsrPartsView<DeviceValue<V>> DeviceCsr<V>::parts_view(DeviceSpan<V> scratch) const {
   return {view(), parts_.data(), long_rows_.data(),
           reinterpret_cast<DeviceValue<V>*>(scratch.data())};
+}
+
+template <Value V>
+CsrStreamView<DeviceValue<V>> DeviceCsr<V>::stream_view(DeviceSpan<V> scratch) const {
+  return {parts_view(scratch), row_ends_.data()};
 }
 
 // ---- ELL

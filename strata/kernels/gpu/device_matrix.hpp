@@ -20,6 +20,7 @@
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/kernels/cpu/step.hpp"
+#include "strata/kernels/gpu/csr_options.hpp"
 #include "strata/kernels/gpu/csr_split.hpp"
 #include "strata/kernels/gpu/group_rules.hpp"
 #include "strata/kernels/gpu/slice_groups.hpp"
@@ -50,24 +51,13 @@ struct DeviceShape {
   int multiprocessors = 1;
 };
 
-// How a product goes through the rows of a CSR matrix.
-enum class CsrKernel {
-  automatic,  // by the lengths of the rows
-  rows,       // so many threads per row
-  parts,      // parts of equal size, whatever the lengths of the rows
-};
-
-struct DeviceCsrOptions {
-  CsrKernel kernel = CsrKernel::automatic;
-  int threads_per_row = 0;  // a power of two up to the warp; 0 chooses by the mean length
-};
-
 template <Value V>
 class DeviceCsr {
  public:
   using value_type = V;
 
   DeviceCsr() = default;
+  // Throws InvalidArgument for parameters that no kernel has.
   template <Index I>
   DeviceCsr(const Csr<V, I>& matrix, Stream& stream, const DeviceCsrOptions& options = {});
 
@@ -76,30 +66,39 @@ class DeviceCsr {
   Offset nnz() const { return shape_.nnz; }
   RowRange<std::int32_t> all_rows() const { return {0, shape_.rows}; }
   const DeviceShape& shape() const { return shape_; }
-  // What was chosen: `rows` or `parts`.
-  CsrKernel kernel() const { return kernel_; }
-  int threads_per_row() const { return threads_per_row_; }
+  // What was chosen, never `automatic`.
+  CsrKernel kernel() const { return options_.kernel; }
+  // Of the kernels scalar and classical.
+  int threads_per_row() const { return options_.threads_per_row; }
+  const StreamShape& stream_shape() const { return options_.stream; }
+  const RegulyParameters& reguly() const { return options_.reguly; }
+  // Of the next steps; results keep their bits. Throws InvalidArgument for others than
+  // require_valid allows, and leaves all as it was.
+  void set_reguly(const RegulyParameters& parameters);
   const CsrParts& split() const { return split_; }
-  // Of a step with so many vectors: partial sums of rows that several warps share.
+  // Of a step with so many vectors: partial sums of rows that several warps or blocks share.
   Offset scratch_elements(int count) const {
-    return kernel_ == CsrKernel::parts ? Offset{split_.partials()} * count : 0;
+    return split_.parts.empty() ? 0 : Offset{split_.partials()} * count;
   }
   // On the device.
   Offset bytes() const;
+  // What a product reads of them.
+  Offset product_bytes() const;
 
   CsrView<DeviceValue<V>> view() const;
   CsrPartsView<DeviceValue<V>> parts_view(DeviceSpan<V> scratch) const;
+  CsrStreamView<DeviceValue<V>> stream_view(DeviceSpan<V> scratch) const;
 
  private:
   DeviceShape shape_;
-  CsrKernel kernel_ = CsrKernel::rows;
-  int threads_per_row_ = 1;
+  DeviceCsrOptions options_ = {.kernel = CsrKernel::classical, .threads_per_row = 1};
   DeviceArray<Offset> row_offsets_;
   DeviceArray<std::int32_t> columns_;
   DeviceArray<V> values_;
   CsrParts split_;
   DeviceArray<CsrPart> parts_;
   DeviceArray<LongRow> long_rows_;
+  DeviceArray<std::uint16_t> row_ends_;
 };
 
 struct DeviceEllOptions {

@@ -23,7 +23,8 @@ struct CsrView {
 struct alignas(16) CsrPart {
   std::int64_t first_entry;
   std::int32_t first_row;
-  std::int32_t partial;  // where the sum of a piece of a row goes; −1 for whole rows
+  std::int32_t partial;  // where the sum of a piece of a row goes; negative for whole rows: −1, or
+                         // how the stream adds them up, see StreamWay
 };
 // Partial sums from here to the next long row's.
 struct LongRow {
@@ -43,6 +44,24 @@ struct CsrPartsView {
   const CsrPart* parts = nullptr;      // one more than there are
   const LongRow* long_rows = nullptr;  // likewise
   T* partials = nullptr;               // of one step at a time; an element per vector each
+};
+
+// How a part of the stream (csr_stream.hpp) with several rows adds them up.
+struct StreamWay {
+  int log_threads = 0;      // 2^this threads per row
+  bool by_entries = false;  // whoever has read an entry multiplies it
+
+  STRATA_HOST_DEVICE std::int32_t code() const { return ~(log_threads | (by_entries ? 16 : 0)); }
+  STRATA_HOST_DEVICE static StreamWay of(std::int32_t code) {
+    return {~code & 15, (~code & 16) != 0};
+  }
+};
+
+template <class T>
+struct CsrStreamView {
+  CsrPartsView<T> split;
+  // Of parts with several rows: entries from the part's first one to the end of each row.
+  const std::uint16_t* row_ends = nullptr;
 };
 
 // Parts [begin, end), or long rows.

@@ -23,9 +23,17 @@ using internal::MadeProduct;
 
 template <Value V>
 std::string kernel_text(const DeviceCsr<V>& matrix) {
-  if (matrix.kernel() == CsrKernel::parts) return "CSR in equal parts";
   const int threads = matrix.threads_per_row();
-  return fmt::format("CSR, {} thread{} per row", threads, threads == 1 ? "" : "s");
+  switch (matrix.kernel()) {
+    case CsrKernel::balanced: return "CSR in equal parts";
+    case CsrKernel::stream: return "CSR as a stream";
+    case CsrKernel::reguly: {
+      const RegulyParameters& reguly = matrix.reguly();
+      return fmt::format("CSR of Reguly, coop {}, repeat {}, blocks of {}", reguly.coop,
+                         reguly.repeat, reguly.block_size);
+    }
+    default: return fmt::format("CSR, {} thread{} per row", threads, threads == 1 ? "" : "s");
+  }
 }
 
 template <Value V, Index I>
@@ -116,10 +124,12 @@ class GpuProducts {
     if (result.format.format() == Format::csr) {
       const auto stored = csr_on_device();
       result.label = kernel_text(*stored);
-      if (stored->kernel() == CsrKernel::rows) {
+      if (stored->kernel() == CsrKernel::classical) {
         result.kernel_parameters.push_back({"threads_per_row", stored->threads_per_row()});
       }
-      return product_of(stored);
+      MadeProduct made = product_of(stored);
+      made.bytes = stored->product_bytes();
+      return made;
     }
     return with_format(
         matrix_, result.format, [&]<class Matrix>(const Matrix& host) -> MadeProduct {

@@ -51,8 +51,8 @@ void in_every_format(const Csr<V, I>& csr, Stream& stream, const Body& body) {
     SCOPED_TRACE(name);
     body(matrix);
   };
-  run("CSR by rows", DeviceCsr<V>(csr, stream, {CsrKernel::rows}));
-  run("CSR in parts", DeviceCsr<V>(csr, stream, {CsrKernel::parts}));
+  run("CSR by rows", DeviceCsr<V>(csr, stream, {CsrKernel::classical}));
+  run("CSR in parts", DeviceCsr<V>(csr, stream, {CsrKernel::balanced}));
   run("ELL", DeviceEll<V>(Ell<V, I>::from_csr(csr, {.max_fill = kAnyFill}), stream));
   for (const auto& [height, window] : {std::pair<Offset, Offset>{8, 1}, {32, 64}}) {
     run("SELL", DeviceSell<V>(

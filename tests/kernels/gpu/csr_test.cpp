@@ -1,10 +1,12 @@
-// CSR on an emulated GPU: any number of threads per row, and parts of equal size for rows of any
-// lengths.
+// CSR on an emulated GPU: any number of threads per row, parts of equal size for rows of any
+// lengths, streams of every shape, and Reguly's kernel with any parameters.
 #include "strata/kernels/gpu/csr.hpp"
 
 #include "strata/gen/generate.hpp"
 #include "strata/kernels/gpu/csr_parts.hpp"
+#include "strata/kernels/gpu/csr_reguly.hpp"
 #include "strata/kernels/gpu/csr_split.hpp"
+#include "strata/kernels/gpu/csr_stream.hpp"
 #include "tests/kernels/gpu/emulated.hpp"
 
 namespace strata {
@@ -53,6 +55,56 @@ auto in_parts(const Csr<V, Index32>& matrix) {
             });
         test::launch_somehow<warp_size>(0, [&](auto& thread) {
           gpu::csr_long_rows_step(thread, view, arguments, split.long_rows_of(rows));
+        });
+      });
+}
+
+// A grid of one to four blocks of `threads`, and an order that differ from launch to launch.
+template <int warp_size, class Body>
+void launch_blocks(int threads, std::size_t shared_bytes, const Body& body) {
+  static std::uint64_t launches = 0;
+  ++launches;
+  const auto order = launches % 5 == 0 ? emulator::Order::uneven : emulator::Order::round_robin;
+  emulator::launch<warp_size>(static_cast<int>(launches % 4) + 1, threads, shared_bytes,
+                              {order, launches}, body);
+}
+
+template <int warp_size, class Shape, Value V>
+auto as_stream(const Csr<V, Index32>& matrix, gpu::StreamGather gather) {
+  using T = gpu::DeviceValue<V>;
+  const auto split = gpu::split_csr_stream(
+      matrix.row_offsets(), {Shape::threads, Shape::entries_per_thread}, gather, warp_size);
+  return test::emulated<V>(
+      matrix.rows(), matrix.cols(),
+      [matrix, values = test::device_copy(matrix.values()), split,
+       ends = gpu::stream_row_ends(matrix.row_offsets(), split)](const auto& arguments, auto rows,
+                                                                 auto) {
+        std::vector<T> partials(static_cast<std::size_t>(split.partials()) * arguments.count);
+        const gpu::CsrStreamView<T> view{
+            {view_of(matrix, values), split.parts.data(), split.long_rows.data(), partials.data()},
+            ends.data()};
+        launch_blocks<warp_size>(Shape::threads, gpu::stream_shared_bytes<T>(Shape::entries),
+                                 [&](auto& thread) {
+                                   gpu::csr_stream_step<Shape, gpu::FromMemory>(
+                                       thread, view, arguments, split.parts_of(rows), rows);
+                                 });
+        test::launch_somehow<warp_size>(0, [&](auto& thread) {
+          gpu::csr_long_rows_step(thread, view.split, arguments, split.long_rows_of(rows));
+        });
+      });
+}
+
+template <int warp_size, Value V>
+auto by_reguly(const Csr<V, Index32>& matrix, const gpu::RegulyParameters& parameters) {
+  return test::emulated<V>(
+      matrix.rows(), matrix.cols(),
+      [matrix, parameters, values = test::device_copy(matrix.values())](const auto& arguments,
+                                                                        auto rows, auto) {
+        gpu::with_power_of_two<1, gpu::kMostCoop>(parameters.coop, [&](auto coop) {
+          launch_blocks<warp_size>(parameters.block_size, 0, [&](auto& thread) {
+            gpu::csr_reguly_step<gpu::FromMemory, coop()>(thread, view_of(matrix, values),
+                                                          arguments, rows, parameters.repeat);
+          });
         });
       });
 }
@@ -148,13 +200,80 @@ TYPED_TEST(GpuCsr, RowsOfAnyLengthAgreeWithTheReference) {
   test::expect_step(csr, {}, 1, csr.all_rows(), with_threads_per_row<warp, 16>(csr));
 }
 
-// The order of a row's sum does not depend on the range, the grid or who runs first.
-TYPED_TEST(GpuCsr, AnySplitOfTheRowsGivesTheSameBits) {
+// Small blocks, so that the awkward matrices have several parts and rows that are longer than one.
+template <int warp_size>
+using SmallStream = gpu::StreamConstants<warp_size * 2, 2, 3>;
+
+TYPED_TEST(GpuCsr, StreamsAgreeWithTheReference) {
   using V = typename TypeParam::Value;
   constexpr int warp = TypeParam::warp_size;
-  const auto csr = test::uneven_rows<V>(warp * gpu::kEntriesPerThread * gpu::kPiece * 5 / 2);
+  using enum gpu::StreamGather;
+  for (const gpu::StreamGather gather : {automatic, by_rows, by_entries}) {
+    SCOPED_TRACE(static_cast<int>(gather));
+    test::expect_gpu_steps_on_all<V>(1, [&](const Csr<V, Index32>& csr) {
+      return as_stream<warp, SmallStream<warp>>(csr, gather);
+    });
+  }
+}
+
+TYPED_TEST(GpuCsr, StreamsOfEveryShapeAgreeWithTheReference) {
+  using V = typename TypeParam::Value;
+  constexpr int warp = TypeParam::warp_size;
+  const auto csr = test::uneven_rows<V>(5000);
+  const auto expect = [&]<std::size_t number>(std::integral_constant<std::size_t, number>) {
+    constexpr gpu::StreamShape shape = gpu::kStreamShapes[number];
+    SCOPED_TRACE(testing::Message() << shape.threads << " x " << shape.entries_per_thread);
+    using Shape = gpu::StreamConstants<shape.threads, shape.entries_per_thread>;
+    test::expect_gpu_steps(csr, 1, number, as_stream<warp, Shape>(csr, {}));
+  };
+  [&]<std::size_t... number>(std::index_sequence<number...>) {
+    (expect(std::integral_constant<std::size_t, number>()), ...);
+  }(std::make_index_sequence<gpu::kStreamShapes.size()>());
+}
+
+TYPED_TEST(GpuCsr, StreamsOfRowsOfAnyLengthAgreeWithTheReference) {
+  using V = typename TypeParam::Value;
+  constexpr int warp = TypeParam::warp_size;
+  using Shape = SmallStream<warp>;
+  const auto csr = test::uneven_rows<V>(Shape::entries * gpu::kPiece * 5 / 2);
+  for (std::size_t number = 0; number < 7; ++number) {
+    test::expect_gpu_steps(csr, 1, number, as_stream<warp, Shape>(csr, {}));
+  }
+}
+
+TYPED_TEST(GpuCsr, RegulysKernelAgreesWithTheReference) {
+  using V = typename TypeParam::Value;
+  constexpr int warp = TypeParam::warp_size;
+  for (const auto& parameters :
+       gpu::RegulySweep{.coop = {1, 4, 32}, .repeat = {1, 3}, .block_size = {warp, 3 * warp}}.list(
+           {warp, sizeof(V)})) {
+    SCOPED_TRACE(testing::Message()
+                 << "coop " << parameters.coop << ", repeat " << parameters.repeat);
+    test::expect_gpu_steps_on_all<V>(
+        1, [&](const Csr<V, Index32>& csr) { return by_reguly<warp>(csr, parameters); });
+  }
+}
+
+// Also those of a warp of 32 per row: there is one order of 32 sums.
+TYPED_TEST(GpuCsr, RegulysParametersDoNotChangeTheBits) {
+  using V = typename TypeParam::Value;
+  constexpr int warp = TypeParam::warp_size;
+  const auto csr = test::uneven_rows<V>(3000);
   const auto x = test::random_vector<V>(csr.cols(), 1);
-  const auto run = in_parts<warp>(csr);
+  std::vector<V> expected(csr.rows());
+  with_threads_per_row<warp, 32>(csr)({}, {x.data(), nullptr, expected.data(), 1}, csr.all_rows());
+  for (const auto& parameters :
+       gpu::RegulySweep{.repeat = {1, 5}, .block_size = {64, 192}}.list({warp, sizeof(V)})) {
+    std::vector<V> result(csr.rows());
+    by_reguly<warp>(csr, parameters)({}, {x.data(), nullptr, result.data(), 1}, csr.all_rows());
+    EXPECT_EQ(result, expected) << "coop " << parameters.coop << ", repeat " << parameters.repeat
+                                << ", blocks of " << parameters.block_size;
+  }
+}
+
+template <Value V, class Run>
+void expect_same_bits_in_pieces(const Csr<V, Index32>& csr, const Run& run) {
+  const auto x = test::random_vector<V>(csr.cols(), 1);
   std::vector<V> whole(csr.rows());
   std::vector<V> pieces(csr.rows());
   run({}, {x.data(), nullptr, whole.data(), 1}, csr.all_rows());
@@ -162,6 +281,40 @@ TYPED_TEST(GpuCsr, AnySplitOfTheRowsGivesTheSameBits) {
     run({}, {x.data(), nullptr, pieces.data(), 1}, {begin, std::min(begin + step, csr.rows())});
   }
   EXPECT_EQ(whole, pieces);
+}
+
+// The order of a row's sum does not depend on the range, the grid or who runs first.
+TYPED_TEST(GpuCsr, AnySplitOfTheRowsGivesTheSameBits) {
+  using V = typename TypeParam::Value;
+  constexpr int warp = TypeParam::warp_size;
+  const auto csr = test::uneven_rows<V>(warp * gpu::kEntriesPerThread * gpu::kPiece * 5 / 2);
+  expect_same_bits_in_pieces(csr, in_parts<warp>(csr));
+  using enum gpu::StreamGather;
+  for (const gpu::StreamGather gather : {automatic, by_rows, by_entries}) {
+    expect_same_bits_in_pieces(csr, as_stream<warp, SmallStream<warp>>(csr, gather));
+  }
+  expect_same_bits_in_pieces(csr, by_reguly<warp>(csr, {4, 2, 2 * warp}));
+}
+
+// Vectors do not touch each other: each has the bits that it has alone.
+TYPED_TEST(GpuCsr, VectorsOfAStreamHaveTheBitsOfOne) {
+  using V = typename TypeParam::Value;
+  constexpr int warp = TypeParam::warp_size;
+  const auto csr = test::uneven_rows<V>(3000);
+  constexpr int count = 3;
+  const auto x = test::random_vector<V>(static_cast<std::size_t>(csr.cols()) * count, 1);
+  const auto run = as_stream<warp, SmallStream<warp>>(csr, {});
+  std::vector<V> together(static_cast<std::size_t>(csr.rows()) * count);
+  run({}, {x.data(), nullptr, together.data(), count}, csr.all_rows());
+  for (int v = 0; v < count; ++v) {
+    std::vector<V> alone_x;
+    std::vector<V> expected;
+    for (std::size_t i = v; i < x.size(); i += count) alone_x.push_back(x[i]);
+    for (std::size_t i = v; i < together.size(); i += count) expected.push_back(together[i]);
+    std::vector<V> alone(csr.rows());
+    run({}, {alone_x.data(), nullptr, alone.data(), 1}, csr.all_rows());
+    EXPECT_EQ(alone, expected) << "vector " << v;
+  }
 }
 
 }  // namespace

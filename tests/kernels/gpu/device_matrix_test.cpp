@@ -2,6 +2,7 @@
 #include "strata/kernels/gpu/device_matrix.hpp"
 
 #include "strata/gen/generate.hpp"
+#include "strata/kernels/gpu/reguly_tuner.hpp"
 #include "tests/kernels/gpu/on_device.hpp"
 #include "tests/kernels/gpu/step_cases.hpp"
 #include "tests/support/gpu.hpp"
@@ -55,18 +56,48 @@ TYPED_TEST(GpuMatrix, CsrAgreesWithTheReferenceForAnyNumberOfThreadsPerRow) {
   for (int threads = 1; threads <= warp(); threads *= 2) {
     SCOPED_TRACE(testing::Message() << threads << " threads per row");
     test::expect_gpu_steps_on_all<V>(1, [&](const Csr<V, Index32>& csr) {
-      return csr_on_device(csr, {gpu::CsrKernel::rows, threads});
+      return csr_on_device(csr, {.kernel = gpu::CsrKernel::classical, .threads_per_row = threads});
     });
   }
 }
 
 TYPED_TEST(GpuMatrix, CsrInPartsAgreesWithTheReference) {
   using V = TypeParam;
-  test::expect_gpu_steps_on_all<V>(
-      1, [&](const Csr<V, Index32>& csr) { return csr_on_device(csr, {gpu::CsrKernel::parts}); });
+  test::expect_gpu_steps_on_all<V>(1, [&](const Csr<V, Index32>& csr) {
+    return csr_on_device(csr, {.kernel = gpu::CsrKernel::balanced});
+  });
   const auto csr = test::uneven_rows<V>(100000);
   for (std::size_t number = 0; number < 7; ++number) {
     test::expect_gpu_steps(csr, 1, number, csr_on_device(csr, {}));
+  }
+}
+
+TYPED_TEST(GpuMatrix, CsrAsAStreamOfAnyShapeAgreesWithTheReference) {
+  using V = TypeParam;
+  using enum gpu::StreamGather;
+  std::size_t number = 0;
+  const auto uneven = test::uneven_rows<V>(100000);
+  for (const gpu::StreamShape& shape : gpu::kStreamShapes) {
+    for (const gpu::StreamGather gather : {automatic, by_rows, by_entries}) {
+      SCOPED_TRACE(testing::Message() << shape.threads << " x " << shape.entries_per_thread);
+      const gpu::DeviceCsrOptions options{
+          .kernel = gpu::CsrKernel::stream, .stream = shape, .gather = gather};
+      test::expect_gpu_steps(uneven, 1, number++, csr_on_device(uneven, options));
+      test::expect_gpu_steps_on_all<V>(
+          1, [&](const Csr<V, Index32>& csr) { return csr_on_device(csr, options); });
+    }
+  }
+}
+
+TYPED_TEST(GpuMatrix, CsrOfRegulyAgreesWithTheReference) {
+  using V = TypeParam;
+  for (const auto& parameters :
+       gpu::RegulySweep{.repeat = {1, 7}, .block_size = {128, 512, 1024}}.list(
+           {warp(), sizeof(V)})) {
+    SCOPED_TRACE(testing::Message() << "coop " << parameters.coop);
+    test::expect_gpu_steps_on_all<V>(1, [&](const Csr<V, Index32>& csr) {
+      return csr_on_device(csr, {.kernel = gpu::CsrKernel::reguly, .reguly = parameters});
+    });
   }
 }
 
@@ -138,7 +169,9 @@ TEST_F(GpuMatrices, LargeMatricesAgreeWithTheReferenceAndAreTheSameEveryTime) {
       EXPECT_EQ(first, again);
     };
     expect_same_bits(csr_on_device(csr, {}));
-    expect_same_bits(csr_on_device(csr, {gpu::CsrKernel::parts}));
+    for (const gpu::CsrKernel kernel : gpu::kCsrKernels) {
+      expect_same_bits(csr_on_device(csr, {.kernel = kernel}));
+    }
     if (std::string_view(spec).starts_with("stencil")) {
       expect_same_bits(ell_on_device(csr));
       expect_same_bits(packed_on_device(csr, {}));
@@ -168,8 +201,39 @@ TEST_F(GpuMatrices, OutliersAmongTheRowsAreDoneInParts) {
   const auto kernel = [&](const char* spec) {
     return gpu::DeviceCsr<double>(generate<double, Index32>(spec), stream).kernel();
   };
-  EXPECT_EQ(kernel("stencil7:10x10x10"), gpu::CsrKernel::rows);
-  EXPECT_EQ(kernel("arrow:1000"), gpu::CsrKernel::parts);
+  EXPECT_EQ(kernel("stencil7:10x10x10"), gpu::CsrKernel::stream);
+  EXPECT_EQ(kernel("arrow:1000"), gpu::CsrKernel::balanced);
+}
+
+// What the run-time tuner relies on.
+TEST_F(GpuMatrices, RegulysParametersMayChangeBetweenStepsAndLeaveTheBits) {
+  gpu::Stream stream;
+  const auto csr = generate<double, Index32>("rmat:12,edges=16");
+  gpu::DeviceCsr<double> matrix(csr, stream, {.kernel = gpu::CsrKernel::reguly});
+  EXPECT_EQ(matrix.reguly(), gpu::reguly_rule(csr.rows(), csr.nnz()));
+  const auto host_x = test::random_vector<double>(csr.cols(), 1);
+  const auto x = gpu::to_device(std::span<const double>(host_x), stream);
+  gpu::DeviceArray<double> y(csr.rows());
+  const auto product = [&] {
+    gpu::step(matrix, {}, {x.span(), {}, y.span()}, matrix.all_rows(), stream);
+    return gpu::to_host(y.span(), stream);
+  };
+  const Array<double> expected = product();
+  gpu::RegulyTuner tuner(csr.rows(), csr.nnz());
+  for (int call = 1; call <= 20; ++call) {
+    matrix.set_reguly(tuner.next());
+    EXPECT_EQ(product(), expected) << "call " << call;
+    tuner.record(1e-3 / call);
+  }
+  EXPECT_THROW(matrix.set_reguly({3, 1, 128}), InvalidArgument);
+}
+
+TEST_F(GpuMatrices, AStreamReadsTwoBytesPerRowBesidesEntriesAndParts) {
+  gpu::Stream stream;
+  const auto csr = generate<double, Index32>("stencil7:32x32x16");
+  const gpu::DeviceCsr<double> matrix(csr, stream, {.kernel = gpu::CsrKernel::stream});
+  EXPECT_LT(matrix.product_bytes(), 12 * csr.nnz() + 3 * Offset{csr.rows()});
+  EXPECT_GE(matrix.product_bytes(), 12 * csr.nnz() + 2 * Offset{csr.rows()});
 }
 
 // One matrix, two streams, many steps at once: each has scratch of its own.
@@ -181,7 +245,7 @@ TEST_F(GpuMatrices, StreamsKeepTheirPartialSumsApart) {
     SCOPED_TRACE(spec);
     gpu::Stream streams[2];
     const auto csr = generate<double, Index32>(spec);
-    const gpu::DeviceCsr<double> matrix(csr, streams[0], {gpu::CsrKernel::parts});
+    const gpu::DeviceCsr<double> matrix(csr, streams[0], {.kernel = gpu::CsrKernel::balanced});
     ASSERT_GT(matrix.scratch_elements(1), 0);
     struct OfStream {
       gpu::DeviceArray<double> x, y, scratch;
@@ -235,7 +299,12 @@ TEST_F(GpuMatrices, WrongArgumentsAreRefused) {
   EXPECT_THROW(
       gpu::DeviceSell<double>(Sell<double, Index32>::from_csr(csr, {.slice_height = 5}), stream),
       InvalidArgument);
-  EXPECT_THROW(gpu::DeviceCsr<double>(csr, stream, {gpu::CsrKernel::rows, 3}), InvalidArgument);
+  const auto refuse = [&](const gpu::DeviceCsrOptions& options) {
+    EXPECT_THROW(gpu::DeviceCsr<double>(csr, stream, options), InvalidArgument);
+  };
+  refuse({.kernel = gpu::CsrKernel::classical, .threads_per_row = 3});
+  refuse({.kernel = gpu::CsrKernel::stream, .stream = {128, 7}});
+  refuse({.kernel = gpu::CsrKernel::reguly, .reguly = {4, 0, 128}});
 }
 
 }  // namespace
