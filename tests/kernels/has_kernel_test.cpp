@@ -17,7 +17,8 @@ std::vector<Format> formats_with_kernel(KernelTarget target) {
 
 TEST(HasKernel, IsWhatTheBackendsDeclare) {
   EXPECT_EQ(formats_with_kernel(KernelTarget::processor),
-            (std::vector{Format::csr, Format::sell, Format::packed_sell}));
+            (std::vector{Format::csr, Format::ell, Format::jds, Format::dia, Format::bcsr,
+                         Format::sell, Format::packed_sell}));
   EXPECT_EQ(formats_with_kernel(KernelTarget::gpu),
             (std::vector{Format::csr, Format::ell, Format::sell, Format::packed_sell}));
   EXPECT_FALSE(has_kernel(Format::automatic, KernelTarget::processor));

@@ -17,14 +17,26 @@ namespace strata::detail {
 
 namespace {
 
+// A plan needs more than a kernel: it holds the matrix, shares out its rows in any order and knows
+// what they load.
+bool plans_run_in(Format format, Target target) {
+  switch (format) {
+    case Format::csr:
+    case Format::sell:
+    case Format::packed_sell: return true;
+    case Format::ell: return target == Target::gpu;
+    default: return false;
+  }
+}
+
 // "csr, sell, packed-sell and, on GPUs, ell"
 std::string formats_of_plans() {
   std::vector<std::string_view> everywhere;
   std::vector<std::string_view> on_gpus;
   for (const Format format : kFormats) {
-    if (has_kernel(format, Target::processor)) {
+    if (plans_run_in(format, Target::processor)) {
       everywhere.push_back(name_of(format));
-    } else if (has_kernel(format, Target::gpu)) {
+    } else if (plans_run_in(format, Target::gpu)) {
       on_gpus.push_back(name_of(format));
     }
   }
@@ -32,8 +44,8 @@ std::string formats_of_plans() {
 }
 
 void require_format(Format format, Target target) {
-  if (format == Format::automatic || has_kernel(format, target)) return;
-  if (has_kernel(format, Target::processor) || has_kernel(format, Target::gpu)) {
+  if (format == Format::automatic || plans_run_in(format, target)) return;
+  if (plans_run_in(format, Target::processor) || plans_run_in(format, Target::gpu)) {
     throw Unavailable(fmt::format("products and powers in the format {} are not available on {}",
                                   name_of(format), target == Target::gpu ? "GPUs" : "processors"));
   }
