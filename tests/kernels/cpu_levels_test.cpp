@@ -112,8 +112,9 @@ auto step_of_first(const Matrix& matrix, int count) {
   return first;
 }
 
-// A row's entries are added up one after the other, whatever stands beside the row.
-TYPED_TEST(CpuBits, DependOnNeitherSliceHeightNorEncodingNorNumberOfVectors) {
+// A row's entries are added up one after the other, whatever stands beside the row. (CSR and BCSR
+// have several sums per row.)
+TYPED_TEST(CpuBits, DependOnNeitherFormatNorSliceHeightNorEncodingNorNumberOfVectors) {
   using V = typename TypeParam::Value;
   using I = typename TypeParam::Index;
   for (const Level level : cpu::available_levels()) {
@@ -124,6 +125,9 @@ TYPED_TEST(CpuBits, DependOnNeitherSliceHeightNorEncodingNorNumberOfVectors) {
       const auto plain = Sell<V, I>::from_csr(csr, {.slice_height = 1, .max_fill = 1e9});
       const std::vector<V> expected = step_of_first(plain, 1);
       for (const int count : {1, 2, 3, 8}) {
+        EXPECT_EQ(step_of_first(Ell<V, I>::from_csr(csr, {.max_fill = 1e9}), count), expected);
+        EXPECT_EQ(step_of_first(Dia<V, I>::from_csr(csr, {.max_fill = 1e9}), count), expected);
+        EXPECT_EQ(step_of_first(Jds<V, I>::from_csr(csr), count), expected);
         for (const Offset height : {4, 32}) {
           const auto sell = Sell<V, I>::from_csr(csr, {.slice_height = height, .max_fill = 1e9});
           EXPECT_EQ(step_of_first(sell, count), expected) << "C = " << height;
@@ -265,6 +269,15 @@ TYPED_TEST(CpuBits, AreTheSameAtEveryLevelThatFuses) {
     expect_same(csr);
     expect_same(Sell<V, I>::from_csr(csr, {.slice_height = 16, .max_fill = 1e9}));
     expect_same(PackedSell<V, I>::from_csr(csr, {.slice_height = 32, .max_fill = 1e9}));
+    expect_same(Ell<V, I>::from_csr(csr, {.max_fill = 1e9}));
+    expect_same(Dia<V, I>::from_csr(csr, {.max_fill = 1e9}));
+    expect_same(Jds<V, I>::from_csr(csr));
+    for (const Offset rows : {1, 2, 3, 4, 6, 8}) {
+      for (const Offset cols : {1, 2, 3, 4, 6, 8}) {
+        expect_same(
+            Bcsr<V, I>::from_csr(csr, {.block_rows = rows, .block_cols = cols, .max_fill = 1e9}));
+      }
+    }
   }
 }
 

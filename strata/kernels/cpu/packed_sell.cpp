@@ -17,17 +17,6 @@ const T* as(const std::byte* codes) {
   return reinterpret_cast<const T*>(codes);
 }
 
-struct DiaColumns {
-  const std::int32_t* offsets;
-  Offset first_slot;
-
-  Offset at(Offset entry, Offset lane) const { return first_slot + lane + offsets[entry]; }
-  template <int lanes, Value V>
-  STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
-    return typename Lanes<V, lanes>::Direct{x + first_slot + lane + offsets[entry]};
-  }
-};
-
 template <class Delta>
 struct DeltaColumns {
   const std::int32_t* bases;
@@ -92,7 +81,9 @@ template <Value V, class Body>
       body(RunColumns<std::uint16_t>{as<std::int32_t>(codes), as<std::uint16_t>(deltas),
                                      slice.first_slot, slice.height, run});
       break;
-    case SliceEncoding::dia: body(DiaColumns{as<std::int32_t>(codes), slice.first_slot}); break;
+    case SliceEncoding::dia:
+      body(DiaColumns<std::int32_t>{as<std::int32_t>(codes), slice.first_slot});
+      break;
     case SliceEncoding::delta8:
       body(DeltaColumns<std::uint8_t>{as<std::int32_t>(codes), as<std::uint8_t>(deltas),
                                       slice.first_slot, slice.height});
@@ -173,7 +164,7 @@ struct Rows {
     for (int v = 0; v < count; ++v) sums[v] = {};
     with_columns(matrix, slice, [&](const auto& columns) {
       for (Offset entry = 0; entry < slice.width; ++entry) {
-        if (!is_entry(first + entry * slice.height)) continue;
+        if (!is_present(matrix.presence, first + entry * slice.height)) continue;
         const V* from = x + columns.at(entry, lane) * count;
         const Number<V> value = value_at(values, places, column_of(values, entry), lane);
         STRATA_KEEP_LOOP
@@ -181,22 +172,7 @@ struct Rows {
       }
     });
   }
-
- private:
-  bool is_entry(Offset position) const {
-    return matrix.presence == nullptr || (matrix.presence[position / 64] >> (position % 64) & 1);
-  }
 };
-
-// Sums are in so many registers at a time. Fewer would wait for each other, more would not leave
-// room for x and the values.
-#ifdef __aarch64__
-inline constexpr int kSumRegisters = 16;
-#else
-inline constexpr int kSumRegisters = 8;
-#endif
-template <Value V>
-inline constexpr int kSums = kSumRegisters * kRegisterBytes / static_cast<int>(sizeof(V));
 
 // What a slice is to the kernels. All but the first and the last have columns of the kind `dia`.
 enum class Kind {
@@ -325,7 +301,7 @@ template <int height, Value V, class Columns>
   const auto with_table = [&](const auto& table) STRATA_INLINE {
     step_columns<lanes>(matrix, step, vectors, slice, table, columns);
   };
-  if constexpr (std::is_same_v<Columns, DiaColumns>) {
+  if constexpr (std::is_same_v<Columns, DiaColumns<std::int32_t>>) {
     tables.template with_fastest<lanes>(with_table);
   } else {
     with_table(SingleTable<V, 8>(matrix.table));
@@ -339,7 +315,7 @@ template <int height, Value V>
     const Slice<V> slice = slice_of(matrix, height, first);
     const auto* offsets = as<std::int32_t>(matrix.codes + matrix.code_offsets[first / height]);
     step_columns<kLanes<height, V>>(matrix, step, vectors, slice, NoTable{},
-                                    DiaColumns{offsets, first});
+                                    DiaColumns<std::int32_t>{offsets, first});
   }
 }
 

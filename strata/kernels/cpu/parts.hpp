@@ -2,6 +2,7 @@
 // same number of stored values each, cut where the step may begin and end.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "strata/base/parallel.hpp"
@@ -30,6 +31,31 @@ RowRange<typename Sliced::index_type> balanced_slices(const Sliced& matrix,
   };
   return {row_before(slices.begin), row_before(slices.end)};
 }
+
+// The first of `count` numbers 0, 1, … that is not before what is looked for, or `count`.
+template <class IsBefore>
+Offset bisect(Offset count, const IsBefore& is_before) {
+  Offset first = 0;
+  while (first < count) {
+    const Offset middle = first + (count - first) / 2;
+    if (is_before(middle)) {
+      first = middle + 1;
+    } else {
+      count = middle;
+    }
+  }
+  return first;
+}
+
+// Diagonals never become longer: those of at least `slot` slots come first.
+template <Value V, Index I>
+Offset entries_before(const Jds<V, I>& matrix, Offset slot) {
+  const std::span<const Offset> offsets = matrix.diagonal_offsets();
+  const Offset whole = bisect(matrix.diagonals(), [&](Offset diagonal) {
+    return offsets[diagonal + 1] - offsets[diagonal] >= slot;
+  });
+  return whole * slot + offsets.back() - offsets[whole];
+}
 }  // namespace detail
 
 template <Value V, Index I>
@@ -39,6 +65,38 @@ RowRange<I> balanced_rows(const Sell<V, I>& matrix, int part, int parts) {
 template <Value V, Index I>
 RowRange<I> balanced_rows(const PackedSell<V, I>& matrix, int part, int parts) {
   return detail::balanced_slices(matrix, matrix.entry_offsets(), part, parts);
+}
+template <Value V, Index I>
+RowRange<I> balanced_rows(const Bcsr<V, I>& matrix, int part, int parts) {
+  const Chunk block_rows = balanced_chunk_of(matrix.block_row_offsets(), part, parts);
+  const auto row_before = [&](Offset block_row) {
+    return static_cast<I>(std::min<Offset>(block_row * matrix.block_rows(), matrix.rows()));
+  };
+  return {row_before(block_rows.begin), row_before(block_rows.end)};
+}
+
+// These store as many values for each row.
+template <Value V, Index I>
+RowRange<I> balanced_rows(const Ell<V, I>& matrix, int part, int parts) {
+  const Chunk rows = chunk_of(matrix.rows(), part, parts);
+  return {static_cast<I>(rows.begin), static_cast<I>(rows.end)};
+}
+template <Value V, Index I>
+RowRange<I> balanced_rows(const Dia<V, I>& matrix, int part, int parts) {
+  const Chunk rows = chunk_of(matrix.rows(), part, parts);
+  return {static_cast<I>(rows.begin), static_cast<I>(rows.end)};
+}
+
+// Slots.
+template <Value V, Index I>
+RowRange<I> balanced_rows(const Jds<V, I>& matrix, int part, int parts) {
+  const auto first_slot = [&](int of_part) {
+    if (of_part == parts) return matrix.rows();
+    const Offset target = chunk_of(matrix.nnz(), of_part, parts).begin;
+    return static_cast<I>(detail::bisect(
+        matrix.rows(), [&](Offset slot) { return detail::entries_before(matrix, slot) < target; }));
+  };
+  return {first_slot(part), first_slot(part + 1)};
 }
 
 // Rows of blocks by their entries, and their rows by number: only all blocks of a row of blocks

@@ -17,10 +17,16 @@ namespace strata::detail {
 
 namespace {
 
-// Those that sweeps go through.
+// A plan needs more than a kernel: it holds the matrix, shares out its rows in any order and knows
+// what they load.
 bool plans_run_in(Format format, Target target) {
-  return format == Format::csr || is_sliced(format) ||
-         (format == Format::ell && target == Target::gpu);
+  switch (format) {
+    case Format::csr:
+    case Format::sell:
+    case Format::packed_sell: return true;
+    case Format::ell: return target == Target::gpu;
+    default: return false;
+  }
 }
 
 // "csr, sell, packed-sell and, on GPUs, ell"

@@ -82,7 +82,46 @@ struct CooView {
   bool skips_empty_rows;  // leave their elements as they are
 };
 
-// One step on the rows [begin, end) of the matrix.
+template <Value V, Index I>
+struct EllView {
+  const I* columns;
+  const V* values;
+  const I* row_lengths;
+  Offset rows;
+};
+
+template <Value V, Index I>
+struct DiaView {
+  const I* offsets;
+  const V* values;
+  const std::uint64_t* presence;  // as above
+  Offset diagonals;
+  Offset rows;
+  Offset cols;
+};
+
+template <Value V, Index I>
+struct JdsView {
+  const I* row_of_slot;
+  const Offset* diagonal_offsets;
+  const I* columns;
+  const V* values;
+  Offset diagonals;
+};
+
+template <Value V, Index I>
+struct BcsrView {
+  const Offset* block_row_offsets;
+  const I* block_columns;
+  const V* values;
+  const std::uint64_t* presence;  // as above
+  Offset block_rows;
+  Offset block_cols;
+  Offset rows;
+  Offset cols;
+};
+
+// One step on the rows [begin, end) of the matrix, or on the slots of a sorted one.
 template <class View, Value V>
 using Kernel = void (*)(const View& matrix, const StepCoefficients<V>& coefficients,
                         const StepVectors<V>& vectors, Offset begin, Offset end);
@@ -129,6 +168,14 @@ struct StepKernels {
   Kernel<SellView<V, std::int32_t>, V> sell32;
   Kernel<SellView<V, std::int64_t>, V> sell64;
   Kernel<PackedSellView<V>, V> packed_sell;
+  Kernel<EllView<V, std::int32_t>, V> ell32;
+  Kernel<EllView<V, std::int64_t>, V> ell64;
+  Kernel<DiaView<V, std::int32_t>, V> dia32;
+  Kernel<DiaView<V, std::int64_t>, V> dia64;
+  Kernel<JdsView<V, std::int32_t>, V> jds32;
+  Kernel<JdsView<V, std::int64_t>, V> jds64;
+  Kernel<BcsrView<V, std::int32_t>, V> bcsr32;
+  Kernel<BcsrView<V, std::int64_t>, V> bcsr64;
   Kernel<BlockedCooView<V>, V> blocked_coo;
   const SharedKernels<V>* shared;
 };

@@ -15,6 +15,18 @@ void step_sell(const SellView<V, I>& matrix, const StepCoefficients<V>& coeffici
 template <Value V>
 void step_packed_sell(const PackedSellView<V>& matrix, const StepCoefficients<V>& coefficients,
                       const StepVectors<V>& vectors, Offset begin, Offset end);
+template <Value V, Index I>
+void step_ell(const EllView<V, I>& matrix, const StepCoefficients<V>& coefficients,
+              const StepVectors<V>& vectors, Offset begin, Offset end);
+template <Value V, Index I>
+void step_dia(const DiaView<V, I>& matrix, const StepCoefficients<V>& coefficients,
+              const StepVectors<V>& vectors, Offset begin, Offset end);
+template <Value V, Index I>
+void step_jds(const JdsView<V, I>& matrix, const StepCoefficients<V>& coefficients,
+              const StepVectors<V>& vectors, Offset begin, Offset end);
+template <Value V, Index I>
+void step_bcsr(const BcsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
+               const StepVectors<V>& vectors, Offset begin, Offset end);
 
 template <Value V>
 void step_blocked_coo(const BlockedCooView<V>& matrix, const StepCoefficients<V>& coefficients,

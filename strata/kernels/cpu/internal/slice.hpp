@@ -1,6 +1,7 @@
-// Slices on the CPU: one vector at a time with a lane per row, several vectors row by row. How an
-// entry finds its columns is a parameter, so that SELL and every encoding of packed SELL share the
-// code:
+// Slices on the CPU: one vector at a time with a lane per row, several vectors row by row. Rows
+// side by side of a format that is stored entry by entry of all rows (ELL, DIA) are a slice too, of
+// which a part is run at a time. How an entry finds its columns is a parameter, so that these, SELL
+// and every encoding of packed SELL share the code:
 //
 //   columns.factors<lanes>(x, entry, lane)  x[column of the entry] in so many lanes from one on
 //   columns.at(entry, lane)                 that column
@@ -14,6 +15,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "strata/base/types.hpp"
 #include "strata/kernels/cpu/internal/lanes.hpp"
@@ -26,7 +28,7 @@ template <Value V>
 struct Slice {
   const V* values;  // entry e of lane l at e·height + l
   Offset width;     // entries per lane
-  Offset height;
+  Offset height;    // lanes, or more: the distance from one entry of a lane to the next
   Offset first_slot;
   Offset rows;  // of the lanes so many hold a row
 };
@@ -44,6 +46,34 @@ struct IndexColumns {
         typename Lanes<V, lanes>::template Gathered<IndexType>{x, columns + entry * height + lane};
   }
 };
+
+// Columns at the same distances from the diagonal in all lanes: one per entry.
+template <class IndexType>
+struct DiaColumns {
+  const IndexType* offsets;
+  Offset first_slot;
+
+  Offset at(Offset entry, Offset lane) const { return first_slot + lane + offsets[entry]; }
+  template <int lanes, Value V>
+  STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
+    return typename Lanes<V, lanes>::Direct{x + first_slot + lane + offsets[entry]};
+  }
+};
+
+// Whether a stored value is an entry, by the words of PresenceBits.
+inline bool is_present(const std::uint64_t* presence, Offset position) {
+  return presence == nullptr || (presence[position / 64] >> (position % 64) & 1) != 0;
+}
+
+// Sums are in so many registers at a time. Fewer would wait for each other, more would not leave
+// room for x and the values.
+#ifdef __aarch64__
+inline constexpr int kSumRegisters = 16;
+#else
+inline constexpr int kSumRegisters = 8;
+#endif
+template <Value V>
+inline constexpr int kSums = kSumRegisters * kRegisterBytes / static_cast<int>(sizeof(V));
 
 // How far ahead values are asked for. On x86-64 the hardware's own prefetching ends with the page,
 // and gathers leave it too little room: from memory this is worth 15 % (dia) to 40 % (deltas). On
@@ -65,13 +95,15 @@ STRATA_INLINE inline void prefetch_ahead(const void* from) {
   }
 }
 
-// Inlined, so that the sums stay in registers and are not returned through memory.
-template <Value V, int height, class Columns>
+// Inlined, so that the sums stay in registers and are not returned through memory. The height is
+// the slice's, a constant where there are as many lanes.
+template <Value V, int lanes, class Columns>
 [[gnu::always_inline]] inline void multiply(const Slice<V>& slice, const Columns& columns,
-                                            const V* x, Lanes<V, height>& sums) {
+                                            const V* x, Lanes<V, lanes>& sums,
+                                            Offset height = lanes) {
   for (Offset entry = 0; entry < slice.width; ++entry) {
-    prefetch_ahead<height* static_cast<int>(sizeof(V))>(slice.values + entry * height);
-    sums.multiply_add(slice.values + entry * height, columns.template factors<height>(x, entry, 0));
+    prefetch_ahead<lanes* static_cast<int>(sizeof(V))>(slice.values + entry * height);
+    sums.multiply_add(slice.values + entry * height, columns.template factors<lanes>(x, entry, 0));
   }
 }
 
@@ -158,6 +190,22 @@ void step_slice_rowwise(const Step<V>& step, const StepVectors<V>& vectors, cons
     }
     finish_row_of_slice(step, vectors, slice, rows, lane, sums);
   }
+}
+
+// The rows [begin, end) of a format whose chunks of rows may begin anywhere: as many at a time as
+// there is room for in registers, then fewer, then one by one.
+//
+//   by_lanes(Constant<lanes>(), first)      so many rows from the first on
+//   by_row(row)
+template <Value V, class ByLanes, class ByRow>
+STRATA_INLINE inline void for_each_chunk(Offset begin, Offset end, const ByLanes& by_lanes,
+                                         const ByRow& by_row) {
+  constexpr int kMany = kSums<V>;
+  constexpr int kFew = kMany / 4;
+  Offset first = begin;
+  for (; first + kMany <= end; first += kMany) by_lanes(Constant<kMany>(), first);
+  for (; first + kFew <= end; first += kFew) by_lanes(Constant<kFew>(), first);
+  for (; first < end; ++first) by_row(first);
 }
 
 // Calls body(Constant<height>()) if the height has code of its own.
