@@ -19,7 +19,12 @@ struct OtherKernel {
   KernelTarget target;
 };
 constexpr std::array kOtherKernels{
-    OtherKernel{Format::csr, "parts", "CSR in equal parts", KernelTarget::processor}};
+    OtherKernel{Format::csr, "parts", "CSR in equal parts", KernelTarget::processor},
+    OtherKernel{Format::csr, "scalar", "CSR, a thread per row", KernelTarget::gpu},
+    OtherKernel{Format::csr, "classical", "CSR, threads of a warp per row", KernelTarget::gpu},
+    OtherKernel{Format::csr, "balanced", "CSR in equal parts", KernelTarget::gpu},
+    OtherKernel{Format::csr, "stream", "CSR as a stream", KernelTarget::gpu},
+    OtherKernel{Format::csr, "reguly", "CSR of Reguly", KernelTarget::gpu}};
 
 std::string full_name(const OtherKernel& kernel) {
   return fmt::format("{}-{}", name_of(kernel.format), kernel.name);

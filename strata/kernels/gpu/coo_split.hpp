@@ -11,10 +11,9 @@
 #include "strata/base/types.hpp"
 #include "strata/formats/coo.hpp"
 #include "strata/kernels/gpu/group_rules.hpp"
+#include "strata/kernels/gpu/vendor.hpp"
 
 namespace strata::gpu {
-
-enum class GpuVendor { nvidia, amd };
 
 // ω of the paper, section 3.1: by so many warps the processor cores are oversubscribed.
 int coo_oversubscription(GpuVendor vendor, Offset nnz);

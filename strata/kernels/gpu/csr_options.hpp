@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "strata/base/types.hpp"
+#include "strata/kernels/gpu/vendor.hpp"
 
 namespace strata::gpu {
 
@@ -128,7 +129,6 @@ CsrKernel automatic_choice(const CsrRows& rows);
 
 // The choice of Ginkgo (Tsai, Cojean and Anzt, Sparse linear algebra on AMD and NVIDIA GPUs, 2020,
 // Algorithm 3): balanced for many entries or a long row, classical for all else.
-enum class GpuVendor { nvidia, amd };
 CsrKernel ginkgo_choice(const CsrRows& rows, GpuVendor vendor);
 
 }  // namespace strata::gpu

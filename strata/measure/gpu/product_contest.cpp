@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "strata/base/error.hpp"
@@ -56,7 +57,7 @@ class GpuProducts {
   }
 
   void run(const ProductField<V, I>& field, const ProductDone& done) {
-    for (const ProductSpec& spec : field.products) add_kernel(spec.format);
+    for (const ProductSpec& spec : field.products) add_kernel(spec);
     if (field.plan) add_plan();
     if (field.peers) add_peers(field.peers);
     for (const ProductResult& result : contest_.hold()) done(result);
@@ -80,12 +81,14 @@ class GpuProducts {
     return result;
   }
 
-  void add_kernel(const FormatSpec& format) {
+  void add_kernel(const ProductSpec& spec) {
     ProductResult result = unprepared();
-    result.format = format;
-    result.label = label_of(format);
+    result.format = spec.format;
+    result.label = label_of(spec);
     contest_.options().report("converting to " + result.label);
-    contest_.enter(std::move(result), [this](ProductResult& made) { return kernel_for(made); });
+    contest_.enter(std::move(result), [&](ProductResult& made) {
+      return spec.format.format() == Format::csr ? csr_for(spec, made) : kernel_for(made);
+    });
   }
 
   void add_plan() {
@@ -120,17 +123,25 @@ class GpuProducts {
     }
   }
 
-  MadeProduct kernel_for(ProductResult& result) {
-    if (result.format.format() == Format::csr) {
-      const auto stored = csr_on_device();
-      result.label = kernel_text(*stored);
-      if (stored->kernel() == CsrKernel::classical) {
-        result.kernel_parameters.push_back({"threads_per_row", stored->threads_per_row()});
-      }
-      MadeProduct made = product_of(stored);
-      made.bytes = stored->product_bytes();
-      return made;
+  MadeProduct csr_for(const ProductSpec& spec, ProductResult& result) {
+    const auto stored = spec.kernel.empty() ? csr_on_device() : csr_with(spec);
+    result.label = kernel_text(*stored);
+    if (stored->kernel() == CsrKernel::classical) {
+      result.kernel_parameters.push_back({"threads_per_row", stored->threads_per_row()});
     }
+    MadeProduct made = product_of(stored);
+    made.bytes = stored->product_bytes();
+    return made;
+  }
+
+  std::shared_ptr<const DeviceCsr<V>> csr_with(const ProductSpec& spec) {
+    const std::optional<CsrKernel> kernel = csr_kernel_named(name_of(spec));
+    if (!kernel) throw Unavailable("GPUs have no kernel for the product " + name_of(spec));
+    return std::make_shared<const DeviceCsr<V>>(matrix_, stream_,
+                                                DeviceCsrOptions{.kernel = *kernel});
+  }
+
+  MadeProduct kernel_for(ProductResult& result) {
     return with_format(
         matrix_, result.format, [&]<class Matrix>(const Matrix& host) -> MadeProduct {
           if constexpr (std::same_as<Matrix, PackedSell<V, I>>) {
