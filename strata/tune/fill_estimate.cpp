@@ -237,7 +237,7 @@ FillEstimate estimate_fill(const PatternView<I>& pattern, const FillOptions& opt
     count_blocks(rows, sample);
     for (const int width : kBlockSizes) {
       const BlockSize block{height, width};
-      estimate.at(block) = fill_of(classes, block, sample, pattern.entries());
+      estimate.set(block, fill_of(classes, block, sample, pattern.entries()));
     }
   }
   return estimate;

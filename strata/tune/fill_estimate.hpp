@@ -48,11 +48,11 @@ struct EstimatedFill {
 
 class FillEstimate {
  public:
-  const EstimatedFill& at(BlockSize block) const {
+  EstimatedFill at(BlockSize block) const {
     return estimates_[block_size_index(block.rows)][block_size_index(block.cols)];
   }
-  EstimatedFill& at(BlockSize block) {
-    return estimates_[block_size_index(block.rows)][block_size_index(block.cols)];
+  void set(BlockSize block, const EstimatedFill& fill) {
+    estimates_[block_size_index(block.rows)][block_size_index(block.cols)] = fill;
   }
   // The estimates alone.
   BlockTable fill() const;

@@ -7,7 +7,7 @@
 //   const auto known = strata::cached_register_profile(strata::Precision::double_real);
 //   const auto choice = strata::choose_block_size(known.profile.flops_per_second,
 //                                                 strata::estimate_fill(A.pattern()).fill());
-//   choice.best;                       // {3, 3} on many machines
+//   choice.best;                       // {3, 3} with default figures
 //   choice.expected.at(choice.best);   // flops per second, those of the nonzeros alone
 //
 // A profile is measured once per machine, precision, width of indices, threads and level of
@@ -98,8 +98,8 @@ CachedRegisterProfile load_or_measure_registers(const std::filesystem::path& pat
                                                 const ProfilePolicy& policy = profile_policy());
 
 // The profile of thread_count() threads, found once per process and policy; measured with
-// dense_block_timer() if it has to be. The reference stays good until the process ends. May be
-// called from any thread.
+// dense_block_timer() if it has to be, whose errors are thrown. The reference stays good until the
+// process ends. May be called from any thread.
 const CachedRegisterProfile& cached_register_profile(Precision precision, int index_bits = 32);
 
 // What PERF and fill say about every shape.

@@ -129,7 +129,7 @@ TEST(FillEstimate, IsOneWithoutEntriesAndForSingleValues) {
   const Matrix empty(5, 5, Array<Offset>(6, 0), {}, {});
   EXPECT_EQ(estimate_fill(empty.pattern()).at({8, 8}), EstimatedFill{});
   const auto matrix = generate<double, I>("random:20000,nnzr=9");
-  const EstimatedFill& single = estimate_fill(matrix.pattern(), {.block_rows = 100}).at({1, 1});
+  const EstimatedFill single = estimate_fill(matrix.pattern(), {.block_rows = 100}).at({1, 1});
   EXPECT_EQ(single.fill, 1);
   EXPECT_TRUE(single.exact());
 }
