@@ -55,11 +55,11 @@ TEST_F(SpmvGpu, FormatsAndTheVendorAgreeWithTheReference) {
     EXPECT_GT(result["bytes"]["format"], 0);
   }
   // 24.7 entries per row, four per thread.
-  EXPECT_EQ(variants,
-            (std::set<std::string>{"CSR, 8 threads per row", "ELL", "SELL-32-1", "SELL-32-256",
-                                   "packed SELL-8", "packed SELL-16", "packed SELL-32",
-                                   "packed SELL-8, full values", "packed SELL-16, full values",
-                                   "packed SELL-32, full values"}));
+  EXPECT_EQ(variants, (std::set<std::string>{
+                          "COO", "CSR, 8 threads per row", "symmetric CSR", "ELL", "HYB", "DIA",
+                          "BCSR 2x2", "BCSR 3x3", "SELL-32-1", "SELL-32-256", "packed SELL-8",
+                          "packed SELL-16", "packed SELL-32", "packed SELL-8, full values",
+                          "packed SELL-16, full values", "packed SELL-32, full values"}));
   EXPECT_EQ(plans, 1);
   EXPECT_EQ(vendors, STRATA_HAS_VENDOR ? 4 : 0);
 }
