@@ -79,9 +79,8 @@ struct RegulyTarget {
 // multiprocessor has 65536 of these.
 constexpr int most_reguly_threads(int coop, int value_bytes) {
   const int bytes = kMostCoop / coop * value_bytes;
-  return bytes <= 128   ? kMostRegulyThreads
-         : bytes <= 256 ? kMostRegulyThreads / 2
-                        : kMostRegulyThreads / 4;
+  if (bytes <= 64) return kMostRegulyThreads;
+  return bytes <= 128 ? kMostRegulyThreads / 2 : kMostRegulyThreads / 4;
 }
 // Throws InvalidArgument if there is no kernel for the parameters.
 void require_valid(const RegulyParameters& parameters, const RegulyTarget& target);

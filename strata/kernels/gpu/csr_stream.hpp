@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "strata/base/types.hpp"
 #include "strata/kernels/gpu/csr.hpp"
@@ -38,10 +39,11 @@ struct StreamConstants {
 // as that allows, and with them enough loads in flight. Compilers left alone take twice as many.
 template <class Shape, class T>
 STRATA_HOST_DEVICE constexpr int stream_registers() {
-  constexpr int in_flight =
-      Shape::entries_per_thread > Shape::gathers ? Shape::entries_per_thread : Shape::gathers;
+  constexpr bool more_entries = Shape::entries_per_thread > Shape::gathers;
+  constexpr int in_flight = more_entries ? Shape::entries_per_thread : Shape::gathers;
   constexpr int words = static_cast<int>(sizeof(T) / sizeof(std::int32_t));
-  return (words > 2 ? 40 : 24) + in_flight * (1 + words);
+  constexpr int others = (std::is_arithmetic_v<T> ? 24 : 40) + (more_entries ? 8 : 0);
+  return others + in_flight * (1 + words);
 }
 template <class Shape, class T>
 STRATA_HOST_DEVICE constexpr int stream_blocks() {
