@@ -47,7 +47,7 @@ struct StreamShape {
 };
 // Those with kernels, the default first.
 inline constexpr std::array kStreamShapes{StreamShape{128, 8}, StreamShape{256, 4},
-                                          StreamShape{256, 8}, StreamShape{128, 12}};
+                                          StreamShape{256, 8}, StreamShape{64, 8}};
 
 // Who multiplies an entry that a block has read.
 enum class StreamGather {

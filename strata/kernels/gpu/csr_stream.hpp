@@ -39,16 +39,15 @@ struct StreamConstants {
 // as that allows, and with them enough loads in flight. Compilers left alone take twice as many.
 template <class Shape, class T>
 STRATA_HOST_DEVICE constexpr int stream_registers() {
-  constexpr bool more_entries = Shape::entries_per_thread > Shape::gathers;
-  constexpr int in_flight = more_entries ? Shape::entries_per_thread : Shape::gathers;
+  constexpr int in_flight =
+      Shape::entries_per_thread > Shape::gathers ? Shape::entries_per_thread : Shape::gathers;
   constexpr int words = static_cast<int>(sizeof(T) / sizeof(std::int32_t));
-  constexpr int others = (std::is_arithmetic_v<T> ? 24 : 40) + (more_entries ? 8 : 0);
-  return others + in_flight * (1 + words);
+  return (std::is_arithmetic_v<T> ? 24 : 40) + in_flight * (1 + words);
 }
 template <class Shape, class T>
 STRATA_HOST_DEVICE constexpr int stream_blocks() {
-  constexpr int registers = 65536;  // of a multiprocessor
-  return registers / (stream_registers<Shape, T>() * Shape::threads);
+  // A multiprocessor has four times 16384 registers, each for whole warps of 32.
+  return 16384 / (stream_registers<Shape, T>() * 32) * 4 * 32 / Shape::threads;
 }
 
 // Where element k of an array in shared memory lies. One place in 128 bytes stays free, so that
