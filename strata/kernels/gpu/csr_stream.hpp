@@ -46,8 +46,12 @@ STRATA_HOST_DEVICE constexpr int stream_registers() {
 }
 template <class Shape, class T>
 STRATA_HOST_DEVICE constexpr int stream_blocks() {
+#ifdef STRATA_GPU_HIP
+  return 1;  // AMD's compilers count waves here, and have registers enough
+#else
   // A multiprocessor has four times 16384 registers, each for whole warps of 32.
   return 16384 / (stream_registers<Shape, T>() * 32) * 4 * 32 / Shape::threads;
+#endif
 }
 
 // Where element k of an array in shared memory lies. One place in 128 bytes stays free, so that
