@@ -48,7 +48,7 @@ struct StreamShape {
 };
 // Those with kernels, the default first.
 inline constexpr std::array kStreamShapes{StreamShape{128, 8}, StreamShape{256, 4},
-                                          StreamShape{256, 8}, StreamShape{128, 12}};
+                                          StreamShape{256, 8}, StreamShape{64, 8}};
 
 // Who multiplies an entry that a block has read.
 enum class StreamGather {
@@ -80,9 +80,8 @@ struct RegulyTarget {
 // multiprocessor has 65536 of these.
 constexpr int most_reguly_threads(int coop, int value_bytes) {
   const int bytes = kMostCoop / coop * value_bytes;
-  return bytes <= 128   ? kMostRegulyThreads
-         : bytes <= 256 ? kMostRegulyThreads / 2
-                        : kMostRegulyThreads / 4;
+  if (bytes <= 64) return kMostRegulyThreads;
+  return bytes <= 128 ? kMostRegulyThreads / 2 : kMostRegulyThreads / 4;
 }
 // Throws InvalidArgument if there is no kernel for the parameters.
 void require_valid(const RegulyParameters& parameters, const RegulyTarget& target);

@@ -127,9 +127,10 @@ Array<std::uint16_t> stream_row_ends(std::span<const Offset> row_offsets, const 
     const CsrPart& part = split.parts[number];
     const CsrPart& next = split.parts[number + 1];
     // A row alone is read from its first to its last entry, and may be longer than 16 bits.
-    if (next.first_row - part.first_row <= 1) return;
+    const bool alone = next.first_row - part.first_row <= 1;
     for (std::int32_t row = part.first_row; row < next.first_row; ++row) {
-      ends[row] = static_cast<std::uint16_t>(row_offsets[row + 1] - part.first_entry);
+      const Offset end = alone ? 0 : row_offsets[row + 1] - part.first_entry;
+      ends[row] = static_cast<std::uint16_t>(end);
     }
   });
   return ends;

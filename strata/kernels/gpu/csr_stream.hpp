@@ -16,6 +16,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "strata/base/types.hpp"
 #include "strata/kernels/gpu/csr.hpp"
@@ -41,12 +42,16 @@ STRATA_HOST_DEVICE constexpr int stream_registers() {
   constexpr int in_flight =
       Shape::entries_per_thread > Shape::gathers ? Shape::entries_per_thread : Shape::gathers;
   constexpr int words = static_cast<int>(sizeof(T) / sizeof(std::int32_t));
-  return (words > 2 ? 40 : 24) + in_flight * (1 + words);
+  return (std::is_arithmetic_v<T> ? 24 : 40) + in_flight * (1 + words);
 }
 template <class Shape, class T>
 STRATA_HOST_DEVICE constexpr int stream_blocks() {
-  constexpr int registers = 65536;  // of a multiprocessor
-  return registers / (stream_registers<Shape, T>() * Shape::threads);
+#ifdef STRATA_GPU_HIP
+  return 1;  // AMD's compilers count waves here, and have registers enough
+#else
+  // A multiprocessor has four times 16384 registers, each for whole warps of 32.
+  return 16384 / (stream_registers<Shape, T>() * 32) * 4 * 32 / Shape::threads;
+#endif
 }
 
 // Where element k of an array in shared memory lies. One place in 128 bytes stays free, so that

@@ -93,9 +93,9 @@ TEST(RegulyParameters, ThatNoKernelHasAreRefused) {
   }
   EXPECT_THROW(require_valid({4, 1, 96}, {.warp = 64}), InvalidArgument);
   // A thread's sums are so many registers.
-  EXPECT_TRUE(is_valid({1, 1, 1024}, {.value_bytes = 4}));
-  EXPECT_TRUE(is_valid({1, 1, 512}, {.value_bytes = 8}));
-  EXPECT_FALSE(is_valid({1, 1, 512}, {.value_bytes = 16}));
+  EXPECT_TRUE(is_valid({2, 1, 1024}, {.value_bytes = 4}));
+  EXPECT_TRUE(is_valid({2, 1, 512}, {.value_bytes = 8}));
+  EXPECT_FALSE(is_valid({2, 1, 512}, {.value_bytes = 16}));
 }
 
 TEST(RegulySweep, ListsEveryCombinationThatThereIsAKernelFor) {
@@ -108,10 +108,11 @@ TEST(RegulySweep, ListsEveryCombinationThatThereIsAKernelFor) {
     EXPECT_EQ(seen.size(), count);
     EXPECT_EQ(RegulySweep{}.list(target).size(), count);
   };
-  expect({32, 4}, 6 * 6 * 10);
-  expect({32, 8}, 6 * 6 * 10 - 6 * 2);         // coop = 1 without 768 and 1024
-  expect({64, 4}, 6 * 6 * 8);                  // without 32 and 96
-  expect({32, 16}, 6 * 6 * 10 - 6 * (4 + 2));  // coop = 1 from 384 on, 2 from 768 on
+  // Of ten sizes, two are above 512 and four above 256.
+  expect({32, 4}, 6 * (6 * 10 - 2));           // coop = 1
+  expect({32, 8}, 6 * (6 * 10 - 4 - 2));       // coop = 1 and 2
+  expect({32, 16}, 6 * (6 * 10 - 4 - 4 - 2));  // coop = 1, 2 and 4
+  expect({64, 4}, 6 * (6 * 8 - 2));            // without 32 and 96
 }
 
 // ---- The stream
@@ -192,7 +193,10 @@ TEST(CsrStream, PartsHoldEveryRowOnce) {
         EXPECT_EQ(part.first_entry, offsets[part.first_row]);
         const std::int32_t rows = next.first_row - part.first_row;
         ASSERT_GE(rows, 1);
-        if (rows == 1) continue;
+        if (rows == 1) {
+          EXPECT_EQ(ends[part.first_row], 0);
+          continue;
+        }
         EXPECT_LE(entries, shape.entries());
         const int threads = 1 << StreamWay::of(part.partial).log_threads;
         EXPECT_LE(threads, warp);
