@@ -239,9 +239,8 @@ STRATA_INLINE inline void for_each_chunk(Offset begin, Offset end, const ByLanes
 inline constexpr int kStreams = 16;
 inline constexpr Offset kTileBytes = 16384;
 
-//   add(entries, first, sums)               adds these entries of the lanes' rows; false if they
-//   have
-//                                           no others behind them
+//   add(entries, first, sums)               adds these entries of the lanes; false if there are no
+//                                           others behind them
 //   finish(first, sums)                     then writes the results of the lanes
 //   by_row(row)                             does all of a row that no lanes are left for
 template <int streams_per_entry, Value V, class Add, class Finish, class ByRow>
