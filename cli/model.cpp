@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <tuple>
 
 #include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
@@ -21,6 +22,7 @@
 #include "strata/measure/matrix_analysis.hpp"
 #include "strata/model/balance.hpp"
 #include "strata/model/power_model.hpp"
+#include "strata/plans/plan_formats.hpp"
 
 namespace strata::cli {
 
@@ -39,6 +41,7 @@ struct BalanceLine {
   std::string model;
   double bytes_per_flop = 0;
   bool decodes = false;  // values may be encoded: bytes are not all that takes time
+  bool powers = false;   // powers run in this format
 };
 
 // A cache that blocked powers can aim at.
@@ -73,7 +76,7 @@ struct PowerLine {
 // The models count 2 flops per entry.
 std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const ProductWork& work,
                                      const std::vector<FormatSummary>& formats,
-                                     bool write_allocate) {
+                                     const ModelledDevice& device) {
   const double entries_per_row = statistics.row_lengths.mean;
   const ElementSizes elements{static_cast<double>(work.value_bytes),
                               static_cast<double>(work.index_bytes)};
@@ -85,14 +88,15 @@ std::vector<BalanceLine> balances_of(const MatrixStatistics& statistics, const P
   const VectorTraffic vectors{.rows = statistics.rows,
                               .cols = statistics.cols,
                               .value_bytes = elements.value,
-                              .write_allocate = write_allocate};
+                              .write_allocate = device.write_allocate};
   for (const FormatSummary& format : formats) {
     if (!format.footprint) continue;
     const bool may_decode =
         format.encodings && name_of(format.spec) == name_of(format.spec.format());
     lines.push_back(
         {format.label + (may_decode ? ", true bytes, decoding not counted" : ", true bytes"),
-         product_balance(*format.footprint, vectors), may_decode});
+         product_balance(*format.footprint, vectors), may_decode,
+         plans_run_in(format.spec.format(), device.kernels)});
   }
   lines.push_back(
       {"full values and no index, x and y once", minimum_balance(entries_per_row, elements)});
@@ -237,18 +241,17 @@ std::string model_on(const ModelledDevice& device, const CountedMatrix& counted,
   const MatrixStatistics& statistics = counted.statistics;
   const ProductWork work = work_of(counted.matrix);
   const auto balances = balances_of(
-      statistics, work, summaries_with_kernel(counted.matrix, statistics, device.kernels),
-      device.write_allocate);
+      statistics, work, summaries_with_kernel(counted.matrix, statistics, device.kernels), device);
   for (const BalanceLine& line : balances) {
     document.add_result(balance_json(line, device, work.flops()));
   }
 
-  // The best that is stored: the lines before the last, without the published formulas. Those that
-  // take time to decode are bounds and nothing to predict powers by.
-  const auto best =
-      std::min_element(balances.begin() + 3, balances.end() - 1, [](const auto& a, const auto& b) {
-        return std::pair(a.decodes, a.bytes_per_flop) < std::pair(b.decodes, b.bytes_per_flop);
-      });
+  // The best that powers run in. Those that take time to decode are bounds and nothing to predict
+  // powers by.
+  const auto rank = [](const BalanceLine& line) {
+    return std::tuple(!line.powers, line.decodes, line.bytes_per_flop);
+  };
+  const auto best = std::ranges::min_element(balances, {}, rank);
   const double plain = device.memory / best->bytes_per_flop;
   std::string text = device.heading + balance_text(balances, device.memory) + "\n";
   if (statistics.rows != statistics.cols) {

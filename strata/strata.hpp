@@ -62,6 +62,7 @@
 #include "strata/plans/any_plan.hpp"
 #include "strata/plans/basis.hpp"
 #include "strata/plans/candidate.hpp"
+#include "strata/plans/plan_formats.hpp"
 #include "strata/plans/plan_options.hpp"
 #include "strata/plans/power_plan.hpp"
 #include "strata/plans/product_plan.hpp"

@@ -1,6 +1,6 @@
 // Diagonals as one slice of all rows, of which as many lanes as there are registers for run at a
-// time, with x one after the other. Diagonals that do not pass these rows are left out; where one
-// begins or ends among them, the rows are run one by one.
+// time, in tiles of rows and with elements of x that are neighbours. Diagonals that do not pass the
+// lanes' rows are left out; where one begins or ends among them, the rows are run one by one.
 #include "strata/base/instantiate.hpp"
 #include "strata/kernels/cpu/internal/level_functions.hpp"
 #include "strata/kernels/cpu/internal/slice.hpp"
@@ -9,8 +9,8 @@ namespace strata::cpu::STRATA_CPU_LEVEL {
 
 namespace {
 
-// The diagonals [begin, end) that pass all of some rows, found step by step: the rows must move
-// downwards.
+// The diagonals [begin, end) that pass all of some rows, found from those of the rows before, which
+// are mostly the same.
 template <Value V, Index I>
 class PassingDiagonals {
  public:
@@ -18,8 +18,11 @@ class PassingDiagonals {
       : matrix_(matrix), begin_(matrix.diagonals), end_(matrix.diagonals) {}
 
   void move_to(Offset first, Offset rows) {
-    while (begin_ > 0 && first + matrix_.offsets[begin_ - 1] >= 0) --begin_;
-    while (end_ > 0 && first + rows + matrix_.offsets[end_ - 1] > matrix_.cols) --end_;
+    const auto from = [&](Offset diagonal) { return first + matrix_.offsets[diagonal]; };
+    while (begin_ > 0 && from(begin_ - 1) >= 0) --begin_;
+    while (begin_ < matrix_.diagonals && from(begin_) < 0) ++begin_;
+    while (end_ > 0 && from(end_ - 1) + rows > matrix_.cols) --end_;
+    while (end_ < matrix_.diagonals && from(end_) + rows <= matrix_.cols) ++end_;
   }
   // Whether none of the others passes one of the rows.
   bool are_all(Offset first, Offset rows) const {
@@ -69,25 +72,26 @@ void step_row(const DiaView<V, I>& matrix, const Step<V>& step, const StepVector
 template <Value V, Index I>
 void step_lanes(const DiaView<V, I>& matrix, const Step<V>& step, const StepVectors<V>& vectors,
                 Offset begin, Offset end) {
-  PassingDiagonals<V, I> of_chunk(matrix);
-  PassingDiagonals<V, I> of_row(matrix);
-  for_each_chunk<V>(
+  PassingDiagonals<V, I> diagonals(matrix);
+  const auto by_row = [&](Offset row) { step_row<1>(matrix, step, vectors, diagonals, row); };
+  for_each_tile<1, V>(
       begin, end,
-      [&]<int lanes>(Constant<lanes>, Offset first) STRATA_INLINE {
-        of_chunk.move_to(first, lanes);
-        if (!of_chunk.are_all(first, lanes)) {
-          for (Offset row = first; row < first + lanes; ++row) {
-            step_row<1>(matrix, step, vectors, of_row, row);
-          }
-          return;
-        }
-        const Slice<V> slice = of_chunk.slice(first, lanes);
-        const DiaColumns<I> columns = of_chunk.columns(first);
-        Lanes<V, lanes> sums;
-        multiply(slice, columns, vectors.x, sums, slice.height);
-        finish_slice(step, vectors, slice, Rows<V, I>{matrix, columns}, sums);
+      [&]<int lanes>(EntryRange entries, Offset first, Lanes<V, lanes>& sums) STRATA_INLINE {
+        diagonals.move_to(first, lanes);
+        if (!diagonals.are_all(first, lanes)) return false;
+        return multiply_some(diagonals.slice(first, lanes), diagonals.columns(first), entries,
+                             vectors.x, sums);
       },
-      [&](Offset row) { step_row<1>(matrix, step, vectors, of_row, row); });
+      [&]<int lanes>(Offset first, Lanes<V, lanes>& sums) STRATA_INLINE {
+        diagonals.move_to(first, lanes);
+        if (diagonals.are_all(first, lanes)) {
+          finish_slice(step, vectors, diagonals.slice(first, lanes),
+                       Rows<V, I>{matrix, diagonals.columns(first)}, sums);
+        } else {
+          for (Offset row = first; row < first + lanes; ++row) by_row(row);
+        }
+      },
+      by_row);
 }
 
 }  // namespace

@@ -49,13 +49,14 @@ void step_row(const EllView<V, I>& matrix, const Step<V>& step, const StepVector
 template <Value V, Index I>
 void step_lanes(const EllView<V, I>& matrix, const Step<V>& step, const StepVectors<V>& vectors,
                 Offset begin, Offset end) {
-  for_each_chunk<V>(
+  for_each_tile<2, V>(
       begin, end,
-      [&]<int lanes>(Constant<lanes>, Offset first) STRATA_INLINE {
+      [&]<int lanes>(EntryRange entries, Offset first, Lanes<V, lanes>& sums) STRATA_INLINE {
         const Slice<V> slice = slice_of(matrix, first, lanes);
-        Lanes<V, lanes> sums;
-        multiply(slice, columns_of(matrix, slice), vectors.x, sums, slice.height);
-        finish_slice(step, vectors, slice, Rows<V, I>{matrix}, sums);
+        return multiply_some(slice, columns_of(matrix, slice), entries, vectors.x, sums);
+      },
+      [&]<int lanes>(Offset first, Lanes<V, lanes>& sums) STRATA_INLINE {
+        finish_slice(step, vectors, slice_of(matrix, first, lanes), Rows<V, I>{matrix}, sums);
       },
       [&](Offset row) { step_row<1>(matrix, step, vectors, row); });
 }

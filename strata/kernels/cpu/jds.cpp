@@ -1,6 +1,6 @@
-// Jagged diagonals, with a lane per slot. Slots never become longer, so that lanes run together as
-// far as the last of them reaches; what the others have beyond is added one by one, and no padding
-// is needed. A range is one of slots.
+// Jagged diagonals, with a lane per slot, in tiles of slots. Slots never become longer, so that
+// lanes run together as far as the last of them has entries; what the others have beyond is added
+// one by one, and no padding is needed. A range is one of slots.
 #include <cstddef>
 
 #include "strata/base/instantiate.hpp"
@@ -31,19 +31,35 @@ void step_slot(const JdsView<V, I>& matrix, const Step<V>& step, const StepVecto
   finish_row(step, vectors, static_cast<Offset>(matrix.row_of_slot[slot]) * count, sums);
 }
 
-// The sums of so many slots from the first on, which the last of them has entries for. Returns the
-// first diagonal on which it has none.
+// Adds those of these diagonals that all of the lanes' slots have an entry on; false if there are
+// no others behind them.
 template <int lanes, Value V, Index I>
-STRATA_INLINE inline Offset multiply_whole_diagonals(const JdsView<V, I>& matrix, const V* x,
-                                                     Offset first, Lanes<V, lanes>& sums) {
-  Offset diagonal = 0;
-  for (; diagonal < matrix.diagonals && first + lanes <= slots_of(matrix, diagonal); ++diagonal) {
+STRATA_INLINE inline bool multiply_whole_diagonals(const JdsView<V, I>& matrix,
+                                                   EntryRange diagonals, const V* x, Offset first,
+                                                   Lanes<V, lanes>& sums) {
+  for (Offset diagonal = diagonals.begin; diagonal < diagonals.end; ++diagonal) {
+    if (diagonal == matrix.diagonals || slots_of(matrix, diagonal) < first + lanes) return false;
     const Offset k = matrix.diagonal_offsets[diagonal] + first;
     prefetch_ahead<lanes* static_cast<int>(sizeof(V))>(matrix.values + k);
     sums.multiply_add(matrix.values + k,
                       typename Lanes<V, lanes>::template Gathered<I>{x, matrix.columns + k});
   }
-  return diagonal;
+  return true;
+}
+
+// The first diagonal that not all slots before this one have an entry on.
+template <Value V, Index I>
+Offset whole_diagonals(const JdsView<V, I>& matrix, Offset slot) {
+  Offset begin = 0;
+  for (Offset end = matrix.diagonals; begin < end;) {
+    const Offset middle = begin + (end - begin) / 2;
+    if (slots_of(matrix, middle) < slot) {
+      end = middle;
+    } else {
+      begin = middle + 1;
+    }
+  }
+  return begin;
 }
 
 template <Value V, Index I>
@@ -62,15 +78,17 @@ void multiply_other_diagonals(const JdsView<V, I>& matrix, const V* x, Offset fi
 template <Value V, Index I>
 void step_lanes(const JdsView<V, I>& matrix, const Step<V>& step, const StepVectors<V>& vectors,
                 Offset begin, Offset end) {
-  for_each_chunk<V>(
+  for_each_tile<2, V>(
       begin, end,
-      [&]<int lanes>(Constant<lanes>, Offset first) STRATA_INLINE {
-        Lanes<V, lanes> sums;
-        const Offset diagonal = multiply_whole_diagonals(matrix, vectors.x, first, sums);
+      [&]<int lanes>(EntryRange diagonals, Offset first, Lanes<V, lanes>& sums) STRATA_INLINE {
+        return multiply_whole_diagonals(matrix, diagonals, vectors.x, first, sums);
+      },
+      [&]<int lanes>(Offset first, Lanes<V, lanes>& sums) STRATA_INLINE {
         alignas(V) std::byte numbers[lanes * sizeof(V)];
         V* results = reinterpret_cast<V*>(numbers);
         sums.store(results);
-        multiply_other_diagonals(matrix, vectors.x, first, diagonal, results);
+        multiply_other_diagonals(matrix, vectors.x, first, whole_diagonals(matrix, first + lanes),
+                                 results);
         for (Offset lane = 0; lane < lanes; ++lane) {
           finish(step, vectors, matrix.row_of_slot[first + lane], loaded(results + lane));
         }

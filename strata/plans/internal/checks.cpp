@@ -12,22 +12,11 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/kernels/cpu/step.hpp"
+#include "strata/plans/plan_formats.hpp"
 
 namespace strata::detail {
 
 namespace {
-
-// A plan needs more than a kernel: it holds the matrix, shares out its rows in any order and knows
-// what they load.
-bool plans_run_in(Format format, Target target) {
-  switch (format) {
-    case Format::csr:
-    case Format::sell:
-    case Format::packed_sell: return true;
-    case Format::ell: return target == Target::gpu;
-    default: return false;
-  }
-}
 
 // "csr, sell, packed-sell and, on GPUs, ell"
 std::string formats_of_plans() {

@@ -44,6 +44,11 @@ class Lanes {
     }
   }
 
+  STRATA_INLINE void load(const V* from) {
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) registers_[r] = loaded(from + r * kPerRegister);
+  }
+
   // Where the factors x of a product come from: lane i has from[i], or from[indices[i]]. They are
   // read register by register, for there is no room for all of them beside the sums.
   struct Direct {
@@ -249,6 +254,10 @@ class Lanes<std::complex<R>, size> {
       __builtin_memcpy(place, &first, sizeof first);
       __builtin_memcpy(place + sizeof first, &second, sizeof second);
     }
+  }
+  STRATA_INLINE void load(const V* from) {
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) parts_[r] = loaded(from + r * kPerRegister);
   }
   struct Direct {
     const V* from;
