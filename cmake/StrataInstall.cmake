@@ -7,9 +7,11 @@ include(CMakePackageConfigHelpers)
 # folders but for a few, and a few of the kernels. tests/install checks that the lists agree.
 set(public_folders base bench formats gen io machine machine/gpu measure model order plans schedule
     tune device plans/gpu measure/gpu)
-set(public_headers strata.hpp gpu.hpp kernels/cpu/levels.hpp kernels/cpu/step.hpp
-    kernels/cpu/step_arguments.hpp kernels/gpu/vector_operations.hpp
-    kernels/has_kernel.hpp kernels/reference/spmv.hpp)
+set(public_headers strata.hpp gpu.hpp kernels/cpu/entry_parts.hpp kernels/cpu/levels.hpp
+    kernels/cpu/line_windows.hpp kernels/cpu/parts.hpp kernels/cpu/step.hpp
+    kernels/cpu/step_arguments.hpp kernels/cpu/stored_product.hpp kernels/cpu/team_product.hpp
+    kernels/gpu/vector_operations.hpp kernels/has_kernel.hpp kernels/product_spec.hpp
+    kernels/reference/spmv.hpp)
 set(private_headers
   base/identity.hpp base/instantiate.hpp base/random.hpp
   gen/coefficients.hpp gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp

@@ -24,6 +24,7 @@
 // Matrices: CSR, owned or borrowed; with types chosen at run time; in other formats.
 #include "strata/formats/any_matrix.hpp"
 #include "strata/formats/bcsr.hpp"
+#include "strata/formats/blocked_coo.hpp"
 #include "strata/formats/coo.hpp"
 #include "strata/formats/csc.hpp"
 #include "strata/formats/csr.hpp"
@@ -69,9 +70,16 @@
 #include "strata/plans/strided_vectors.hpp"
 
 // Products: the reference of every format, and one step of a recurrence on a range of rows.
+#include "strata/kernels/cpu/entry_parts.hpp"
 #include "strata/kernels/cpu/levels.hpp"
+#include "strata/kernels/cpu/line_windows.hpp"
+#include "strata/kernels/cpu/parts.hpp"
 #include "strata/kernels/cpu/step.hpp"
+#include "strata/kernels/cpu/step_arguments.hpp"
+#include "strata/kernels/cpu/stored_product.hpp"
+#include "strata/kernels/cpu/team_product.hpp"
 #include "strata/kernels/has_kernel.hpp"
+#include "strata/kernels/product_spec.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 
 // How fast machines are, what they may be asked, and what that predicts.

@@ -18,7 +18,6 @@ namespace strata {
 // clang-format off
 #define STRATA_FOR_EACH_FORMAT(apply)                                                        \
   apply(coo, Coo, "coo", "COO")                                                              \
-  apply(blocked_coo, BlockedCoo, "blocked-coo", "COO in {block_rows}x{block_cols}")          \
   apply(csr, Csr, "csr", "CSR")                                                              \
   apply(csc, Csc, "csc", "CSC")                                                              \
   apply(symmetric_csr, SymmetricCsr, "symmetric-csr", "symmetric CSR")                       \
@@ -27,6 +26,7 @@ namespace strata {
   apply(jds, Jds, "jds", "JDS")                                                              \
   apply(dia, Dia, "dia", "DIA")                                                              \
   apply(bcsr, Bcsr, "bcsr", "BCSR {block_rows}x{block_cols}")                                \
+  apply(blocked_coo, BlockedCoo, "blocked-coo", "COO in {block_rows}x{block_cols}")          \
   apply(sell, Sell, "sell", "SELL-{slice_height}-{sort_window}")                             \
   apply(packed_sell, PackedSell, "packed-sell", "packed SELL-{slice_height}")
 // clang-format on

@@ -77,6 +77,7 @@ std::vector<ProductSpec> parse_product_list(std::string_view text,
       for (const ProductSpec& spec : products_in(format, target)) add_if_new(specs, spec);
     }
   }
+  std::ranges::stable_sort(specs, {}, [](const ProductSpec& spec) { return spec.format.format(); });
   return specs;
 }
 

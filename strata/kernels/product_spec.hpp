@@ -33,7 +33,8 @@ std::vector<ProductSpec> products_in(const FormatSpec& format, KernelTarget targ
 
 // The products of a list as users write it, of those that the device has kernels for: words of
 // parse_format_list, each with all kernels of its formats, and names of single kernels such as
-// "csr-parts". Throws InvalidArgument as parse_format_list does.
+// "csr-parts". They come in the order of the list of formats. Throws InvalidArgument as
+// parse_format_list does.
 std::vector<ProductSpec> parse_product_list(std::string_view text,
                                             const MatrixStatistics& statistics,
                                             KernelTarget target);

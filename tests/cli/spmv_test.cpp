@@ -12,6 +12,13 @@ using nlohmann::json;
 
 class Spmv : public BenchmarkTest {};
 
+// As results name them.
+std::set<std::string> every_format() {
+  std::set<std::string> all{"packed-sell-full"};
+  for (const Format format : kFormats) all.emplace(name_of(format));
+  return all;
+}
+
 TEST_F(Spmv, FormatsAndPeersAgreeWithTheReference) {
   const json document = json_of(quick({"spmv", "stencil27:10x10x30"}));
   std::set<std::string> formats;
@@ -29,7 +36,7 @@ TEST_F(Spmv, FormatsAndPeersAgreeWithTheReference) {
     plans += result["variant"].get<std::string>().starts_with("plan: ") ? 1 : 0;
     eigen = eigen || result["variant"].get<std::string>().starts_with("Eigen ");
   }
-  EXPECT_EQ(formats, (std::set<std::string>{"csr", "sell", "packed-sell", "packed-sell-full"}));
+  EXPECT_EQ(formats, every_format());
   EXPECT_TRUE(eigen);
   EXPECT_EQ(plans, 1);
 }
@@ -42,9 +49,7 @@ TEST_F(Spmv, TheReferenceKnowsEveryFormat) {
     EXPECT_EQ(result["error"]["passed"], true) << result;
     formats.insert(result["format"]);
   }
-  std::set<std::string> all{"packed-sell-full"};
-  for (const Format format : kFormats) all.emplace(name_of(format));
-  EXPECT_EQ(formats, all);
+  EXPECT_EQ(formats, every_format());
 }
 
 TEST_F(Spmv, FormatsTakeParameters) {
@@ -102,9 +107,13 @@ TEST_F(Spmv, AllTypesAndShapesAreRight) {
     Words all = quick({"spmv"});
     all.insert(all.end(), words.begin(), words.end());
     const json document = json_of(all);
+    int right = 0;
     for (const json& result : document["results"]) {
+      if (result.contains("refused")) continue;
       EXPECT_EQ(result["error"]["passed"], true) << result;
+      ++right;
     }
+    EXPECT_GT(right, 10);
   }
 }
 
@@ -168,7 +177,8 @@ TEST_F(Spmv, WhatIsNotAvailableOrDoesNotExistFails) {
   expect_failure({"spmv", "stencil5:9x9", "--device", "-1"}, 2, "--device");
   expect_failure({"spmv", "stencil5:9x9", "--backend", "fpga"}, 2, "fpga");
   expect_failure({"spmv", "stencil5:9x9", "--format", "bsr"}, 2, "there are coo, csr,");
-  expect_failure({"spmv", "stencil5:9x9", "--format", "dia", "--backend", "cpu"}, 4, "kernel");
+  expect_failure({"spmv", "stencil5:9x9", "--format", "csr-stream", "--backend", "cpu"}, 4,
+                 "kernel");
   expect_failure({"spmv"}, 2, "--help");
 }
 

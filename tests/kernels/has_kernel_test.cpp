@@ -17,9 +17,9 @@ std::vector<Format> formats_with_kernel(KernelTarget target) {
 
 TEST(HasKernel, IsWhatTheBackendsDeclare) {
   EXPECT_EQ(formats_with_kernel(KernelTarget::processor),
-            (std::vector{Format::coo, Format::blocked_coo, Format::csr, Format::csc,
-                         Format::symmetric_csr, Format::ell, Format::hyb, Format::jds, Format::dia,
-                         Format::bcsr, Format::sell, Format::packed_sell}));
+            (std::vector{Format::coo, Format::csr, Format::csc, Format::symmetric_csr, Format::ell,
+                         Format::hyb, Format::jds, Format::dia, Format::bcsr, Format::blocked_coo,
+                         Format::sell, Format::packed_sell}));
   EXPECT_EQ(formats_with_kernel(KernelTarget::gpu),
             (std::vector{Format::coo, Format::csr, Format::symmetric_csr, Format::ell, Format::hyb,
                          Format::dia, Format::bcsr, Format::sell, Format::packed_sell}));

@@ -30,7 +30,7 @@ TEST(ProductList, ANameOfAFormatIsAllItsKernels) {
   EXPECT_EQ(labels_of("csr", KernelTarget::processor), (Labels{"CSR", "CSR in equal parts"}));
   EXPECT_EQ(labels_of("csr", KernelTarget::reference), (Labels{"CSR"}));
   EXPECT_EQ(labels_of("sell:slice_height=4,sort_window=1,coo", KernelTarget::processor),
-            (Labels{"SELL-4-1", "COO"}));
+            (Labels{"COO", "SELL-4-1"}));
 }
 
 TEST(ProductList, AKernelHasANameOfItsOwn) {
