@@ -39,6 +39,10 @@ template <Value V>
 struct SharedKernelsOf {
   static const SharedKernels<V> table;
 };
+extern template struct SharedKernelsOf<float>;
+extern template struct SharedKernelsOf<double>;
+extern template struct SharedKernelsOf<std::complex<float>>;
+extern template struct SharedKernelsOf<std::complex<double>>;
 
 // Σ value · x over the entries [begin, end), in the order of a row that has no others.
 template <Value V, Index I>
