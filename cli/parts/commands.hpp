@@ -14,5 +14,6 @@ void add_mpk(CommandLine& line);
 void add_explain(CommandLine& line);
 void add_model(CommandLine& line);
 void add_spmv(CommandLine& line);
+void add_tune(CommandLine& line);
 
 }  // namespace strata::cli

@@ -1,0 +1,72 @@
+// Which product is the fastest for a matrix on this machine: candidates are ranked by what their
+// bytes and their kernels on a sample of rows let expect, the best few are stored whole and timed
+// in turn. An exhaustive search times all of them and says how far a ranked one was off.
+//
+//   const auto A = strata::generate<double, std::int32_t>("stencil27:40x40x40,dof=3");
+//   const auto& machine = strata::cached_machine_profile().profile;
+//   const auto found = strata::search_products(A, machine);
+//   label_of(found.best().spec);   // "packed SELL-32"
+//   found.best().seconds;          // of one product
+//   found.best().break_even;       // products until its set-up has paid off against CSR
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "strata/base/types.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/kernels/product_spec.hpp"
+#include "strata/machine/profile.hpp"
+
+namespace strata {
+
+struct SearchOptions {
+  int timed = 5;             // of the candidates, besides CSR
+  bool exhaustive = false;   // all of them
+  double min_seconds = 0.1;  // of timing, per candidate
+  // Shapes of BCSR that are worth trying besides the usual ones; see choose_block_size.
+  std::vector<ProductSpec> more = {};
+  // What begins now, for people who wait. May throw to end the search.
+  std::function<void(const std::string& what)> progress = {};
+};
+
+struct SearchedProduct {
+  ProductSpec spec;
+  double sampled_seconds = 0;    // of all rows, from the time that a sample of them took
+  double bandwidth_seconds = 0;  // of all its bytes at the bandwidth of where they are
+  double seconds = 0;            // measured; 0 where it was not timed
+  double setup_seconds = 0;      // of the whole matrix, where it was timed
+  Offset bytes = 0;              // of the matrix
+  // Products until the set-up has paid off against CSR; none if it never does or was not timed.
+  std::optional<Offset> break_even = {};
+  std::string refusal = {};  // why it takes no part
+
+  double predicted_seconds() const {
+    return sampled_seconds > bandwidth_seconds ? sampled_seconds : bandwidth_seconds;
+  }
+};
+
+struct ProductSearch {
+  // Those that were timed, the fastest first; then the others by what was predicted; then those
+  // that refused the matrix.
+  std::vector<SearchedProduct> products;
+  int timed = 0;
+  double seconds = 0;  // that the search took
+
+  const SearchedProduct& best() const { return products.front(); }
+};
+
+// On thread_count() threads of the processor that the profile is of. Throws InvalidArgument for
+// options that make no sense.
+template <Value V, Index I>
+ProductSearch search_products(const Csr<V, I>& matrix, const MachineProfile& profile,
+                              const SearchOptions& options = {});
+
+// Rows from everywhere in the matrix, in runs of neighbours, with about so many entries; the whole
+// matrix if it has no more. Columns stay as they are.
+template <Value V, Index I>
+Csr<V, I> sample_of_rows(const Csr<V, I>& matrix, Offset entries);
+
+}  // namespace strata
