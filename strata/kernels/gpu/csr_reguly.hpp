@@ -22,7 +22,7 @@ namespace strata::gpu {
 // number `part`. All threads of the warp take part.
 template <class Loads, int coop, class Thread, class T>
 STRATA_DEVICE T reguly_sum(Thread& thread, const CsrView<T>& matrix, std::int64_t begin,
-                           std::int64_t end, int part, const T* x, int count) {
+                           std::int64_t end, int part, const T* x, int v, int count) {
   constexpr int held = kMostCoop / coop;
   constexpr int ahead = held < 8 ? held : 8;
   T sums[held] = {};
@@ -42,7 +42,7 @@ STRATA_DEVICE T reguly_sum(Thread& thread, const CsrView<T>& matrix, std::int64_
       }
       STRATA_UNROLL
       for (int u = 0; u < ahead; ++u) {
-        const T* from = x + static_cast<std::int64_t>(columns[u]) * count;
+        const T* from = x + static_cast<std::int64_t>(columns[u]) * count + v;
         factors[u] = load_if(thread, inside(u), from, T{});
       }
       STRATA_UNROLL
@@ -78,7 +78,7 @@ STRATA_DEVICE void csr_reguly_step(Thread& thread, const CsrView<T>& matrix,
       const std::int64_t end = has_row ? matrix.row_offsets[row + 1] : 0;
       for (int v = 0; v < step.count; ++v) {
         const T sum =
-            reguly_sum<Loads, coop>(thread, matrix, begin, end, part, step.x + v, step.count);
+            reguly_sum<Loads, coop>(thread, matrix, begin, end, part, step.x, v, step.count);
         if (has_row && part == 0) finish(step, row * step.count + v, sum);
       }
     }

@@ -84,10 +84,11 @@ struct StreamEntries {
   }
 };
 
-// The sum of entries first, first + stride, … before `end`, with `ahead` gathers in flight.
+// The sum of entries first, first + stride, … before `end` times vector `v` of `count`, with
+// `ahead` gathers in flight. Without entries x may be null, and nothing is added to it.
 template <int ahead, class Thread, class Position, class Entries, class T>
 STRATA_DEVICE T sum_of_entries(Thread& thread, const Entries& entries, Position first, Position end,
-                               int stride, const T* x, int count) {
+                               int stride, const T* x, int v, int count) {
   T sum{};
   for (; first < end; first += ahead * stride) {
     const auto place = [&](int u) { return first + u * stride; };
@@ -99,7 +100,7 @@ STRATA_DEVICE T sum_of_entries(Thread& thread, const Entries& entries, Position 
     T factors[ahead];
     STRATA_UNROLL
     for (int u = 0; u < ahead; ++u) {
-      const T* from = x + static_cast<std::int64_t>(columns[u]) * count;
+      const T* from = x + static_cast<std::int64_t>(columns[u]) * count + v;
       factors[u] = load_if(thread, place(u) < end, from, T{});
     }
     STRATA_UNROLL
@@ -158,7 +159,7 @@ class StreamPart {
     thread_.sync_block();
     for (int v = 0; v < step_.count; ++v) {
       finish_row(sum_of_entries<Shape::gathers>(thread_, shared_, begin_ + lane_, end_,
-                                                threads_per_row_, step_.x + v, step_.count),
+                                                threads_per_row_, step_.x, v, step_.count),
                  v);
     }
     thread_.sync_block();
@@ -169,8 +170,10 @@ class StreamPart {
       T factors[Shape::entries_per_thread];
       STRATA_UNROLL
       for (int u = 0; u < Shape::entries_per_thread; ++u) {
-        const T* from = step_.x + static_cast<std::int64_t>(columns_[u]) * step_.count + v;
-        factors[u] = load_if(thread_, place(u) < entries_, from, T{});
+        const bool inside = place(u) < entries_;
+        const std::int64_t at =
+            inside ? static_cast<std::int64_t>(columns_[u]) * step_.count + v : 0;
+        factors[u] = load_if(thread_, inside, step_.x + at, T{});
       }
       STRATA_UNROLL
       for (int u = 0; u < Shape::entries_per_thread; ++u) {
@@ -237,9 +240,8 @@ STRATA_DEVICE void stream_one_row(Thread& thread, const CsrStreamView<T>& matrix
                                   const CsrPart& part, const CsrPart& next) {
   const CsrEntries<Loads, T> entries{matrix.split.csr.columns, matrix.split.csr.values};
   for (int v = 0; v < step.count; ++v) {
-    T sum =
-        sum_of_entries<Shape::gathers>(thread, entries, part.first_entry + thread.index(),
-                                       next.first_entry, Shape::threads, step.x + v, step.count);
+    T sum = sum_of_entries<Shape::gathers>(thread, entries, part.first_entry + thread.index(),
+                                           next.first_entry, Shape::threads, step.x, v, step.count);
     sum = sum_of_block(thread, thread.template shared<T>(), sum);
     if (thread.index() != 0) continue;
     if (part.partial >= 0) {
