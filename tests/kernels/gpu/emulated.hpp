@@ -24,9 +24,13 @@ struct OnWarp {
   using Value = V;
   static constexpr int warp_size = warp;
 };
+// So do tests with a case per combination of vectors, coefficients and parameters: with sanitizers
+// they run the first few.
 #ifdef STRATA_ADDRESS_SANITIZER
 using ValuesOnWarps = testing::Types<OnWarp<double, 32>>;
+inline constexpr std::size_t kMostCases = 2;
 #else
+inline constexpr std::size_t kMostCases = 100;
 using ValuesOnWarps =
     testing::Types<OnWarp<double, 32>, OnWarp<double, 64>, OnWarp<float, 64>,
                    OnWarp<std::complex<float>, 32>, OnWarp<std::complex<double>, 64>>;
