@@ -73,13 +73,15 @@ STRATA_DEVICE void low_sell_step(Thread& thread, const SellView<T>& matrix, int 
     const std::int64_t slice = first + thread.lane() / lanes;
     const std::int64_t slot = slice * height + row_of_slice;
     const bool has_row = slice < range.end && slot < matrix.rows;
+    // A matrix without entries has no arrays to point into.
+    const auto length = has_row ? matrix.row_lengths[slot] : 0;
     T sums[vectors] = {};
-    if (has_row) {
+    if (length > 0) {
       const std::int64_t place = matrix.slice_offsets[slice] + row_of_slice;
       const EveryNth<SlotEntries<Loads, T>> entries{
           {matrix.columns + place, matrix.values + place, height}, part, threads};
-      add_products<Loads, 1, vectors, ahead>(thread, 0, 0, entries.count(matrix.row_lengths[slot]),
-                                             entries, step.x, step.count, sums);
+      add_products<Loads, 1, vectors, ahead>(thread, 0, 0, entries.count(length), entries, step.x,
+                                             step.count, sums);
     }
     const std::int64_t row =
         has_row && matrix.row_of_slot != nullptr ? matrix.row_of_slot[slot] : slot;
