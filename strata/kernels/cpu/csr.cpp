@@ -37,8 +37,8 @@ void row_times_vectors(const I* columns, const V* values, Offset length, const V
   }
 }
 
-template <int count, Value V, Index I>
-void step_rows(const CsrView<V, I>& matrix, const Step<V>& step, const StepVectors<V>& vectors,
+template <int count, class AnyStep, Value V, Index I>
+void step_rows(const CsrView<V, I>& matrix, const AnyStep& step, const StepVectors<V>& vectors,
                Offset begin, Offset end) {
   for (Offset row = begin; row < end; ++row) {
     const Offset first = matrix.row_offsets[row];
@@ -60,8 +60,14 @@ void step_rows(const CsrView<V, I>& matrix, const Step<V>& step, const StepVecto
 template <Value V, Index I>
 void step_csr(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
               const StepVectors<V>& vectors, Offset begin, Offset end) {
+  if (vectors.count == 1) {
+    with_step(coefficients, [&](const auto& step) {
+      step_rows<1>(matrix, step, vectors, begin, end);
+    });
+    return;
+  }
   const Step<V> step = step_of(coefficients);
-  with_vector_count<1>(vectors.count, [&]<int count>(Constant<count>) {
+  with_vector_count<2>(vectors.count, [&]<int count>(Constant<count>) {
     step_rows<count>(matrix, step, vectors, begin, end);
   });
 }

@@ -29,8 +29,8 @@ struct DeltaColumns {
   }
   template <int lanes, Value V>
   STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
-    return typename Lanes<V, lanes>::template Gathered<Delta>{x + first_slot + bases[entry],
-                                                              deltas + entry * height + lane};
+    return typename Lanes<V, lanes>::template Gathered<Delta>{
+        as_base(x + first_slot + bases[entry]), deltas + entry * height + lane};
   }
 };
 
@@ -56,7 +56,7 @@ struct RunColumns {
   STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
     const Offset own = run_of(entry);
     return typename Lanes<V, lanes>::template Gathered<Delta>{
-        x + first_slot + bases[own] + (entry - own * run), deltas + own * height + lane};
+        as_base(x + first_slot + bases[own] + (entry - own * run)), deltas + own * height + lane};
   }
 };
 
@@ -309,6 +309,20 @@ template <int height, Value V, class Columns>
 }
 
 template <int height, Value V>
+[[gnu::noinline]] void step_full(const PackedSellView<V>& matrix, const Step<V>& step,
+                                 StepVectors<V> vectors, Offset begin, Offset end) {
+  vectors.count = 1;  // as it is: a constant
+  for (Offset first = begin; first < end; first += height) {
+    const Slice<V> slice = slice_of(matrix, height, first);
+    Lanes<V, height> sums;
+    with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
+      multiply(slice, columns, vectors.x, sums);
+    });
+    finish_slice(step, vectors, slice, Rows<V>{matrix}, sums);
+  }
+}
+
+template <int height, Value V>
 [[gnu::noinline]] void step_plain(const PackedSellView<V>& matrix, const Step<V>& step,
                                   const StepVectors<V>& vectors, Offset begin, Offset end) {
   for (Offset first = begin; first < end; first += height) {
@@ -366,17 +380,18 @@ template <int height, Value V>
 template <int height, Value V>
 void step_lanes(const PackedSellView<V>& matrix, const Step<V>& step, const StepVectors<V>& vectors,
                 Offset begin, Offset end) {
+  if (matrix.full_values) {
+    step_full<height>(matrix, step, vectors, begin, end);
+    return;
+  }
   const CodeTables<V> tables(matrix.table, matrix.table_size, end - begin);
   for (Offset first = begin; first < end;) {
     const Slice<V> slice = slice_of(matrix, height, first);
     const Kind kind = kind_of(matrix, slice);
     Offset next = first + height;
     if (kind == Kind::full) {
-      Lanes<V, height> sums;
-      with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
-        multiply(slice, columns, vectors.x, sums);
-      });
-      finish_slice(step, vectors, slice, Rows<V>{matrix}, sums);
+      next = end_of_kind<height>(matrix, kind, first, end);
+      step_full<height>(matrix, step, vectors, first, next);
     } else if (kind == Kind::constant) {
       const ConstantRun<V> run = constant_run(matrix, slice, end);
       step_constant(matrix, step, vectors, run);

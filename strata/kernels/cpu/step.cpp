@@ -76,6 +76,7 @@ void step(const PackedSell<V, I>& matrix, const Given<StepCoefficients<V>>& coef
                                row_of_slot_view(matrix.row_of_slot()),
                                matrix.slice_height(),
                                matrix.run_length(),
+                               matrix.has_full_values(),
                                matrix.rows()};
   kernels_for<V>().packed_sell(view, coefficients, vectors, rows.begin, rows.end);
 }

@@ -60,6 +60,7 @@ struct PackedSellView {
   RowOfSlot row_of_slot;
   Offset slice_height;
   Offset run_length;  // D of slices with runs
+  bool full_values;   // in every slice
   Offset rows;
 };
 
