@@ -60,13 +60,11 @@ void step_rows(const CsrView<V, I>& matrix, const AnyStep& step, const StepVecto
 template <Value V, Index I>
 void step_csr(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
               const StepVectors<V>& vectors, Offset begin, Offset end) {
+  const Step<V> step = step_of(coefficients);
   if (vectors.count == 1) {
-    with_step(coefficients, [&](const auto& step) {
-      step_rows<1>(matrix, step, vectors, begin, end);
-    });
+    with_step(step, [&](const auto& known) { step_rows<1>(matrix, known, vectors, begin, end); });
     return;
   }
-  const Step<V> step = step_of(coefficients);
   with_vector_count<2>(vectors.count, [&]<int count>(Constant<count>) {
     step_rows<count>(matrix, step, vectors, begin, end);
   });
