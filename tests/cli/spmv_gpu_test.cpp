@@ -145,12 +145,12 @@ TEST_F(SpmvGpu, AllTypesAndShapesAreRight) {
   }
 }
 
-TEST_F(SpmvGpu, RowsOfManyLengthsAreDoneInParts) {
+TEST_F(SpmvGpu, EveryKernelOfCsrTakesRowsOfManyLengths) {
   Words words = products("arrow:5000", "");
   words.insert(words.end(), {"--format", "csr"});
   const json results = json_of(words)["results"];
   ASSERT_EQ(results.size(), 6U);  // what the device takes by itself, then every kernel
-  EXPECT_EQ(results[0]["variant"], "CSR in equal parts");
+  EXPECT_EQ(results[0]["variant"], "CSR as a stream");
   for (const json& result : results) {
     EXPECT_EQ(result["error"]["passed"], true) << result;
     EXPECT_FALSE(result.contains("speedup_over_vendor"));

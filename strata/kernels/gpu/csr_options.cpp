@@ -109,8 +109,10 @@ CsrRows csr_rows(std::span<const Offset> row_offsets) {
 }
 
 CsrKernel automatic_choice(const CsrRows& rows) {
+  constexpr Offset kManyEntries = 10'000'000;
   const Offset mean = rows.nnz / std::max<Offset>(1, rows.rows);
-  return rows.longest > 64 + 4 * mean ? CsrKernel::balanced : CsrKernel::stream;
+  const bool uneven = rows.longest > 64 + 4 * mean;
+  return uneven && rows.nnz >= kManyEntries ? CsrKernel::balanced : CsrKernel::stream;
 }
 
 CsrKernel ginkgo_choice(const CsrRows& rows, GpuVendor vendor) {

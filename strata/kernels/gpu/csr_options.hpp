@@ -123,7 +123,9 @@ struct CsrRows {
 };
 CsrRows csr_rows(std::span<const Offset> row_offsets);
 
-// Strata's choice: the stream, or parts of equal size where one row is far longer than the mean.
+// Strata's choice: the stream, or parts of equal size where one row is far longer than the mean and
+// there are many entries. For few, one launch after another takes longer than what is uneven: on
+// an H200 p2p-Gnutella31 took 5.4 µs as a stream and 9.0 µs in parts, rmat:22 600 and 569 µs.
 CsrKernel automatic_choice(const CsrRows& rows);
 
 // The choice of Ginkgo (Tsai, Cojean and Anzt, Sparse linear algebra on AMD and NVIDIA GPUs, 2020,

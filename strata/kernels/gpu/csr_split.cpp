@@ -89,6 +89,22 @@ int log_threads_per_row(int threads, int warp_size, std::int32_t rows) {
       static_cast<std::uint32_t>(std::min(std::max(threads / std::max(rows, 1), 1), warp_size))));
 }
 
+// The rows that a part can have without one of them keeping its threads far longer than the others:
+// a long row among short ones has few threads there. The first row is always one of them.
+constexpr Offset kMostSummed = 64;  // products of a row that one thread adds up
+
+std::int32_t rows_of_bearable_length(std::span<const Offset> row_offsets, std::int32_t first,
+                                     std::int32_t end, const StreamShape& shape, int warp_size) {
+  Offset longest = row_offsets[first + 1] - row_offsets[first];
+  for (std::int32_t row = first + 1; row < end; ++row) {
+    longest = std::max(longest, row_offsets[row + 1] - row_offsets[row]);
+    if (longest >> log_threads_per_row(shape.threads, warp_size, row + 1 - first) > kMostSummed) {
+      return row - first;
+    }
+  }
+  return end - first;
+}
+
 StreamWay way_of_rows(std::span<const Offset> row_offsets, std::int32_t first, std::int32_t end,
                       const StreamShape& shape, StreamGather gather, int warp_size) {
   const int log_threads = log_threads_per_row(shape.threads, warp_size, end - first);
@@ -113,7 +129,9 @@ CsrParts split_csr(std::span<const Offset> row_offsets, int warp_size) {
 CsrParts split_csr_stream(std::span<const Offset> row_offsets, const StreamShape& shape,
                           StreamGather gather, int warp_size) {
   const auto rows_of_part = [&](std::int32_t first, std::int32_t end) {
-    return rows_for_all_threads(row_offsets, first, end);
+    const std::int32_t bearable =
+        rows_of_bearable_length(row_offsets, first, end, shape, warp_size);
+    return rows_for_all_threads(row_offsets, first, first + bearable);
   };
   const auto way_of = [&](std::int32_t first, std::int32_t end) {
     return way_of_rows(row_offsets, first, end, shape, gather, warp_size).code();

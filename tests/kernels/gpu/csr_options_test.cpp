@@ -37,10 +37,11 @@ TEST(CsrKernels, GinkgoChoosesByEntriesAndTheLongestRow) {
   EXPECT_EQ(ginkgo_choice({1000, 100'000'000, 769}, amd), balanced);
 }
 
-TEST(CsrKernels, AutomaticIsAStreamUnlessARowIsFarLongerThanOthers) {
+TEST(CsrKernels, AutomaticIsAStreamUnlessARowOfManyIsFarLongerThanOthers) {
   EXPECT_EQ(automatic_choice({1000, 7000, 7}), CsrKernel::stream);
-  EXPECT_EQ(automatic_choice({1000, 7000, 92}), CsrKernel::stream);
-  EXPECT_EQ(automatic_choice({1000, 7000, 93}), CsrKernel::balanced);
+  EXPECT_EQ(automatic_choice({2000000, 14000000, 92}), CsrKernel::stream);
+  EXPECT_EQ(automatic_choice({2000000, 14000000, 93}), CsrKernel::balanced);
+  EXPECT_EQ(automatic_choice({1000, 7000, 900}), CsrKernel::stream) << "few entries";
   EXPECT_EQ(automatic_choice({0, 0, 0}), CsrKernel::stream);
 }
 
@@ -170,6 +171,17 @@ TEST(CsrStream, RowsThatAreNotAreMultipliedByEntries) {
 }
 
 // Every row is in one part, within the limits, and its ends are those of the matrix.
+TEST(CsrStream, LongRowsAmongShortOnesHaveMoreThreads) {
+  const StreamShape shape{128, 8};
+  std::vector<int> lengths(100, 2);
+  lengths[50] = 64;
+  EXPECT_EQ(parts_of(lengths, shape).front().rows, 100) << "as many as one thread adds up";
+  lengths[50] = 700;
+  // Up to the long row; then as many as leave it 16 threads, of which there are 8 with it.
+  EXPECT_EQ(parts_of(lengths, shape),
+            (std::vector<PartText>{{50, 2, false}, {8, 16, true}, {42, 2, false}}));
+}
+
 TEST(CsrStream, PartsHoldEveryRowOnce) {
   for (const StreamShape& shape : kStreamShapes) {
     for (const int warp : {32, 64}) {

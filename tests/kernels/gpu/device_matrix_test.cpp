@@ -196,13 +196,14 @@ TEST_F(GpuMatrices, WideIndicesAreAcceptedWhereTheyFit) {
   expect(gpu::DevicePackedSell<double>(PackedSell<double, Wide>::from_csr(wide), stream));
 }
 
-TEST_F(GpuMatrices, OutliersAmongTheRowsAreDoneInParts) {
+TEST_F(GpuMatrices, OutliersAmongManyRowsAreDoneInParts) {
   gpu::Stream stream;
   const auto kernel = [&](const char* spec) {
     return gpu::DeviceCsr<double>(generate<double, Index32>(spec), stream).kernel();
   };
   EXPECT_EQ(kernel("stencil7:10x10x10"), gpu::CsrKernel::stream);
-  EXPECT_EQ(kernel("arrow:1000"), gpu::CsrKernel::balanced);
+  EXPECT_EQ(kernel("arrow:1000"), gpu::CsrKernel::stream);
+  EXPECT_EQ(kernel("arrow:4000000"), gpu::CsrKernel::balanced);
 }
 
 // What the run-time tuner relies on.
