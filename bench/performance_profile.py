@@ -29,7 +29,7 @@ def format_name(result):
     by library and format, whatever their algorithm."""
     if not product_tables.is_peer(result):
         return "plan" if result["variant"].startswith("plan: ") else result["format"]
-    return re.sub(r"( (alg\d|default)|, 1 thread)$", "", product_tables.label(result))
+    return re.sub(r"( (alg\d|default|\d×\d)|, 1 thread)$", "", product_tables.label(result))
 
 
 def library_name(result):

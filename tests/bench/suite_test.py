@@ -216,6 +216,14 @@ class Products(BenchTest):
 
     def test_results_of_gpus_stand_alone(self):
         self.assertIn("| csr | 100 % |", self.profile("--on", "gpu"))
+        vendor = [product("csr", 4, peer=f"cuSPARSE 12.6.3 CSR {name}", device=0)
+                  for name in ("default", "alg1")]
+        vendor += [product("bcsr", size, peer=f"cuSPARSE 12.6.3 BSR {size}×{size}", device=0)
+                   for size in (2, 3)]
+        self.single.write_text(json.dumps({"matrix": {"name": "a:1"}, "results": vendor}))
+        table = self.profile("--on", "gpu")
+        self.assertIn("| cuSPARSE BSR | 100 % |", table)
+        self.assertIn("| cuSPARSE CSR | 0 % | 0 % | 0 % | 0 % | 100 % |", table)
         ended = self.run_script("performance_profile.py", self.picture, self.collected, "--on",
                                 "gpu")
         self.assertEqual(ended.returncode, 1)
