@@ -12,6 +12,8 @@ namespace {
 
 using Run = std::function<void()>;
 
+constexpr double kLongForAnyTiming = 1;  // seconds
+
 double host_seconds_of(const Run& run, int times) {
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < times; ++i) run();
@@ -63,12 +65,14 @@ std::vector<Timing> time_interleaved(std::span<const Run> runs, const TimingOpti
   std::vector<std::vector<double>> samples(runs.size());
   std::vector<double> totals(runs.size(), 0);
   const double more_than_enough = 10 * options.min_seconds;
+  const double far_too_long = std::max(more_than_enough, kLongForAnyTiming);
   for (int repetition = 0; repetition < options.max_repetitions; ++repetition) {
     const bool long_enough =
         std::ranges::all_of(totals, [&](double total) { return total >= options.min_seconds; });
     if (repetition >= options.min_repetitions && long_enough) break;
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (repetition >= options.min_repetitions && totals[i] >= more_than_enough) continue;
+      const bool sampled = repetition >= options.min_repetitions;
+      if (totals[i] >= (sampled ? more_than_enough : far_too_long)) continue;
       const double seconds = stopwatch.seconds_of(runs[i], batches[i]);
       totals[i] += seconds;
       samples[i].push_back(seconds / batches[i]);

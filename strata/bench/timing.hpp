@@ -39,8 +39,9 @@ Timing time_runs(const std::function<void()>& run, const TimingOptions& options 
                  const Stopwatch& stopwatch = host_stopwatch());
 
 // Times all candidates in one go, one sample of each in turn, as many of one as of any other; only
-// those that have taken ten times `min_seconds` rest while the others go on. Throws InvalidArgument
-// when the options ask for no repetition, or for more than they allow.
+// those that have taken ten times `min_seconds` rest while the others go on, before they have
+// `min_repetitions` if that was a second or more. Throws InvalidArgument when the options ask for
+// no repetition, or for more than they allow.
 std::vector<Timing> time_interleaved(std::span<const std::function<void()>> runs,
                                      const TimingOptions& options = {},
                                      const Stopwatch& stopwatch = host_stopwatch());

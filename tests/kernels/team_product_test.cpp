@@ -82,6 +82,15 @@ TYPED_TEST(CpuTeamProduct, CsrInEqualPartsAgreesWithTheReference) {
   });
 }
 
+TYPED_TEST(CpuTeamProduct, CsrWithGathersAgreesWithTheReference) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  for_each_matrix<V, I>([](const std::string& name, const Csr<V, I>& csr) {
+    SCOPED_TRACE(name);
+    expect_steps(cpu::GathersProduct<V, I>(csr), csr);
+  });
+}
+
 TYPED_TEST(CpuTeamProduct, CooAgreesWithTheReference) {
   using V = typename TypeParam::Value;
   using I = typename TypeParam::Index;

@@ -1,4 +1,5 @@
 #include "strata/base/instantiate.hpp"
+#include "strata/kernels/cpu/internal/lanes.hpp"
 #include "strata/kernels/cpu/internal/level_functions.hpp"
 #include "strata/kernels/cpu/internal/numbers.hpp"
 
@@ -27,6 +28,26 @@ Number<V> row_times(const I* columns, const V* values, Offset length, const V* x
   return added(added(sums[0], sums[1]), added(sums[2], sums[3]));
 }
 
+// As many sums at every level, whose results have the same bits; what is left as above.
+template <Value V, Index I>
+Number<V> row_times_gathered(const I* columns, const V* values, Offset length, const V* x) {
+  constexpr int kSums = 8;
+  if (length < kSums) return row_times(columns, values, length, x);
+  Lanes<V, kSums> sums;
+  Offset k = 0;
+  for (; k + kSums <= length; k += kSums) {
+    sums.multiply_add(values + k, typename Lanes<V, kSums>::template Gathered<I>{x, columns + k});
+  }
+  alignas(64) std::byte numbers[kSums * sizeof(V)];
+  sums.store(reinterpret_cast<V*>(numbers));
+  Number<V> parts[kSums];
+  for (int s = 0; s < kSums; ++s) parts[s] = loaded(reinterpret_cast<const V*>(numbers) + s);
+  for (int half = kSums / 2; half > 0; half /= 2) {
+    for (int s = 0; s < half; ++s) parts[s] = added(parts[s], parts[s + half]);
+  }
+  return added(parts[0], row_times(columns + k, values + k, length - k, x));
+}
+
 template <int count, Value V, Index I>
 void row_times_vectors(const I* columns, const V* values, Offset length, const V* x,
                        Number<V> (&sums)[count]) {
@@ -37,7 +58,9 @@ void row_times_vectors(const I* columns, const V* values, Offset length, const V
   }
 }
 
-template <int count, class AnyStep, Value V, Index I>
+enum class Loads { single, gathers };
+
+template <int count, Loads loads, class AnyStep, Value V, Index I>
 void step_rows(const CsrView<V, I>& matrix, const AnyStep& step, const StepVectors<V>& vectors,
                Offset begin, Offset end) {
   for (Offset row = begin; row < end; ++row) {
@@ -46,7 +69,11 @@ void step_rows(const CsrView<V, I>& matrix, const AnyStep& step, const StepVecto
     const I* columns = matrix.columns + first;
     const V* values = matrix.values + first;
     if constexpr (count == 1) {
-      finish(step, vectors, row, row_times(columns, values, length, vectors.x));
+      if constexpr (loads == Loads::gathers) {
+        finish(step, vectors, row, row_times_gathered(columns, values, length, vectors.x));
+      } else {
+        finish(step, vectors, row, row_times(columns, values, length, vectors.x));
+      }
     } else {
       Number<V> sums[count] = {};
       row_times_vectors(columns, values, length, vectors.x, sums);
@@ -55,21 +82,33 @@ void step_rows(const CsrView<V, I>& matrix, const AnyStep& step, const StepVecto
   }
 }
 
+template <Loads loads, Value V, Index I>
+void step_any(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
+              const StepVectors<V>& vectors, Offset begin, Offset end) {
+  const Step<V> step = step_of(coefficients);
+  if (vectors.count == 1) {
+    with_step(step,
+              [&](const auto& known) { step_rows<1, loads>(matrix, known, vectors, begin, end); });
+    return;
+  }
+  // The elements of a row of vectors lie side by side: nothing is to be gathered.
+  with_vector_count<2>(vectors.count, [&]<int count>(Constant<count>) {
+    step_rows<count, Loads::single>(matrix, step, vectors, begin, end);
+  });
+}
+
 }  // namespace
 
 template <Value V, Index I>
 void step_csr(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
               const StepVectors<V>& vectors, Offset begin, Offset end) {
-  if (vectors.count == 1) {
-    with_step(coefficients, [&](const auto& step) {
-      step_rows<1>(matrix, step, vectors, begin, end);
-    });
-    return;
-  }
-  const Step<V> step = step_of(coefficients);
-  with_vector_count<2>(vectors.count, [&]<int count>(Constant<count>) {
-    step_rows<count>(matrix, step, vectors, begin, end);
-  });
+  step_any<Loads::single>(matrix, coefficients, vectors, begin, end);
+}
+
+template <Value V, Index I>
+void step_csr_gathers(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
+                      const StepVectors<V>& vectors, Offset begin, Offset end) {
+  step_any<Loads::gathers>(matrix, coefficients, vectors, begin, end);
 }
 
 template <Value V, Index I>
@@ -91,6 +130,8 @@ void sum_csr(const CsrView<V, I>& matrix, const V* x, int count, Offset begin, O
 #define STRATA_INSTANTIATE(V, I)                                                                  \
   template void step_csr(const CsrView<V, I>&, const StepCoefficients<V>&, const StepVectors<V>&, \
                          Offset, Offset);                                                         \
+  template void step_csr_gathers(const CsrView<V, I>&, const StepCoefficients<V>&,                \
+                                 const StepVectors<V>&, Offset, Offset);                          \
   template void sum_csr(const CsrView<V, I>&, const V*, int, Offset, Offset, V*)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

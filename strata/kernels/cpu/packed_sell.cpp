@@ -308,8 +308,8 @@ template <int height, Value V, class Columns>
   }
 }
 
-template <int height, Value V>
-[[gnu::noinline]] void step_full(const PackedSellView<V>& matrix, const Step<V>& step,
+template <int height, class AnyStep, Value V>
+[[gnu::noinline]] void step_full(const PackedSellView<V>& matrix, const AnyStep& step,
                                  StepVectors<V> vectors, Offset begin, Offset end) {
   vectors.count = 1;  // as it is: a constant
   for (Offset first = begin; first < end; first += height) {
@@ -381,7 +381,8 @@ template <int height, Value V>
 void step_lanes(const PackedSellView<V>& matrix, const Step<V>& step, const StepVectors<V>& vectors,
                 Offset begin, Offset end) {
   if (matrix.full_values) {
-    step_full<height>(matrix, step, vectors, begin, end);
+    with_step(step,
+              [&](const auto& known) { step_full<height>(matrix, known, vectors, begin, end); });
     return;
   }
   const CodeTables<V> tables(matrix.table, matrix.table_size, end - begin);

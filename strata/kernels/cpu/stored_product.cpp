@@ -43,6 +43,7 @@ std::unique_ptr<StoredProduct<V>> store_csr(std::shared_ptr<const Csr<V, I>> mat
                                             const std::string& kernel) {
   using Matrix = Csr<V, I>;
   if (kernel.empty()) return std::make_unique<Stored<Matrix, TeamProduct<Matrix>>>(matrix);
+  if (kernel == "gathers") return std::make_unique<Stored<Matrix, GathersProduct<V, I>>>(matrix);
   if (kernel == "parts") return std::make_unique<Stored<Matrix, EntriesProduct<Matrix>>>(matrix);
   return nullptr;
 }

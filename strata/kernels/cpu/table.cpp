@@ -7,12 +7,23 @@ namespace strata::cpu::STRATA_CPU_LEVEL {
 namespace {
 
 template <Value V>
-constexpr StepKernels<V> step_kernels{
-    step_csr<V, std::int32_t>,  step_csr<V, std::int64_t>, step_sell<V, std::int32_t>,
-    step_sell<V, std::int64_t>, step_packed_sell<V>,       step_ell<V, std::int32_t>,
-    step_ell<V, std::int64_t>,  step_dia<V, std::int32_t>, step_dia<V, std::int64_t>,
-    step_jds<V, std::int32_t>,  step_jds<V, std::int64_t>, step_bcsr<V, std::int32_t>,
-    step_bcsr<V, std::int64_t>, step_blocked_coo<V>,       &SharedKernelsOf<V>::table};
+constexpr StepKernels<V> step_kernels{step_csr<V, std::int32_t>,
+                                      step_csr<V, std::int64_t>,
+                                      step_csr_gathers<V, std::int32_t>,
+                                      step_csr_gathers<V, std::int64_t>,
+                                      step_sell<V, std::int32_t>,
+                                      step_sell<V, std::int64_t>,
+                                      step_packed_sell<V>,
+                                      step_ell<V, std::int32_t>,
+                                      step_ell<V, std::int64_t>,
+                                      step_dia<V, std::int32_t>,
+                                      step_dia<V, std::int64_t>,
+                                      step_jds<V, std::int32_t>,
+                                      step_jds<V, std::int64_t>,
+                                      step_bcsr<V, std::int32_t>,
+                                      step_bcsr<V, std::int64_t>,
+                                      step_blocked_coo<V>,
+                                      &SharedKernelsOf<V>::table};
 
 }  // namespace
 

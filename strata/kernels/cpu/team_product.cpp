@@ -62,6 +62,22 @@ void run_parts(const Matrix& matrix, const View& view, const EntryParts& parts,
 
 }  // namespace
 
+template <Value V, Index I>
+void GathersProduct<V, I>::run(const StepCoefficients<V>& coefficients,
+                               const StepVectors<V>& vectors, std::span<V>) const {
+  require_vector_count(vectors.count);
+  const StepKernels<V>& kernels = kernels_for<V>();
+  const CsrView<V, I> view = view_of(*matrix_);
+  run_on_threads(thread_count(), [&](int thread, int team) {
+    const RowRange<I> rows = balanced_rows(*matrix_, thread, team);
+    if constexpr (sizeof(I) == 4) {
+      kernels.csr_gathers32(view, coefficients, vectors, rows.begin, rows.end);
+    } else {
+      kernels.csr_gathers64(view, coefficients, vectors, rows.begin, rows.end);
+    }
+  });
+}
+
 template <class Matrix>
 void EntriesProduct<Matrix>::run(const StepCoefficients<V>& coefficients,
                                  const StepVectors<V>& vectors, std::span<V> scratch) const {
@@ -123,6 +139,7 @@ void LinesProduct<V, I>::run(const StepCoefficients<V>& coefficients, const Step
 }
 
 #define STRATA_INSTANTIATE(V, I)            \
+  template class GathersProduct<V, I>;      \
   template class EntriesProduct<Csr<V, I>>; \
   template class EntriesProduct<Coo<V, I>>; \
   template class LinesProduct<V, I>

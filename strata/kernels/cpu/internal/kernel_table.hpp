@@ -166,6 +166,8 @@ template <Value V>
 struct StepKernels {
   Kernel<CsrView<V, std::int32_t>, V> csr32;
   Kernel<CsrView<V, std::int64_t>, V> csr64;
+  Kernel<CsrView<V, std::int32_t>, V> csr_gathers32;
+  Kernel<CsrView<V, std::int64_t>, V> csr_gathers64;
   Kernel<SellView<V, std::int32_t>, V> sell32;
   Kernel<SellView<V, std::int64_t>, V> sell64;
   Kernel<PackedSellView<V>, V> packed_sell;

@@ -35,12 +35,12 @@ STRATA_INLINE inline void keep_order() {
 template <Value V, int size>
 class Lanes {
  public:
-  // One by one: copied as a whole, the registers would be in memory all the time.
+  // One by one: copied as a whole, the registers would be in memory all the time. And not as bytes,
+  // for which g++ takes general registers where two places store the same.
   STRATA_INLINE void store(V* to) const {
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
-      const Register numbers = registers_[r];
-      __builtin_memcpy(to + r * kPerRegister, &numbers, sizeof numbers);
+      *reinterpret_cast<RegisterInMemory*>(to + r * kPerRegister) = registers_[r];
     }
   }
 
@@ -156,6 +156,7 @@ class Lanes {
   static constexpr std::uint32_t kGroupMask = ~std::uint32_t{0} >> (32 - kPerGroup * kPerRegister);
   using MaskElement = std::conditional_t<sizeof(V) == 8, std::int64_t, std::int32_t>;
   typedef V Register __attribute__((vector_size(kBytes)));
+  typedef V RegisterInMemory __attribute__((vector_size(kBytes), aligned(alignof(V)), may_alias));
   typedef MaskElement Mask __attribute__((vector_size(kBytes)));
 
   STRATA_INLINE static Register loaded(const V* from) {

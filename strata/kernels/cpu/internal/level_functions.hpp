@@ -9,6 +9,10 @@ namespace strata::cpu::STRATA_CPU_LEVEL {
 template <Value V, Index I>
 void step_csr(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
               const StepVectors<V>& vectors, Offset begin, Offset end);
+// The same with x gathered into registers, where the level has instructions for that.
+template <Value V, Index I>
+void step_csr_gathers(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
+                      const StepVectors<V>& vectors, Offset begin, Offset end);
 template <Value V, Index I>
 void step_sell(const SellView<V, I>& matrix, const StepCoefficients<V>& coefficients,
                const StepVectors<V>& vectors, Offset begin, Offset end);

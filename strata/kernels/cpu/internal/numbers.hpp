@@ -172,8 +172,7 @@ struct PlainStep : Step<V> {
 
 // Calls body(step), plain if it is.
 template <Value V, class Body>
-inline void with_step(const StepCoefficients<V>& coefficients, const Body& body) {
-  const Step<V> step = step_of(coefficients);
+inline void with_step(const Step<V>& step, const Body& body) {
   if (step.scaled || step.shifted || step.previous) {
     body(step);
   } else {

@@ -128,8 +128,8 @@ template <Value V, int lanes, class Columns>
 }
 
 // out for elements of the vectors that lie side by side, from the first on.
-template <Value V, int lanes>
-STRATA_INLINE inline void finish_lanes(const Step<V>& step, const StepVectors<V>& vectors,
+template <class AnyStep, Value V, int lanes>
+STRATA_INLINE inline void finish_lanes(const AnyStep& step, const StepVectors<V>& vectors,
                                        Offset first, Lanes<V, lanes>& sums) {
   using Direct = typename Lanes<V, lanes>::Direct;
   if (step.shifted) sums.add_scaled(step.minus_shift, Direct{vectors.x + first});
@@ -160,8 +160,8 @@ template <Value V, class Rows>
 // out from the sums of a slice, or of so many elements from one on: one per lane and vector.
 // Without padding there is nothing that it could let through.
 enum class Padding { none, maybe };
-template <Padding padding = Padding::maybe, Value V, int lanes, class Rows>
-STRATA_INLINE inline void finish_slice(const Step<V>& step, const StepVectors<V>& vectors,
+template <Padding padding = Padding::maybe, class AnyStep, Value V, int lanes, class Rows>
+STRATA_INLINE inline void finish_slice(const AnyStep& step, const StepVectors<V>& vectors,
                                        const Slice<V>& slice, const Rows& rows,
                                        Lanes<V, lanes>& sums, Offset first = 0) {
   const Offset end = slice.rows * vectors.count;
