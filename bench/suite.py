@@ -1,8 +1,9 @@
-"""bench/suite.py spmv|mpk STRATA OUT.json SUITE CLASS [OPTION…]: products or powers of the matrices
-of one class of a suite file, as one JSON document with the machine, the commit and the command. A
-suite has a class and a matrix per line; @ stands for the folder matrices beside it. Keys after the
-class, as in gpu,shuffle=1, go to all matrices but those that have them already, which are left out.
-The options go to `strata spmv` or `strata mpk`.
+"""bench/suite.py spmv|mpk STRATA OUT.json SUITE[:SUITE…] CLASS [OPTION…]: products or powers of the
+matrices of one class of suite files, as one JSON document with the machine, the commit and the
+command. A suite has a class and a matrix per line; @ stands for the folder matrices beside it. Keys
+after the class, as in gpu,shuffle=1, go to all matrices but those that have them already, which are
+left out. A suite that is a folder has its Matrix Market files, in every class. The options go to
+`strata spmv` or `strata mpk`.
 
 The document is complete after every matrix: whoever runs out of time has those that are done."""
 import json
@@ -15,6 +16,7 @@ import time
 
 import collect
 import power_tables
+import product_tables
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -36,6 +38,9 @@ def products_line(run):
 
 
 def matrices(suite, class_and_keys):
+    if suite.is_dir():
+        yield from (f"@/{path.name}" for path in sorted(suite.glob("*.mtx*")))
+        return
     name, *keys = class_and_keys.split(",")
     for text in open(suite):
         words = text.split()
@@ -43,6 +48,11 @@ def matrices(suite, class_and_keys):
             continue
         if not any(f",{key.split('=')[0]}=" in words[1] for key in keys):
             yield ",".join([words[1], *keys])
+
+
+def folder_of(suite):
+    """What @ stands for."""
+    return suite.resolve() if suite.is_dir() else suite.resolve().parent / "matrices"
 
 
 def commit():
@@ -73,16 +83,25 @@ def print_summary(document, suite):
     print("\n".join([goals] if goals else lines))
 
 
+def product_summary(document):
+    """Of processors and GPUs, as far as there were any."""
+    lines = [product_tables.summary([product_tables.Figures(run, device)
+                                     for run in document["runs"]]) for device in ("cpu", "gpu")]
+    return "\n".join(line for line in lines if line)
+
+
 def main():
     if len(sys.argv) < 6 or sys.argv[1] not in ("spmv", "mpk"):
         sys.exit(__doc__)
-    kind, strata, out, suite, of_class, *options = sys.argv[1:]
-    folder = pathlib.Path(suite).resolve().parent / "matrices"
+    kind, strata, out, suites, of_class, *options = sys.argv[1:]
+    suites = [pathlib.Path(suite) for suite in suites.split(":")]
     line = products_line if kind == "spmv" else power_tables.line
-    command = " ".join(["bench/suite.py", kind, "STRATA OUT.json SUITE", of_class, *options])
+    names = ":".join(suite.name for suite in suites)
+    command = " ".join(["bench/suite.py", kind, "STRATA OUT.json", names, of_class, *options])
     made_from = commit()
     lines, failures, document = "", 0, None
-    for matrix in matrices(suite, of_class):
+    for suite, matrix in ((suite, each) for suite in suites for each in matrices(suite, of_class)):
+        folder = folder_of(suite)
         begin = time.monotonic()
         status, text = run_strata([strata, kind, matrix.replace("@", str(folder)), *options])
         failures += status != 0
@@ -93,9 +112,11 @@ def main():
         print(f"{matrix:<55}{line(document['runs'][-1])}  {time.monotonic() - begin:.0f} s",
               flush=True)
     if not document:
-        sys.exit(f"no results for class {of_class} of {suite}")
+        sys.exit(f"no results for class {of_class} of {sys.argv[4]}")
     if kind == "mpk":
-        print_summary(document, suite)
+        print_summary(document, suites[0])
+    else:
+        print(product_summary(document))
     if failures:
         sys.exit(f"{failures} matrices failed")
 

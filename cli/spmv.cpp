@@ -52,7 +52,7 @@ Contest choose_contest(const std::string& text) {
   const Backends chosen =
       choose_backends(text, {"reference", "cpu", "cuda", "hip", "vendor", "all"});
   if (text == "vendor" && peer_names().empty()) {
-    throw Unavailable("no other library is available: build with Eigen or librsb");
+    throw Unavailable("no other library is available: build with Eigen, librsb or PETSc");
   }
   return {.kernels = chosen.cpu,
           .reference = chosen.reference,

@@ -6,9 +6,11 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "strata/base/types.hpp"
 #include "strata/formats/format.hpp"
+#include "strata/formats/format_spec.hpp"
 
 namespace strata {
 
@@ -20,8 +22,9 @@ template <Value V, template <class> class Span = HostSpan>
 struct Peer {
   std::string name;  // "Eigen 3.4.0", "cuSPARSE 12.6.3 CSR alg1"
   StoredFormat format = {Format::csr, 1};
-  int threads = 1;   // that it is set to use, on processors
-  Offset bytes = 0;  // of its matrix, without vectors
+  std::vector<NamedNumber> parameters = {};  // of the format, instead of those of `format`
+  int threads = 1;                           // that it is set to use, on processors
+  Offset bytes = 0;                          // of its matrix, without vectors
   double setup_seconds = 0;
   // y = αAx. None if the library refused the matrix, for which `refusal` is the reason.
   std::function<void(V alpha, Span<const V> x, Span<V> y)> multiply = {};

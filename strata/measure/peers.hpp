@@ -11,7 +11,8 @@
 namespace strata {
 
 // The libraries for processors that this build has, each with its own copy of what it does not
-// share with the matrix, which must outlive them. Those that cannot hold the matrix are left out.
+// share with the matrix, which must outlive them. Those that cannot hold the matrix are left out or
+// say why.
 template <Value V, Index I>
 std::vector<Peer<V>> make_peers(const Csr<V, I>& matrix);
 

@@ -57,6 +57,19 @@ constexpr cusparseSpMVAlg_t native(CsrAlgorithm algorithm) {
   return CUSPARSE_SPMV_ALG_DEFAULT;
 }
 
+constexpr cusparseSpMVAlg_t native(CooAlgorithm algorithm) {
+  return algorithm == CooAlgorithm::first ? CUSPARSE_SPMV_COO_ALG1 : CUSPARSE_SPMV_COO_ALG2;
+}
+
+// That of BSR, which products have since CUDA 13.
+cusparseSpMVAlg_t block_algorithm() {
+#if CUSPARSE_VERSION >= 12600
+  return CUSPARSE_SPMV_BSR_ALG1;
+#else
+  throw Unavailable("this build's cuSPARSE has no product of BSR");
+#endif
+}
+
 // Data that the library reads only, where its interface does not say so.
 void* readable(const void* data) {
   return const_cast<void*>(data);
@@ -65,6 +78,7 @@ void* readable(const void* data) {
 // The library's offsets are as wide as its indices, which is faster, where that is enough.
 class Offsets {
  public:
+  Offsets() = default;
   Offsets(std::span<const Offset> host, const Offset* device, gpu::Stream& stream) {
     if (host.back() > std::numeric_limits<std::int32_t>::max()) {
       wide_ = device;
@@ -102,6 +116,15 @@ gpu::DeviceArray<std::int32_t> columns_without_padding(const Sell<V, I>& matrix,
     }
   });
   return gpu::to_device(std::span<const std::int32_t>(columns), stream);
+}
+
+template <Value V, Index I>
+void require_whole_blocks(const Bcsr<V, I>& matrix) {
+  if (matrix.rows() % matrix.block_rows() == 0 && matrix.cols() % matrix.block_cols() == 0) return;
+  throw InvalidArgument(
+      fmt::format("cuSPARSE's BSR has whole blocks: {} × {} is no multiple of "
+                  "{} × {}",
+                  matrix.rows(), matrix.cols(), matrix.block_rows(), matrix.block_cols()));
 }
 
 }  // namespace
@@ -205,6 +228,39 @@ VendorSpmv<V>::VendorSpmv(const Sell<V, I>& host, const gpu::DeviceSell<V>& matr
 }
 
 template <Value V>
+VendorSpmv<V>::VendorSpmv(const gpu::DeviceCoo<V>& matrix, CooAlgorithm algorithm,
+                          gpu::Stream& stream)
+    : state_(std::make_unique<State>(matrix.shape(), Offsets(), native(algorithm))) {
+  const auto view = matrix.view({});
+  cusparseSpMatDescr_t created = nullptr;
+  STRATA_CUSPARSE(CreateCoo, &created, matrix.rows(), matrix.cols(), matrix.nnz(),
+                  readable(view.row_indices), readable(view.columns), readable(view.values),
+                  CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, data_type<V>());
+  state_->matrix.reset(created);
+  state_->prepare(stream);
+}
+
+template <Value V>
+template <Index I>
+VendorSpmv<V>::VendorSpmv(const Bcsr<V, I>& host, const gpu::DeviceBcsr<V>& matrix,
+                          gpu::Stream& stream)
+    : state_(std::make_unique<State>(
+          matrix.shape(),
+          Offsets(host.block_row_offsets(), matrix.view().block_row_offsets, stream),
+          block_algorithm())) {
+  require_whole_blocks(host);
+  const auto view = matrix.view();
+  cusparseSpMatDescr_t created = nullptr;
+  STRATA_CUSPARSE(CreateBsr, &created, matrix.rows() / view.block_rows,
+                  matrix.cols() / view.block_cols, host.blocks(), view.block_rows, view.block_cols,
+                  state_->offsets.data(), readable(view.block_columns), readable(view.values),
+                  state_->offsets.type(), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                  data_type<V>(), CUSPARSE_ORDER_ROW);
+  state_->matrix.reset(created);
+  state_->prepare(stream);
+}
+
+template <Value V>
 VendorSpmv<V>::VendorSpmv(VendorSpmv&&) noexcept = default;
 template <Value V>
 VendorSpmv<V>& VendorSpmv<V>::operator=(VendorSpmv&&) noexcept = default;
@@ -231,10 +287,11 @@ Offset VendorSpmv<V>::workspace_bytes() const {
   return state_->workspace.bytes() + state_->columns.bytes() + state_->offsets.bytes();
 }
 
-#define STRATA_INSTANTIATE(V, I)                                                               \
-  template VendorSpmv<V>::VendorSpmv(const Csr<V, I>&, const gpu::DeviceCsr<V>&, CsrAlgorithm, \
-                                     gpu::Stream&);                                            \
-  template VendorSpmv<V>::VendorSpmv(const Sell<V, I>&, const gpu::DeviceSell<V>&, gpu::Stream&)
+#define STRATA_INSTANTIATE(V, I)                                                                  \
+  template VendorSpmv<V>::VendorSpmv(const Csr<V, I>&, const gpu::DeviceCsr<V>&, CsrAlgorithm,    \
+                                     gpu::Stream&);                                               \
+  template VendorSpmv<V>::VendorSpmv(const Sell<V, I>&, const gpu::DeviceSell<V>&, gpu::Stream&); \
+  template VendorSpmv<V>::VendorSpmv(const Bcsr<V, I>&, const gpu::DeviceBcsr<V>&, gpu::Stream&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 #define STRATA_INSTANTIATE_CLASS(V, unused) template class VendorSpmv<V>

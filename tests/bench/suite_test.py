@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 
@@ -38,7 +39,13 @@ def results(plain, powers, vendor):
             {"backend": "vendor", "asked": "spmv", "refused": "why"}]
 
 
-class Suite(unittest.TestCase):
+def product(form, seconds, variant=None, peer=None, **others):
+    return {"backend": "vendor" if peer else "cpu", "format": form, "gflops": 1 / seconds,
+            "variant": peer or variant or form.upper(), "seconds": {"median": seconds},
+            "percent_of_memory_bandwidth": 50, "error": {"passed": True}} | others
+
+
+class BenchTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -49,15 +56,17 @@ class Suite(unittest.TestCase):
         command.write_text(COMMAND)
         command.chmod(0o755)
 
+    def run_script(self, name, *words):
+        return subprocess.run([sys.executable, BENCH / name, *words], capture_output=True,
+                              text=True)
+
+
+class Suite(BenchTest):
     def run_suite(self, text, known, of_class="gpu", kind="mpk"):
         self.suite.write_text(text)
         (self.folder / "known.json").write_text(json.dumps(known))
         return self.run_script("suite.py", kind, self.folder / "strata", self.out, self.suite,
                                of_class, "-p", "2:4")
-
-    def run_script(self, name, *words):
-        return subprocess.run([sys.executable, BENCH / name, *words], capture_output=True,
-                              text=True)
 
     def test_the_best_of_all_powers_counts(self):
         ended = self.run_suite("gpu a:1\ncpu b:1\ngpu c:1\n",
@@ -83,7 +92,7 @@ class Suite(unittest.TestCase):
         document = json.loads(self.out.read_text())
         self.assertEqual([run["matrix"]["name"] for run in document["runs"]], ["a:1"])
         self.assertEqual(document["command"],
-                         "bench/suite.py mpk STRATA OUT.json SUITE gpu -p 2:4")
+                         "bench/suite.py mpk STRATA OUT.json suite.txt gpu -p 2:4")
 
     def test_a_class_without_results_fails(self):
         self.assertEqual(self.run_suite("gpu a:1\n", {}, "none").returncode, 1)
@@ -112,11 +121,113 @@ class Suite(unittest.TestCase):
                       "| 300 | 350 | 500 |", ended.stdout)
 
     def test_products_have_a_line_each(self):
-        product = {"seconds": {}, "variant": "packed SELL-32", "backend": "cuda", "gflops": 700,
-                   "percent_of_memory_bandwidth": 90, "speedup_over_vendor": 1.5}
+        product = {"seconds": {"median": 1}, "variant": "packed SELL-32", "backend": "cuda",
+                   "gflops": 700, "percent_of_memory_bandwidth": 90, "speedup_over_vendor": 1.5}
         ended = self.run_suite("gpu a:1\n", {"a:1": [product]}, kind="spmv")
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("x1.50 over the vendor", ended.stdout)
+        self.assertNotIn("geometric mean", ended.stdout)
+
+    def test_several_suites_and_folders_make_one_document(self):
+        matrices = self.folder / "matrices"
+        matrices.mkdir()
+        for name in ("b.mtx", "a.mtx.gz", "notes.txt"):
+            (matrices / name).touch()
+        self.suite.write_text("cpu c:1\ngpu d:1\n")
+        own, peer = product("csr", 1), product("csr", 2, peer="Eigen 3.4.0")
+        known = {name: [own, peer]
+                 for name in ("c:1", str(matrices / "a.mtx.gz"), str(matrices / "b.mtx"))}
+        (self.folder / "known.json").write_text(json.dumps(known))
+        ended = self.run_script("suite.py", "spmv", self.folder / "strata", self.out,
+                                f"{self.suite}:{matrices}", "cpu")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        document = json.loads(self.out.read_text())
+        self.assertEqual([run["matrix"]["name"] for run in document["runs"]],
+                         ["c:1", "@/a.mtx.gz", "@/b.mtx"])
+        self.assertEqual(document["command"],
+                         "bench/suite.py spmv STRATA OUT.json suite.txt:matrices cpu")
+        self.assertIn("2.00 times the fastest peer in geometric mean of 3 matrices", ended.stdout)
+
+
+class Products(BenchTest):
+    """Tables and profiles of two matrices, in two documents of different kinds."""
+
+    def setUp(self):
+        super().setUp()
+        first = [product("csr", 2), product("sell", 1, "SELL-8"), product("sell", 3, "SELL-32"),
+                 product("csr", 4, peer="Eigen 3.4.0"),
+                 product("csr", 3, peer="PETSc 3.18.5 AIJ, 1 thread"),
+                 product("ell", 0.1, error={"passed": False}), product("csr", 0.1, device=0)]
+        second = [product("csr", 3), product("csr", 2, "plan: CSR"),
+                  product("csr", 1, peer="Eigen 3.4.0"),
+                  {"backend": "cpu", "format": "sell", "variant": "SELL-8", "refused": "why"}]
+        self.single = self.folder / "one.json"
+        self.single.write_text(json.dumps({"matrix": {"name": "a:1"}, "results": first}))
+        self.collected = self.folder / "many.json"
+        self.collected.write_text(json.dumps(
+            {"runs": [{"matrix": {"name": "b:1"}, "results": second}]}))
+        self.picture = self.folder / "profile.svg"
+
+    def profile(self, *words):
+        ended = self.run_script("performance_profile.py", self.picture, self.single,
+                                self.collected, *words)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return ended.stdout
+
+    def curves(self):
+        """The path of each curve by its name."""
+        svg = "{http://www.w3.org/2000/svg}"
+        paths = xml.etree.ElementTree.parse(self.picture).iter(svg + "path")
+        return {path.find(svg + "title").text: path.get("d") for path in paths
+                if path.find(svg + "title") is not None}
+
+    def test_the_fastest_are_compared_for_each_matrix(self):
+        table = self.run_script("product_tables.py", self.single, self.collected).stdout
+        self.assertIn("| `a:1` | SELL-8 | 1.00 | PETSc AIJ, 1 thread | 0.33 | 3.00 |", table)
+        self.assertIn("| `b:1` | plan: CSR | 0.50 | Eigen | 1.00 | 0.50 |", table)
+        self.assertIn("1.22 times the fastest peer in geometric mean of 2 matrices, at least 0.50 "
+                      "(`b:1`); below 1: `b:1` 0.50.", table)
+
+    def test_shares_are_those_of_all_matrices(self):
+        table = self.profile()
+        self.assertIn("| csr | 0 % | 0 % | 0 % | 0 % | 50 % | 100 % | 2 | 2.45 |", table)
+        self.assertIn("| sell | 50 % | 50 % | 50 % | 50 % | 50 % | 50 % | 1 | 1.00 |", table)
+        self.assertIn("| Eigen | 50 % | 50 % | 50 % | 50 % | 50 % | 100 % | 2 | 2.00 |", table)
+        self.assertIn("| PETSc AIJ | 0 % | 0 % | 0 % | 0 % | 0 % | 50 % | 1 | 3.00 |", table)
+        self.assertIn("| plan | 0 % | 0 % | 0 % | 0 % | 50 % | 50 % | 1 | 2.00 |", table)
+        self.assertNotIn("ell |", table.replace("sell |", ""))
+
+    def test_products_and_libraries_have_profiles_too(self):
+        self.assertIn("| SELL-32 | 0 % | 0 % | 0 % | 0 % | 0 % | 50 % | 1 | 3.00 |",
+                      self.profile("--by", "product"))
+        self.assertIn("| Strata | 50 % | 50 % | 50 % | 50 % | 100 % | 100 % | 2 | 1.41 |",
+                      self.profile("--by", "library"))
+
+    def test_curves_rise_at_their_ratios(self):
+        self.profile("--to", "4")
+        curves = self.curves()
+        # From 1 at 64 to 4 at 630, from nothing at 404 to all at 44.
+        self.assertEqual(curves["sell"], "M64.0,404.0H64.0V224.0H630.0")
+        self.assertEqual(curves["csr"], "M64.0,404.0H347.0V224.0H512.5V44.0H630.0")
+
+    def test_curves_end_at_the_largest_factor(self):
+        self.profile("--to", "2")
+        self.assertEqual(self.curves()["Eigen"], "M64.0,404.0H64.0V224.0H630.0")
+
+    def test_results_of_gpus_stand_alone(self):
+        self.assertIn("| csr | 100 % |", self.profile("--on", "gpu"))
+        vendor = [product("csr", 4, peer=f"cuSPARSE 12.6.3 CSR {name}", device=0)
+                  for name in ("default", "alg1")]
+        vendor += [product("bcsr", size, peer=f"cuSPARSE 12.6.3 BSR {size}×{size}", device=0)
+                   for size in (2, 3)]
+        self.single.write_text(json.dumps({"matrix": {"name": "a:1"}, "results": vendor}))
+        table = self.profile("--on", "gpu")
+        self.assertIn("| cuSPARSE BSR | 100 % |", table)
+        self.assertIn("| cuSPARSE CSR | 0 % | 0 % | 0 % | 0 % | 100 % |", table)
+        ended = self.run_script("performance_profile.py", self.picture, self.collected, "--on",
+                                "gpu")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("no results on the gpu", ended.stderr)
 
 
 if __name__ == "__main__":

@@ -143,9 +143,13 @@ TEST_F(Spmv, SmallRowsBesideHugeOnesAreJudged) {
 
 TEST_F(Spmv, AutoTakesTheFewestBytes) {
   const json document = json_of(quick({"spmv", "stencil27:10x10x30", "--format", "auto"}));
+  int own = 0;
   for (const json& result : document["results"]) {
-    EXPECT_EQ(result["format"], result["backend"] == "cpu" ? "packed-sell" : "csr");
+    if (result["backend"] != "cpu") continue;
+    EXPECT_EQ(result["format"], "packed-sell");
+    ++own;
   }
+  EXPECT_GT(own, 0);
 }
 
 TEST_F(Spmv, TextNamesTheFastest) {

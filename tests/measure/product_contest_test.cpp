@@ -65,7 +65,9 @@ TYPED_TEST(ProductContest, PeersComeFirstAndOthersAreComparedWithThem) {
     right.multiply = [&of](V alpha, std::span<const V> x, std::span<V> y) {
       reference::spmv(of, alpha, x, V{}, y);
     };
-    Peer<V> wrong{.name = "wrong"};
+    Peer<V> wrong{.name = "wrong",
+                  .format = {Format::bcsr, 1},
+                  .parameters = {{"block_rows", 3}, {"block_cols", 4}}};
     wrong.multiply = [](V, std::span<const V>, std::span<V>) {};
     return std::vector<Peer<V>>{right, wrong};
   };
@@ -77,7 +79,9 @@ TYPED_TEST(ProductContest, PeersComeFirstAndOthersAreComparedWithThem) {
   EXPECT_EQ(results[0].format_bytes, 1000);
   EXPECT_EQ(results[0].setup_seconds, 0.5);
   EXPECT_TRUE(results[0].measurement.check->passed);
+  EXPECT_EQ(results[0].format, FormatSpec(Format::csr));
   EXPECT_FALSE(results[1].measurement.check->passed) << "what another left is not its own";
+  EXPECT_EQ(text_of(results[1].format), "bcsr:block_rows=3,block_cols=4");
   EXPECT_EQ(results[2].label, "CSR");
   EXPECT_GT(results[2].speed_up, 0);
 }

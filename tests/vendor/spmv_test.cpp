@@ -75,14 +75,51 @@ TYPED_TEST(Vendor, SlicedEllAgreesWithTheReferenceWhereItExists) {
   }
 }
 
+TYPED_TEST(Vendor, CooAgreesWithTheReferenceInEveryAlgorithm) {
+  using V = TypeParam;
+  gpu::Stream stream;
+  for (const CooAlgorithm algorithm : kCooAlgorithms) {
+    SCOPED_TRACE(name_of(algorithm));
+    expect_works<V>([&](const Csr<V, Index32>& csr) {
+      const gpu::DeviceCoo<V> matrix(Coo<V, Index32>::from_csr(csr), stream);
+      expect_products(VendorSpmv<V>(matrix, algorithm, stream), csr);
+    });
+  }
+}
+
+TYPED_TEST(Vendor, BlocksAgreeWithTheReferenceWhereTheyExist) {
+  using V = TypeParam;
+  gpu::Stream stream;
+  int multiplied = 0;
+  try {
+    for (const Offset size : {2, 3, 4, 6}) {
+      SCOPED_TRACE(size);
+      expect_works<V>([&](const Csr<V, Index32>& csr) {
+        if (csr.rows() % size != 0 || csr.cols() % size != 0) return;
+        const auto bcsr = Bcsr<V, Index32>::from_csr(
+            csr, {.block_rows = size, .block_cols = size, .max_fill = 1e9});
+        const gpu::DeviceBcsr<V> matrix(bcsr, stream);
+        expect_products(VendorSpmv<V>(bcsr, matrix, stream), csr);
+        ++multiplied;
+      });
+    }
+  } catch (const Unavailable& missing) {
+    GTEST_SKIP() << missing.what();
+  }
+  EXPECT_GT(multiplied, 4);
+}
+
 class VendorLibrary : public test::GpuTest {};
 
-TEST_F(VendorLibrary, SortedRowsAndWrongSizesAreRefused) {
+TEST_F(VendorLibrary, SortedRowsCutBlocksAndWrongSizesAreRefused) {
   gpu::Stream stream;
   const auto csr = test::staircase(40);
   const auto sorted = Sell<double, Index32>::from_csr(csr, {.slice_height = 8, .sort_window = 16});
   const gpu::DeviceSell<double> matrix(sorted, stream);
   EXPECT_THROW(VendorSpmv<double>(sorted, matrix, stream), InvalidArgument);
+  const auto cut = Bcsr<double, Index32>::from_csr(csr, {.block_rows = 3, .block_cols = 2});
+  const gpu::DeviceBcsr<double> blocks(cut, stream);
+  EXPECT_THROW(VendorSpmv<double>(cut, blocks, stream), Error);
   const gpu::DeviceCsr<double> rows(csr, stream);
   VendorSpmv<double> product(csr, rows, CsrAlgorithm::standard, stream);
   gpu::DeviceArray<double> x(40), y(39);

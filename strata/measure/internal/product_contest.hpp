@@ -36,7 +36,8 @@ class ProductContest {
   template <class Peer>
   void enter_peer(ProductResult result, const Peer& peer, std::function<void()> multiply) {
     result.backend = "vendor";
-    result.format = FormatSpec(peer.format);
+    result.format = peer.parameters.empty() ? FormatSpec(peer.format)
+                                            : FormatSpec(peer.format.format, peer.parameters);
     result.label = peer.name;
     const double seconds = peer.setup_seconds;
     enter(std::move(result), [&](ProductResult&) {

@@ -5,11 +5,16 @@
 #ifdef STRATA_HAS_VENDOR
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
 #include <limits>
 
 #include "strata/base/error.hpp"
+#include "strata/formats/bcsr.hpp"
+#include "strata/formats/coo.hpp"
 #include "strata/formats/sell.hpp"
+#include "strata/kernels/gpu/device_bcsr.hpp"
+#include "strata/kernels/gpu/device_coo.hpp"
 #include "strata/kernels/gpu/device_matrix.hpp"
 #include "strata/vendor/spmv.hpp"
 #endif
@@ -21,6 +26,10 @@ namespace strata::gpu {
 namespace {
 
 constexpr Offset kSliceHeight = 32;
+constexpr std::array<Offset, 4> kBlockSizes{2, 3, 4, 6};
+// A value and its column are 12 bytes of CSR in double precision and at least 8 of BSR: with more
+// values than this for each nonzero, BSR moves more bytes than CSR.
+constexpr double kMaxBlockFill = 1.5;
 
 // The library reads offsets of 32 bits where that is enough.
 Offset offset_bytes(std::span<const Offset> offsets) {
@@ -62,6 +71,47 @@ void prepare_sell(DevicePeer<V>& peer, const PeerSource<V, I>& source) {
   peer.multiply = multiply_by(std::move(product), stored, source);
 }
 
+// The matrix in COO, made by whoever asks first.
+template <Value V, Index I>
+class SharedCoo {
+ public:
+  explicit SharedCoo(const PeerSource<V, I>& source) : source_(source) {}
+
+  const std::shared_ptr<const DeviceCoo<V>>& get() {
+    if (!stored_) {
+      stored_ =
+          std::make_shared<const DeviceCoo<V>>(Coo<V, I>::from_csr(source_.matrix), source_.stream);
+    }
+    return stored_;
+  }
+
+ private:
+  const PeerSource<V, I>& source_;
+  std::shared_ptr<const DeviceCoo<V>> stored_;
+};
+
+template <Value V, Index I>
+void prepare_coo(DevicePeer<V>& peer, const PeerSource<V, I>& source, SharedCoo<V, I>& coo,
+                 vendor::CooAlgorithm algorithm) {
+  const auto stored = coo.get();
+  auto product = std::make_shared<vendor::VendorSpmv<V>>(*stored, algorithm, source.stream);
+  peer.bytes = source.matrix.nnz() * Offset{sizeof(V) + 2 * sizeof(std::int32_t)};
+  peer.multiply = multiply_by(std::move(product), stored, source);
+}
+
+template <Value V, Index I>
+void prepare_bsr(DevicePeer<V>& peer, const PeerSource<V, I>& source, Offset size) {
+  peer.parameters = {{"block_rows", size}, {"block_cols", size}};
+  const auto host = Bcsr<V, I>::from_csr(
+      source.matrix, {.block_rows = size, .block_cols = size, .max_fill = kMaxBlockFill});
+  const auto stored = std::make_shared<const DeviceBcsr<V>>(host, source.stream);
+  auto product = std::make_shared<vendor::VendorSpmv<V>>(host, *stored, source.stream);
+  peer.bytes = std::ssize(host.values()) * Offset{sizeof(V)} +
+               host.blocks() * Offset{sizeof(std::int32_t)} +
+               offset_bytes(host.block_row_offsets());
+  peer.multiply = multiply_by(std::move(product), stored, source);
+}
+
 // `prepare` does what comes before the first product.
 template <Value V, Index I, class Prepare>
 DevicePeer<V> make_peer(const PeerSource<V, I>& source, std::string name, StoredFormat format,
@@ -96,6 +146,17 @@ std::vector<DevicePeer<V>> make_peers(const PeerSource<V, I>& source) {
   peers.push_back(make_peer(source, fmt::format("{} SELL-{}", library, kSliceHeight),
                             {Format::sell, kSliceHeight},
                             [&](DevicePeer<V>& peer) { prepare_sell(peer, source); }));
+  SharedCoo<V, I> coo(source);
+  for (const vendor::CooAlgorithm algorithm : vendor::kCooAlgorithms) {
+    peers.push_back(
+        make_peer(source, fmt::format("{} COO {}", library, name_of(algorithm)), {Format::coo, 1},
+                  [&](DevicePeer<V>& peer) { prepare_coo(peer, source, coo, algorithm); }));
+  }
+  for (const Offset size : kBlockSizes) {
+    peers.push_back(make_peer(source, fmt::format("{0} BSR {1}×{1}", library, size),
+                              {Format::bcsr, 1},
+                              [&](DevicePeer<V>& peer) { prepare_bsr(peer, source, size); }));
+  }
   return peers;
 }
 

@@ -14,6 +14,9 @@ std::vector<Peer<V>> make_peers([[maybe_unused]] const Csr<V, I>& matrix) {
 #ifdef STRATA_HAS_LIBRSB
   if (auto peer = internal::make_librsb_peer(matrix)) peers.push_back(*std::move(peer));
 #endif
+#ifdef STRATA_HAS_PETSC
+  for (Peer<V>& peer : internal::make_petsc_peers(matrix)) peers.push_back(std::move(peer));
+#endif
   return peers;
 }
 
@@ -24,6 +27,9 @@ std::vector<std::string> peer_names() {
 #endif
 #ifdef STRATA_HAS_LIBRSB
   names.emplace_back("librsb");
+#endif
+#ifdef STRATA_HAS_PETSC
+  names.emplace_back("PETSc");
 #endif
   return names;
 }

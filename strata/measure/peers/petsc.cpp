@@ -1,0 +1,190 @@
+// PETSc's sequential products: AIJ, its CSR, on our own columns and values as Eigen's, and SELL, a
+// copy made by PETSc. PETSc is parallel by processes alone: its objects share counters that are not
+// safe between threads, so that a process multiplies on one thread. It knows one type of values.
+
+#include <fmt/format.h>
+#include <petscmat.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <type_traits>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/measure/internal/peers.hpp"
+
+namespace strata::internal {
+
+namespace {
+
+constexpr Offset kSliceHeight = 8;  // of PETSc's SELL
+
+void require(PetscErrorCode error) {
+  if (error == 0) return;
+  const char* reason = nullptr;
+  PetscErrorMessage(error, &reason, nullptr);
+  throw Error(fmt::format("PETSc: {}", reason == nullptr ? "an error without a name" : reason));
+}
+
+// PETSc and MPI are started by the first matrix and ended with the process.
+void start_library() {
+  static const struct Library {
+    Library() {
+      // Open MPI starts a daemon beside a process that mpirun did not start, unless told that it
+      // stays alone; and PETSc takes signals that belong to the program.
+      setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+      require(PetscOptionsSetValue(nullptr, "-no_signal_handler", "true"));
+      require(PetscOptionsSetValue(nullptr, "-skip_petscrc", "true"));
+      require(PetscInitializeNoArguments());
+      require(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
+    }
+    ~Library() {
+      PetscPopErrorHandler();
+      PetscFinalize();
+    }
+  } library;
+}
+
+// PETSc's own indices, or `storage` filled with them where ours are of another type.
+template <class From>
+PetscInt* indices_for_petsc(std::span<const From> numbers, Array<PetscInt>& storage) {
+  if constexpr (std::is_same_v<From, PetscInt>) {
+    return const_cast<PetscInt*>(numbers.data());  // which it only reads
+  } else {
+    storage.resize(numbers.size());
+    parallel_for(std::ssize(numbers),
+                 [&](Offset i) { storage[i] = static_cast<PetscInt>(numbers[i]); });
+    return storage.data();
+  }
+}
+
+struct Destroy {
+  void operator()(Mat matrix) const noexcept { MatDestroy(&matrix); }
+  void operator()(Vec vector) const noexcept { VecDestroy(&vector); }
+};
+template <class Pointer>
+using Owned = std::unique_ptr<std::remove_pointer_t<Pointer>, Destroy>;
+
+// Without elements of its own: each product places those it is given.
+Owned<Vec> make_vector(PetscInt size) {
+  Vec made = nullptr;
+  require(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, size, nullptr, &made));
+  return Owned<Vec>(made);
+}
+
+class Product {
+ public:
+  // Uses the values of `matrix`, and its columns where they are of PETSc's type.
+  template <Index I>
+  explicit Product(const Csr<PetscScalar, I>& matrix) {
+    const auto rows = narrow<PetscInt>(matrix.rows(), "the rows of a matrix of PETSc");
+    const auto cols = narrow<PetscInt>(matrix.cols(), "the columns of a matrix of PETSc");
+    narrow<PetscInt>(matrix.nnz(), "the nonzeros of a matrix of PETSc");
+    Mat made = nullptr;
+    require(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, rows, cols,
+                                      indices_for_petsc(matrix.row_offsets(), row_offsets_),
+                                      indices_for_petsc(matrix.columns(), columns_),
+                                      const_cast<PetscScalar*>(matrix.values().data()), &made));
+    matrix_.reset(made);
+    x_ = make_vector(cols);
+    y_ = make_vector(rows);
+  }
+
+  void convert_to_sell() {
+    Mat converted = nullptr;
+    require(MatConvert(matrix_.get(), MATSEQSELL, MAT_INITIAL_MATRIX, &converted));
+    matrix_.reset(converted);
+    row_offsets_ = {};
+    columns_ = {};
+  }
+
+  // With padding; 0 of a matrix whose arrays are not PETSc's own.
+  Offset allocated_entries() const {
+    MatInfo info{};
+    require(MatGetInfo(matrix_.get(), MAT_LOCAL, &info));
+    return static_cast<Offset>(info.nz_allocated);
+  }
+
+  void multiply(PetscScalar alpha, std::span<const PetscScalar> x, std::span<PetscScalar> y) {
+    require(VecPlaceArray(x_.get(), x.data()));
+    require(VecPlaceArray(y_.get(), y.data()));
+    require(MatMult(matrix_.get(), x_.get(), y_.get()));
+    if (alpha != PetscScalar{1}) require(VecScale(y_.get(), alpha));
+    require(VecResetArray(x_.get()));
+    require(VecResetArray(y_.get()));
+  }
+
+ private:
+  Array<PetscInt> row_offsets_;
+  Array<PetscInt> columns_;
+  Owned<Mat> matrix_;
+  Owned<Vec> x_;
+  Owned<Vec> y_;
+};
+
+std::string library_name() {
+  return fmt::format("PETSc {}.{}.{}", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR,
+                     PETSC_VERSION_SUBMINOR);
+}
+
+// `prepare(peer)` returns the product.
+template <Value V, class Prepare>
+Peer<V> make_peer(std::string name, StoredFormat format, const Prepare& prepare) {
+  Peer<V> peer;
+  peer.name = std::move(name);
+  peer.format = format;
+  try {
+    start_library();
+    const auto begin = std::chrono::steady_clock::now();
+    const std::shared_ptr<Product> product = prepare(peer);
+    peer.setup_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    peer.multiply = [product](V alpha, std::span<const V> x, std::span<V> y) {
+      product->multiply(alpha, x, y);
+    };
+  } catch (const Error&) {
+    peer.refusal = std::current_exception();
+  }
+  return peer;
+}
+
+// With an offset for so many rows each.
+Offset matrix_bytes(Offset entries, Offset rows, Offset rows_per_offset) {
+  return entries * Offset{sizeof(PetscScalar) + sizeof(PetscInt)} +
+         (ceil_div(rows, rows_per_offset) + 1) * Offset{sizeof(PetscInt)};
+}
+
+}  // namespace
+
+template <Value V, Index I>
+std::vector<Peer<V>> make_petsc_peers(const Csr<V, I>& matrix) {
+  if constexpr (std::is_same_v<V, PetscScalar>) {
+    const auto aij = [&](Peer<V>& peer) {
+      auto product = std::make_shared<Product>(matrix);
+      peer.bytes = matrix_bytes(matrix.nnz(), matrix.rows(), 1);
+      return product;
+    };
+    const auto sell = [&](Peer<V>& peer) {
+      auto product = std::make_shared<Product>(matrix);
+      product->convert_to_sell();
+      peer.bytes = matrix_bytes(product->allocated_entries(), matrix.rows(), kSliceHeight);
+      return product;
+    };
+    return {make_peer<V>(library_name() + " AIJ, 1 thread", {Format::csr, 1}, aij),
+            make_peer<V>(library_name() + " SELL, 1 thread", {Format::sell, kSliceHeight}, sell)};
+  } else {
+    Peer<V> refused;
+    refused.name = library_name();
+    refused.refusal = std::make_exception_ptr(
+        Unavailable("this machine's PETSc was built for values of another type"));
+    return {std::move(refused)};
+  }
+}
+
+#define STRATA_INSTANTIATE(V, I) template std::vector<Peer<V>> make_petsc_peers(const Csr<V, I>&)
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata::internal
