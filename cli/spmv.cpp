@@ -11,12 +11,16 @@
 #include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/gpu.hpp"
 #include "cli/parts/measuring.hpp"
+#include "cli/parts/product_table.hpp"
 #include "cli/parts/run_command.hpp"
+#include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/kernels/gpu/csr_options.hpp"
 #include "strata/measure/matrix_analysis.hpp"
 #include "strata/measure/peers.hpp"
 #include "strata/measure/product_contest.hpp"
+#include "strata/measure/product_device.hpp"
 #ifdef STRATA_HAS_GPU
 #include "strata/measure/gpu/peers.hpp"
 #include "strata/measure/gpu/product_contest.hpp"
@@ -71,53 +75,6 @@ std::vector<ProductSpec> choose_products(const std::string& text, const CountedM
   return products_in(smallest_format(counted.matrix, counted.statistics, target), target);
 }
 
-// Lines of one device. Processors have a column for threads, GPUs for what was predicted.
-std::string table_text(const std::vector<ProductResult>& runs) {
-  const auto line = [&](std::vector<std::string> cells, std::string threads,
-                        std::string predicted) {
-    const bool on_gpu = runs.front().device.has_value();
-    cells.insert(cells.begin() + (on_gpu ? 5 : 2),
-                 on_gpu ? std::move(predicted) : std::move(threads));
-    return cells;
-  };
-  Table table(line({"product", "backend", "bytes", "ms", "GF/s", "GB/s", "of memory", "over peers",
-                    "set-up", ""},
-                   "threads", "predicted"),
-              2);
-  for (const ProductResult& run : runs) {
-    if (!run.refusal.empty()) {
-      table.add(
-          line({run.label, run.backend, "-", "-", "-", "-", "-", "-", "-", run.refusal}, "-", "-"));
-      continue;
-    }
-    const Measurement& measured = run.measurement;
-    table.add(line({run.label, run.backend, bytes_text(run.format_bytes),
-                    fmt::format("{:.3f}", 1e3 * measured.timing.median),
-                    giga_text(measured.flops_per_second()), giga_text(measured.bytes_per_second()),
-                    percent_text(measured.bytes_per_second() / run.memory_bandwidth),
-                    run.speed_up > 0 ? fmt::format("{:.2f}", run.speed_up) : "-",
-                    seconds_text(run.setup_seconds), ""},
-                   std::to_string(run.threads),
-                   run.prediction ? giga_text(run.prediction->flops_per_second) : "-"));
-  }
-  return table.text(2);
-}
-
-std::string conclusion_text(const std::vector<ProductResult>& runs) {
-  const auto rate = [](const ProductResult& run) {
-    return run.refusal.empty() ? run.measurement.flops_per_second() : 0.0;
-  };
-  const auto best = std::ranges::max_element(runs, {}, rate);
-  if (rate(*best) == 0) return "";
-  std::string text = fmt::format("Fastest: {} with {} GF/s", best->label, giga_text(rate(*best)));
-  const auto peer = std::ranges::max_element(
-      runs, {}, [&](const ProductResult& run) { return run.of_peer() ? rate(run) : 0.0; });
-  if (peer->of_peer() && peer != best) {
-    text += fmt::format(", {:.2f} times as fast as {}", rate(*best) / rate(*peer), peer->label);
-  }
-  return text + ".\n";
-}
-
 std::vector<Measurement> measurements_of(const std::vector<ProductResult>& runs) {
   std::vector<Measurement> measurements;
   for (const ProductResult& run : runs) {
@@ -128,9 +85,65 @@ std::vector<Measurement> measurements_of(const std::vector<ProductResult>& runs)
   return measurements;
 }
 
+// α of Hager and Wellein on a device, and what people read about it. None without entries.
+struct Alpha {
+  std::optional<double> predicted = {};
+  std::string text = {};
+};
+
+Alpha predict(const CountedMatrix& counted, const ProductDevice& device, Progress& progress) {
+  const ProductWork work = work_of(counted.matrix);
+  if (work.entries == 0) return {};
+  progress.start("predicting how often x is loaded");
+  const ElementSizes sizes{static_cast<double>(work.value_bytes),
+                           static_cast<double>(work.index_bytes)};
+  const AlphaPrediction predicted = std::visit(
+      [&](const auto& csr) { return predict_alpha(csr.pattern(), device, sizes); }, counted.matrix);
+  return {predicted.alpha, alpha_text(predicted, device, work)};
+}
+
 // The table of one device and what follows from it.
-std::string device_text(const std::vector<ProductResult>& runs) {
-  return runs.empty() ? "" : table_text(runs) + "\n" + conclusion_text(runs);
+std::string device_text(const std::vector<ProductResult>& runs, const Alpha& alpha) {
+  return runs.empty() ? "" : product_table(runs, false) + "\n" + alpha.text + conclusion_text(runs);
+}
+
+// The JSON of a result; of one in CSR with the bandwidths by which Reguly compares.
+Json json_of(const ProductResult& run, const CountedMatrix& counted, const ProductDevice& device,
+             Offset block_rows) {
+  Json json = strata::json_of(run);
+  const ProductWork work = work_of(counted.matrix);
+  if (!run.refusal.empty() || run.of_peer() || run.format.format() != Format::csr ||
+      work.entries == 0) {
+    return json;
+  }
+  const ElementSizes sizes{static_cast<double>(work.value_bytes),
+                           static_cast<double>(work.index_bytes)};
+  const CsrBandwidths rates = std::visit(
+      [&](const auto& csr) {
+        return csr_bandwidths(csr.pattern(), run.measurement.timing.median, block_rows,
+                              device.cache.line_bytes, sizes);
+      },
+      counted.matrix);
+  json["csr_gbytes_per_second"] = {{"effective", rates.effective / 1e9},
+                                   {"worst", rates.worst / 1e9},
+                                   {"minimum", rates.minimum / 1e9},
+                                   {"caching", rates.caching / 1e9}};
+  return json;
+}
+
+// Rows that share what they load of x: those of a thread, and of a block of Reguly's kernel.
+Offset rows_of_thread(const ProductWork& work, int threads) {
+  return ceil_div<Offset>(std::max<Offset>(work.rows, 1), threads);
+}
+
+Offset rows_of_block(const ProductWork& work, const ProductResult& run, int warp) {
+  gpu::RegulyParameters block = gpu::reguly_rule(work.rows, work.entries, warp);
+  for (const NamedNumber& parameter : run.kernel_parameters) {
+    if (parameter.name == "coop") block.coop = static_cast<int>(parameter.value);
+    if (parameter.name == "repeat") block.repeat = static_cast<int>(parameter.value);
+    if (parameter.name == "block_size") block.block_size = static_cast<int>(parameter.value);
+  }
+  return Offset{block.repeat} * (block.block_size / block.coop);
 }
 
 // With all formats, what a plan chooses takes part as well.
@@ -140,7 +153,8 @@ bool with_plan(const SpmvOptions& options) {
 
 void hold_contest_on_processor(const SpmvOptions& options, const Contest& contest,
                                const CountedMatrix& counted, const MachineProfile& profile,
-                               const ContestOptions& measuring, const ProductDone& done) {
+                               const ContestOptions& measuring, const Alpha& alpha,
+                               const ProductDone& done) {
   const auto chosen = [&](bool takes_part, KernelTarget target) {
     return takes_part ? choose_products(options.format, counted, target)
                       : std::vector<ProductSpec>();
@@ -151,7 +165,8 @@ void hold_contest_on_processor(const SpmvOptions& options, const Contest& contes
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
         ProductField<V, I> field{.products = products,
                                  .plan = contest.kernels && with_plan(options),
-                                 .reference = reference};
+                                 .reference = reference,
+                                 .alpha = alpha.predicted};
         if (contest.peers) field.peers = make_peers<V, I>;
         hold_product_contest(csr, field, profile, measuring, done);
       },
@@ -163,12 +178,14 @@ void hold_contest_on_gpu([[maybe_unused]] const SpmvOptions& options,
                          [[maybe_unused]] const CountedMatrix& counted,
                          [[maybe_unused]] const gpu::GpuProfile& profile,
                          [[maybe_unused]] const ContestOptions& measuring,
+                         [[maybe_unused]] const Alpha& alpha,
                          [[maybe_unused]] const ProductDone& done) {
 #ifdef STRATA_HAS_GPU
   const auto products = choose_products(options.format, counted, KernelTarget::gpu);
   std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
-        gpu::ProductField<V, I> field{.products = products, .plan = with_plan(options)};
+        gpu::ProductField<V, I> field{
+            .products = products, .plan = with_plan(options), .alpha = alpha.predicted};
         if (contest.gpu_vendor) field.peers = gpu::make_peers<V, I>;
         gpu::hold_product_contest(csr, field, profile, measuring, done);
       },
@@ -187,8 +204,9 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductResult>& run
   const MatrixSource source = find_matrix(options.matrix);
   const CountedMatrix counted = load_and_count(source, options.common, document, progress);
   const ContestOptions measuring = contest_options(options.measuring, progress);
-  const auto keep = [&](const ProductResult& run) {
-    document.add_result(json_of(run));
+  const ProductWork work = work_of(counted.matrix);
+  const auto keep = [&](const ProductResult& run, const ProductDevice& device, Offset block_rows) {
+    document.add_result(json_of(run, counted, device, block_rows));
     runs.push_back(run);
   };
 
@@ -196,14 +214,23 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductResult>& run
                          ? matrix_text(source, counted.statistics)
                          : heading_text(source, counted.statistics, known->profile, thread_count());
   if (known != nullptr) {
-    hold_contest_on_processor(options, contest, counted, known->profile, measuring, keep);
-    text += device_text(runs);
+    const ProductDevice device = product_device(known->profile, thread_count());
+    const Alpha alpha = predict(counted, device, progress);
+    hold_contest_on_processor(
+        options, contest, counted, known->profile, measuring, alpha,
+        [&](const ProductResult& run) { keep(run, device, rows_of_thread(work, run.threads)); });
+    text += device_text(runs, alpha);
   }
   if (gpu) {
     const std::size_t before = runs.size();
-    hold_contest_on_gpu(options, contest, counted, gpu->profile, measuring, keep);
+    const ProductDevice device = product_device(gpu->profile);
+    const Alpha alpha = predict(counted, device, progress);
+    hold_contest_on_gpu(options, contest, counted, gpu->profile, measuring, alpha,
+                        [&](const ProductResult& run) {
+                          keep(run, device, rows_of_block(work, run, gpu->profile.device.warp));
+                        });
     text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->profile);
-    text += device_text({runs.begin() + static_cast<std::ptrdiff_t>(before), runs.end()});
+    text += device_text({runs.begin() + static_cast<std::ptrdiff_t>(before), runs.end()}, alpha);
   }
   if (runs.empty()) {
     throw Unavailable("the formats asked for have no kernel on the backends asked for");
