@@ -13,6 +13,7 @@
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/product_table.hpp"
 #include "cli/parts/run_command.hpp"
+#include "cli/parts/sweeps.hpp"
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
@@ -34,8 +35,18 @@ struct SpmvOptions {
   CommonOptions common;
   MeasuringOptions measuring;
   std::string matrix;
-  std::string format = "all";
+  std::string format;  // empty: all, or what is swept over
   std::string backend = "cpu,vendor";
+  ProductSweep sweep;
+  std::vector<int> threads;  // several show how products scale; none: all cores
+
+  bool over_threads() const { return threads.size() > 1; }
+  // A sweep is about some formats, and CSR to compare with.
+  std::string formats() const {
+    if (!format.empty()) return format;
+    if (sweep.over_slices()) return "csr,sell,packed-sell";
+    return sweep.over_reguly() ? "csr" : "all";
+  }
 };
 
 // What is timed where.
@@ -66,13 +77,24 @@ Contest choose_contest(const std::string& text) {
           .why_no_gpu = chosen.why_no_gpu};
 }
 
-// Those asked for, or for "auto" those in the format with the fewest bytes.
-std::vector<ProductSpec> choose_products(const std::string& text, const CountedMatrix& counted,
-                                         KernelTarget target) {
-  if (text != name_of(Format::automatic)) {
-    return parse_product_list(text, counted.statistics, target);
+// Reguly's kernel runs on GPUs alone.
+void require_gpu_for(const ProductSweep& sweep, const Contest& contest) {
+  if (sweep.over_reguly() && !contest.gpu) {
+    throw InvalidArgument(
+        "--coop and --repeat are parameters of a kernel for GPUs: add one to "
+        "--backend, as in --backend cuda");
   }
-  return products_in(smallest_format(counted.matrix, counted.statistics, target), target);
+}
+
+// Those asked for, or for "auto" those in the format with the fewest bytes.
+std::vector<ProductSpec> choose_products(const SpmvOptions& options, const CountedMatrix& counted,
+                                         KernelTarget target) {
+  const std::string text = options.formats();
+  const auto products =
+      text == name_of(Format::automatic)
+          ? products_in(smallest_format(counted.matrix, counted.statistics, target), target)
+          : parse_product_list(text, counted.statistics, target);
+  return swept_over_slices(products, options.sweep, target);
 }
 
 std::vector<Measurement> measurements_of(const std::vector<ProductResult>& runs) {
@@ -103,8 +125,10 @@ Alpha predict(const CountedMatrix& counted, const ProductDevice& device, Progres
 }
 
 // The table of one device and what follows from it.
-std::string device_text(const std::vector<ProductResult>& runs, const Alpha& alpha) {
-  return runs.empty() ? "" : product_table(runs, false) + "\n" + alpha.text + conclusion_text(runs);
+std::string device_text(const std::vector<ProductResult>& runs, bool over_threads,
+                        const std::string& remarks) {
+  if (runs.empty()) return "";
+  return product_table(runs, over_threads) + "\n" + remarks + conclusion_text(runs);
 }
 
 // The JSON of a result; of one in CSR with the bandwidths by which Reguly compares.
@@ -148,7 +172,7 @@ Offset rows_of_block(const ProductWork& work, const ProductResult& run, int warp
 
 // With all formats, what a plan chooses takes part as well.
 bool with_plan(const SpmvOptions& options) {
-  return options.format == "all";
+  return options.formats() == "all";
 }
 
 void hold_contest_on_processor(const SpmvOptions& options, const Contest& contest,
@@ -156,8 +180,7 @@ void hold_contest_on_processor(const SpmvOptions& options, const Contest& contes
                                const ContestOptions& measuring, const Alpha& alpha,
                                const ProductDone& done) {
   const auto chosen = [&](bool takes_part, KernelTarget target) {
-    return takes_part ? choose_products(options.format, counted, target)
-                      : std::vector<ProductSpec>();
+    return takes_part ? choose_products(options, counted, target) : std::vector<ProductSpec>();
   };
   const auto products = chosen(contest.kernels, KernelTarget::processor);
   const auto reference = chosen(contest.reference, KernelTarget::reference);
@@ -173,6 +196,16 @@ void hold_contest_on_processor(const SpmvOptions& options, const Contest& contes
       counted.matrix);
 }
 
+#ifdef STRATA_HAS_GPU
+std::vector<CoopKernel> reguly_kernels(const ProductSweep& sweep, const ProductWork& work,
+                                       int warp) {
+  const gpu::RegulyParameters rule = gpu::reguly_rule(work.rows, work.entries, warp);
+  return swept_over_reguly(
+      sweep,
+      {.coop = rule.coop, .repeat = rule.repeat, .block_size = rule.block_size, .warp = warp});
+}
+#endif
+
 void hold_contest_on_gpu([[maybe_unused]] const SpmvOptions& options,
                          [[maybe_unused]] const Contest& contest,
                          [[maybe_unused]] const CountedMatrix& counted,
@@ -181,12 +214,13 @@ void hold_contest_on_gpu([[maybe_unused]] const SpmvOptions& options,
                          [[maybe_unused]] const Alpha& alpha,
                          [[maybe_unused]] const ProductDone& done) {
 #ifdef STRATA_HAS_GPU
-  const auto products = choose_products(options.format, counted, KernelTarget::gpu);
+  const auto products = choose_products(options, counted, KernelTarget::gpu);
   std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
         gpu::ProductField<V, I> field{
             .products = products, .plan = with_plan(options), .alpha = alpha.predicted};
         if (contest.gpu_vendor) field.peers = gpu::make_peers<V, I>;
+        field.reguly = reguly_kernels(options.sweep, work_of(csr), profile.device.warp);
         gpu::hold_product_contest(csr, field, profile, measuring, done);
       },
       counted.matrix);
@@ -198,6 +232,7 @@ void hold_contest_on_gpu([[maybe_unused]] const SpmvOptions& options,
 std::string run_spmv(const SpmvOptions& options, std::vector<ProductResult>& runs,
                      ResultDocument& document, Progress& progress) {
   const Contest contest = choose_contest(options.backend);
+  require_gpu_for(options.sweep, contest);
   std::optional<KnownGpu> gpu;
   if (contest.gpu) gpu = find_gpu(options.common.device, document, progress);
   const CachedProfile* known = contest.on_processor() ? &find_machine(document, progress) : nullptr;
@@ -214,12 +249,22 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductResult>& run
                          ? matrix_text(source, counted.statistics)
                          : heading_text(source, counted.statistics, known->profile, thread_count());
   if (known != nullptr) {
-    const ProductDevice device = product_device(known->profile, thread_count());
-    const Alpha alpha = predict(counted, device, progress);
-    hold_contest_on_processor(
-        options, contest, counted, known->profile, measuring, alpha,
-        [&](const ProductResult& run) { keep(run, device, rows_of_thread(work, run.threads)); });
-    text += device_text(runs, alpha);
+    std::string remarks;
+    Contest turn = contest;
+    for (const int threads : options.over_threads() ? options.threads : std::vector{0}) {
+      const ThreadCountScope scope(threads);
+      const ProductDevice device = product_device(known->profile, thread_count());
+      const Alpha alpha = predict(counted, device, progress);
+      hold_contest_on_processor(
+          options, turn, counted, known->profile, measuring, alpha,
+          [&](const ProductResult& run) { keep(run, device, rows_of_thread(work, run.threads)); });
+      turn.reference = false;  // has one thread whatever their number
+      remarks = alpha.text;
+    }
+    const std::vector<Scaling> scalings = scaling_of(runs);
+    for (const Scaling& scaling : scalings) document.add_result(json_of(scaling));
+    if (!scalings.empty()) remarks = scaling_text(scalings) + "\n" + remarks;
+    text += device_text(runs, options.over_threads(), remarks);
   }
   if (gpu) {
     const std::size_t before = runs.size();
@@ -230,7 +275,8 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductResult>& run
                           keep(run, device, rows_of_block(work, run, gpu->profile.device.warp));
                         });
     text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->profile);
-    text += device_text({runs.begin() + static_cast<std::ptrdiff_t>(before), runs.end()}, alpha);
+    text += device_text({runs.begin() + static_cast<std::ptrdiff_t>(before), runs.end()}, false,
+                        alpha.text);
   }
   if (runs.empty()) {
     throw Unavailable("the formats asked for have no kernel on the backends asked for");
@@ -249,23 +295,30 @@ void add_spmv(CommandLine& line) {
   command
       .add("--format", options->format,
            "all, auto (the fewest bytes), names such as csr,sell,packed-sell, or one with "
-           "parameters such as sell:slice_height=8,sort_window=64")
-      .type_name("NAME,…")
-      .show_default();
+           "parameters such as sell:slice_height=8,sort_window=64; all when not given, or CSR and "
+           "what is swept over")
+      .type_name("NAME,…");
   command
       .add("--backend", options->backend,
            "reference, cpu, cuda, hip, vendor (other libraries on the same devices) or all "
            "that are available")
       .type_name("NAME,…")
       .show_default();
+  add_product_sweep(command, options->sweep);
   add_measuring_options(command, options->measuring);
-  add_common_options(command, options->common);
+  add_thread_sweep(command, options->threads);
+  add_output_options(command, options->common);
   add_type_options(command, options->common);
   add_device_option(command, options->common);
   command.set_example(
       "strata spmv stencil27:64x64x128 --format csr,packed-sell\n"
-      "  strata spmv stencil7:256x256x256 --backend cuda,vendor");
+      "  strata spmv stencil7:256x256x256 --backend cuda,vendor\n"
+      "  strata spmv random:1000000,nnzr=12 -C 4:32 --sigma 1:4096\n"
+      "  strata spmv stencil27:64x64x128 --format csr --threads 1:8");
   command.set_work([options](const std::vector<std::string>& words) {
+    if (!options->threads.empty()) {
+      options->common.threads = *std::ranges::max_element(options->threads);
+    }
     std::vector<ProductResult> runs;
     run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
       return run_spmv(*options, runs, document, progress);

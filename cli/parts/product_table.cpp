@@ -75,6 +75,69 @@ std::string product_table(const std::vector<ProductResult>& runs, bool with_thre
   return table.text(2);
 }
 
+std::vector<Scaling> scaling_of(const std::vector<ProductResult>& runs) {
+  std::vector<Scaling> scalings;
+  for (const ProductResult& run : runs) {
+    if (!run.refusal.empty() || run.backend == "reference") continue;
+    const auto same = [&](const Scaling& scaling) {
+      return scaling.product.backend == run.backend && scaling.product.label == run.label &&
+             scaling.product.format == run.format;
+    };
+    auto found = std::ranges::find_if(scalings, same);
+    if (found == scalings.end()) found = scalings.insert(found, Scaling{run, {}, {}});
+    found->bytes.push_back({run.threads, run.measurement.bytes_per_second()});
+    found->flops.push_back({run.threads, run.measurement.flops_per_second()});
+  }
+  std::erase_if(scalings, [](const Scaling& scaling) { return scaling.flops.size() < 2; });
+  return scalings;
+}
+
+std::string scaling_text(const std::vector<Scaling>& scalings) {
+  if (scalings.empty()) return "";
+  std::vector<int> counts;
+  for (const Scaling& scaling : scalings) {
+    for (const ScalingPoint& point : scaling.bytes) counts.push_back(point.threads);
+  }
+  std::ranges::sort(counts);
+  counts.erase(std::ranges::unique(counts).begin(), counts.end());
+
+  std::vector<std::string> header{"GB/s by threads"};
+  for (const int threads : counts) header.push_back(std::to_string(threads));
+  header.emplace_back("95 % with");
+  Table table(std::move(header));
+  for (const Scaling& scaling : scalings) {
+    std::vector<std::string> cells{scaling.product.label};
+    for (const int threads : counts) {
+      const auto point = std::ranges::find(scaling.bytes, threads, &ScalingPoint::threads);
+      cells.push_back(point == scaling.bytes.end() ? "-" : giga_text(point->per_second));
+    }
+    cells.push_back(std::to_string(scaling.saturated_at()));
+    table.add(std::move(cells));
+  }
+  return table.text(2);
+}
+
+Json json_of(const Scaling& scaling) {
+  const auto rates = [](const std::vector<ScalingPoint>& points) {
+    Json array = Json::array();
+    for (const ScalingPoint& point : points) array.push_back(point.per_second / 1e9);
+    return array;
+  };
+  Json counts = Json::array();
+  for (const ScalingPoint& point : scaling.flops) counts.push_back(point.threads);
+  return {{"kernel", "scaling"},
+          {"backend", scaling.product.backend},
+          {"format", name_of(scaling.product.format)},
+          {"variant", scaling.product.label},
+          {"power", 1},
+          {"parameters", parameters_json(scaling.product.format.parameters())},
+          {"precision", name_of(scaling.product.precision)},
+          {"thread_counts", counts},
+          {"gflops_by_threads", rates(scaling.flops)},
+          {"gbytes_per_second_by_threads", rates(scaling.bytes)},
+          {"saturated_at_threads", scaling.saturated_at()}};
+}
+
 std::string conclusion_text(const std::vector<ProductResult>& runs) {
   const auto rate = [](const ProductResult& run) {
     return run.refusal.empty() ? run.measurement.flops_per_second() : 0.0;
