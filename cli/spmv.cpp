@@ -11,13 +11,13 @@
 #include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/gpu.hpp"
 #include "cli/parts/measuring.hpp"
+#include "cli/parts/product_models.hpp"
 #include "cli/parts/product_table.hpp"
 #include "cli/parts/run_command.hpp"
 #include "cli/parts/sweeps.hpp"
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
-#include "strata/kernels/gpu/csr_options.hpp"
 #include "strata/measure/matrix_analysis.hpp"
 #include "strata/measure/peers.hpp"
 #include "strata/measure/product_contest.hpp"
@@ -117,10 +117,7 @@ Alpha predict(const CountedMatrix& counted, const ProductDevice& device, Progres
   const ProductWork work = work_of(counted.matrix);
   if (work.entries == 0) return {};
   progress.start("predicting how often x is loaded");
-  const ElementSizes sizes{static_cast<double>(work.value_bytes),
-                           static_cast<double>(work.index_bytes)};
-  const AlphaPrediction predicted = std::visit(
-      [&](const auto& csr) { return predict_alpha(csr.pattern(), device, sizes); }, counted.matrix);
+  const AlphaPrediction predicted = alpha_of(counted.matrix, device);
   return {predicted.alpha, alpha_text(predicted, device, work)};
 }
 
@@ -140,12 +137,10 @@ Json json_of(const ProductResult& run, const CountedMatrix& counted, const Produ
       work.entries == 0) {
     return json;
   }
-  const ElementSizes sizes{static_cast<double>(work.value_bytes),
-                           static_cast<double>(work.index_bytes)};
   const CsrBandwidths rates = std::visit(
       [&](const auto& csr) {
         return csr_bandwidths(csr.pattern(), run.measurement.timing.median, block_rows,
-                              device.cache.line_bytes, sizes);
+                              device.cache.line_bytes, sizes_of(work));
       },
       counted.matrix);
   json["csr_gbytes_per_second"] = {{"effective", rates.effective / 1e9},
@@ -161,13 +156,13 @@ Offset rows_of_thread(const ProductWork& work, int threads) {
 }
 
 Offset rows_of_block(const ProductWork& work, const ProductResult& run, int warp) {
-  gpu::RegulyParameters block = gpu::reguly_rule(work.rows, work.entries, warp);
+  CoopKernel kernel = reguly_kernel(work, warp);
   for (const NamedNumber& parameter : run.kernel_parameters) {
-    if (parameter.name == "coop") block.coop = static_cast<int>(parameter.value);
-    if (parameter.name == "repeat") block.repeat = static_cast<int>(parameter.value);
-    if (parameter.name == "block_size") block.block_size = static_cast<int>(parameter.value);
+    if (parameter.name == "coop") kernel.coop = static_cast<int>(parameter.value);
+    if (parameter.name == "repeat") kernel.repeat = static_cast<int>(parameter.value);
+    if (parameter.name == "block_size") kernel.block_size = static_cast<int>(parameter.value);
   }
-  return Offset{block.repeat} * (block.block_size / block.coop);
+  return kernel.rows_per_block();
 }
 
 // With all formats, what a plan chooses takes part as well.
@@ -196,16 +191,6 @@ void hold_contest_on_processor(const SpmvOptions& options, const Contest& contes
       counted.matrix);
 }
 
-#ifdef STRATA_HAS_GPU
-std::vector<CoopKernel> reguly_kernels(const ProductSweep& sweep, const ProductWork& work,
-                                       int warp) {
-  const gpu::RegulyParameters rule = gpu::reguly_rule(work.rows, work.entries, warp);
-  return swept_over_reguly(
-      sweep,
-      {.coop = rule.coop, .repeat = rule.repeat, .block_size = rule.block_size, .warp = warp});
-}
-#endif
-
 void hold_contest_on_gpu([[maybe_unused]] const SpmvOptions& options,
                          [[maybe_unused]] const Contest& contest,
                          [[maybe_unused]] const CountedMatrix& counted,
@@ -220,7 +205,8 @@ void hold_contest_on_gpu([[maybe_unused]] const SpmvOptions& options,
         gpu::ProductField<V, I> field{
             .products = products, .plan = with_plan(options), .alpha = alpha.predicted};
         if (contest.gpu_vendor) field.peers = gpu::make_peers<V, I>;
-        field.reguly = reguly_kernels(options.sweep, work_of(csr), profile.device.warp);
+        field.reguly =
+            swept_over_reguly(options.sweep, reguly_kernel(work_of(csr), profile.device.warp));
         gpu::hold_product_contest(csr, field, profile, measuring, done);
       },
       counted.matrix);

@@ -156,7 +156,7 @@ std::string conclusion_text(const std::vector<ProductResult>& runs) {
 std::string alpha_text(const AlphaPrediction& predicted, const ProductDevice& device,
                        const ProductWork& work) {
   constexpr const char* kMeaning = "α, the elements of x that come from memory per entry: ";
-  if (device.cache.bytes > 0 && predicted.sampled_share == 0) {
+  if (predicted.alpha == 0 && predicted.sampled_share == 0) {
     return fmt::format("{}predicted are 0, for caches of {} hold the matrix.\n", kMeaning,
                        bytes_text(device.cached_bytes()));
   }

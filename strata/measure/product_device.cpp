@@ -100,7 +100,8 @@ ProductDevice product_device(const MachineProfile& profile, int threads) {
   ProductDevice device;
   if (profile.cache_bytes(threads) > 0) device.levels = cache_levels(profile, threads);
   device.levels.push_back({"dram", 0, profile.memory_bandwidth(threads)});
-  device.cache = cache_of(device.cached_bytes() / std::max(1, threads), kLine);
+  const int at_once = std::clamp(threads, 1, std::max(1, profile.cores));
+  device.cache = cache_of(device.cached_bytes() / at_once, kLine);
   return device;
 }
 
@@ -148,10 +149,10 @@ AlphaPrediction predict_alpha(const PatternView<I>& pattern, const ProductDevice
   const auto entries = static_cast<double>(pattern.entries());
   const double bytes =
       CsrTraffic{entries, static_cast<double>(pattern.rows), sizes}.minimum_bytes();
+  if (bytes <= static_cast<double>(device.cached_bytes())) return {.alpha = 0, .sampled_share = 0};
   if (device.cache.bytes == 0) {
     return {.alpha = pattern.entries() > 0 ? 1.0 : 0.0, .sampled_share = 0};
   }
-  if (bytes <= static_cast<double>(device.cached_bytes())) return {.alpha = 0, .sampled_share = 0};
   if (pattern.entries() <= most_entries) {
     return {.alpha = predicted_alpha(pattern, device.cache, sizes), .sampled_share = 1};
   }

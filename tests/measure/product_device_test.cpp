@@ -48,6 +48,11 @@ TEST(ProductDevice, ThreadsShareTheLastCacheAndHaveTheOthers) {
   EXPECT_EQ(device.cache.bytes, 4 * kMega / 1024 * 1024) << "a quarter, in whole sets";
 }
 
+TEST(ProductDevice, MoreThreadsThanCoresShareTheCacheInTurns) {
+  EXPECT_EQ(product_device(imaginary_machine(), 100).cache.bytes,
+            product_device(imaginary_machine(), 4).cache.bytes);
+}
+
 TEST(ProductDevice, CachesThatAreNotReportedAreKnownFromTheirBandwidth) {
   MachineProfile profile = small_machine();
   profile.caches.clear();
