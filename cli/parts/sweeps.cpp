@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "cli/parts/options.hpp"
 #include "strata/base/error.hpp"
@@ -51,9 +52,21 @@ Ends parse_ends(const std::string& text, Offset most) {
   return ends;
 }
 
-std::vector<Offset> parse_list(const std::string& text, Offset most) {
+// The numbers of every word between commas, each once. `range` has those from one to another.
+std::vector<Offset> parse_words(const std::string& text, Offset most,
+                                const std::function<std::vector<Offset>(const Ends&)>& range) {
   std::vector<Offset> values;
-  for (const std::string& word : split_list(text)) values.push_back(parse_value(word, most));
+  for (const std::string& word : split_list(text)) {
+    const std::vector<Offset> of_word = is_range(word)
+                                            ? range(parse_ends(word, most))
+                                            : std::vector<Offset>{parse_value(word, most)};
+    if (of_word.empty()) {
+      throw InvalidArgument(fmt::format("'{}' has no power of two in it", word));
+    }
+    for (const Offset value : of_word) {
+      if (std::ranges::find(values, value) == values.end()) values.push_back(value);
+    }
+  }
   return values;
 }
 
@@ -107,25 +120,22 @@ bool possible(Format format, Offset height) {
 }  // namespace
 
 std::vector<Offset> parse_sweep(const std::string& text, Offset most) {
-  if (!is_range(text)) return parse_list(text, most);
-  const Ends ends = parse_ends(text, most);
-  std::vector<Offset> values;
-  for (Offset value = 1; value <= ends.last; value *= 2) {
-    if (value >= ends.first) values.push_back(value);
-  }
-  if (values.empty()) {
-    throw InvalidArgument(fmt::format("'{}' has no power of two in it", text));
-  }
-  return values;
+  return parse_words(text, most, [](const Ends& ends) {
+    std::vector<Offset> powers;
+    for (Offset power = 1; power <= ends.last; power *= 2) {
+      if (power >= ends.first) powers.push_back(power);
+    }
+    return powers;
+  });
 }
 
 std::vector<int> parse_thread_sweep(const std::string& text) {
-  if (is_range(text)) {
-    const Ends ends = parse_ends(text, kMaxThreads);
-    return scaling_thread_counts(static_cast<int>(ends.first), static_cast<int>(ends.last));
-  }
-  const std::vector<Offset> list = parse_list(text, kMaxThreads);
-  return {list.begin(), list.end()};
+  const std::vector<Offset> values = parse_words(text, kMaxThreads, [](const Ends& ends) {
+    const std::vector<int> counts =
+        scaling_thread_counts(static_cast<int>(ends.first), static_cast<int>(ends.last));
+    return std::vector<Offset>(counts.begin(), counts.end());
+  });
+  return {values.begin(), values.end()};
 }
 
 void add_product_sweep(CommandOptions& command, ProductSweep& sweep) {
@@ -143,7 +153,7 @@ void add_product_sweep(CommandOptions& command, ProductSweep& sweep) {
   add_sweep(command, "--coop", sweep.coop, kMostCoop,
             "Threads per row of Reguly's CSR kernel on GPUs, likewise");
   add_sweep(command, "--repeat", sweep.repeat, kMostRepeat,
-            "Rows per thread of Reguly's CSR kernel on GPUs, likewise");
+            "Rows that these threads do one after another, likewise");
 }
 
 void add_thread_sweep(CommandOptions& command, std::vector<int>& threads) {

@@ -11,8 +11,9 @@
 
 namespace strata::cli {
 
-// "8" is 8, "1,2,6" a list, "1:32" the powers of two from 1 to 32. Throws InvalidArgument for
-// anything else, for numbers outside 1 … most, and for ranges that hold nothing.
+// "8" is 8, "1,2,6" a list, "1:32" the powers of two from 1 to 32, "1,8:32" is 1, 8, 16 and 32.
+// Throws InvalidArgument for anything else, for numbers outside 1 … most, and for ranges that hold
+// nothing.
 std::vector<Offset> parse_sweep(const std::string& text, Offset most);
 // The same for threads, of which a range has all up to 8, then the powers of two, and its end.
 std::vector<int> parse_thread_sweep(const std::string& text);

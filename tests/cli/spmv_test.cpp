@@ -222,7 +222,7 @@ TEST_F(Spmv, SweepsOverSliceHeightsAndSortWindows) {
   };
   EXPECT_EQ(swept({"--format", "sell", "-C", "1:32"}),
             (Variants{"SELL-1-1", "SELL-2-1", "SELL-4-1", "SELL-8-1", "SELL-16-1", "SELL-32-1"}));
-  EXPECT_EQ(swept({"--format", "sell", "-C", "3,8", "--sigma", "1,24"}),
+  EXPECT_EQ(swept({"--format", "sell", "-C", "3,8:15,8", "--sigma", "1,24"}),
             (Variants{"SELL-3-1", "SELL-3-24", "SELL-8-1", "SELL-8-24"}));
   // Windows smaller than a slice do nothing but for 1.
   EXPECT_EQ(swept({"--format", "sell:slice_height=8", "--sigma", "1:32"}),
