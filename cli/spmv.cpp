@@ -215,7 +215,61 @@ void hold_contest_on_gpu([[maybe_unused]] const SpmvOptions& options,
 #endif
 }
 
-std::string run_spmv(const SpmvOptions& options, std::vector<ProductResult>& runs,
+// One run of the command: what it works on, and where results go.
+struct Run {
+  const SpmvOptions& options;
+  const Contest& contest;
+  const CountedMatrix& counted;
+  ContestOptions measuring;
+  std::vector<ProductResult>& results;
+  ResultDocument& document;
+  Progress& progress;
+
+  void keep(const ProductResult& result, const ProductDevice& device, Offset block_rows) const {
+    document.add_result(json_of(result, counted, device, block_rows));
+    results.push_back(result);
+  }
+};
+
+// With every number of threads that is asked for. Returns the text.
+std::string run_on_processor(const Run& run, const MachineProfile& profile) {
+  const SpmvOptions& options = run.options;
+  const ProductWork work = work_of(run.counted.matrix);
+  Contest contest = run.contest;
+  std::string remarks;
+  for (const int threads : options.over_threads() ? options.threads : std::vector{0}) {
+    const ThreadCountScope scope(threads);
+    const ProductDevice device = product_device(profile, thread_count());
+    const Alpha alpha = predict(run.counted, device, run.progress);
+    hold_contest_on_processor(options, contest, run.counted, profile, run.measuring, alpha,
+                              [&](const ProductResult& result) {
+                                run.keep(result, device, rows_of_thread(work, result.threads));
+                              });
+    contest.reference = false;  // has one thread whatever their number
+    remarks = alpha.text;
+  }
+  if (options.over_threads()) {
+    const std::vector<Scaling> scalings = scaling_of(run.results);
+    for (const Scaling& scaling : scalings) run.document.add_result(json_of(scaling));
+    remarks = scaling_text(scalings) + "\n" + remarks;
+  }
+  return device_text(run.results, options.over_threads(), remarks);
+}
+
+std::string run_on_gpu(const Run& run, const gpu::GpuProfile& profile) {
+  const auto before = static_cast<std::ptrdiff_t>(run.results.size());
+  const ProductWork work = work_of(run.counted.matrix);
+  const ProductDevice device = product_device(profile);
+  const Alpha alpha = predict(run.counted, device, run.progress);
+  hold_contest_on_gpu(run.options, run.contest, run.counted, profile, run.measuring, alpha,
+                      [&](const ProductResult& result) {
+                        run.keep(result, device, rows_of_block(work, result, profile.device.warp));
+                      });
+  return (before == 0 ? "" : "\n") + gpu_heading_text(profile) +
+         device_text({run.results.begin() + before, run.results.end()}, false, alpha.text);
+}
+
+std::string run_spmv(const SpmvOptions& options, std::vector<ProductResult>& results,
                      ResultDocument& document, Progress& progress) {
   const Contest contest = choose_contest(options.backend);
   require_gpu_for(options.sweep, contest);
@@ -224,51 +278,19 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductResult>& run
   const CachedProfile* known = contest.on_processor() ? &find_machine(document, progress) : nullptr;
   const MatrixSource source = find_matrix(options.matrix);
   const CountedMatrix counted = load_and_count(source, options.common, document, progress);
-  const ContestOptions measuring = contest_options(options.measuring, progress);
-  const ProductWork work = work_of(counted.matrix);
-  const auto keep = [&](const ProductResult& run, const ProductDevice& device, Offset block_rows) {
-    document.add_result(json_of(run, counted, device, block_rows));
-    runs.push_back(run);
-  };
+  const Run run{options, contest,  counted, contest_options(options.measuring, progress),
+                results, document, progress};
 
   std::string text = known == nullptr
                          ? matrix_text(source, counted.statistics)
                          : heading_text(source, counted.statistics, known->profile, thread_count());
-  if (known != nullptr) {
-    std::string remarks;
-    Contest turn = contest;
-    for (const int threads : options.over_threads() ? options.threads : std::vector{0}) {
-      const ThreadCountScope scope(threads);
-      const ProductDevice device = product_device(known->profile, thread_count());
-      const Alpha alpha = predict(counted, device, progress);
-      hold_contest_on_processor(
-          options, turn, counted, known->profile, measuring, alpha,
-          [&](const ProductResult& run) { keep(run, device, rows_of_thread(work, run.threads)); });
-      turn.reference = false;  // has one thread whatever their number
-      remarks = alpha.text;
-    }
-    const std::vector<Scaling> scalings = scaling_of(runs);
-    for (const Scaling& scaling : scalings) document.add_result(json_of(scaling));
-    if (!scalings.empty()) remarks = scaling_text(scalings) + "\n" + remarks;
-    text += device_text(runs, options.over_threads(), remarks);
-  }
-  if (gpu) {
-    const std::size_t before = runs.size();
-    const ProductDevice device = product_device(gpu->profile);
-    const Alpha alpha = predict(counted, device, progress);
-    hold_contest_on_gpu(options, contest, counted, gpu->profile, measuring, alpha,
-                        [&](const ProductResult& run) {
-                          keep(run, device, rows_of_block(work, run, gpu->profile.device.warp));
-                        });
-    text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->profile);
-    text += device_text({runs.begin() + static_cast<std::ptrdiff_t>(before), runs.end()}, false,
-                        alpha.text);
-  }
-  if (runs.empty()) {
+  if (known != nullptr) text += run_on_processor(run, known->profile);
+  if (gpu) text += run_on_gpu(run, gpu->profile);
+  if (results.empty()) {
     throw Unavailable("the formats asked for have no kernel on the backends asked for");
   }
   if (!contest.why_no_gpu.empty()) text += fmt::format("Left out: {}.\n", contest.why_no_gpu);
-  return text + check_text(measurements_of(runs)) + "\n";
+  return text + check_text(measurements_of(results)) + "\n";
 }
 
 }  // namespace
