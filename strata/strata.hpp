@@ -117,6 +117,7 @@
 #include "strata/measure/power_formulas.hpp"
 #include "strata/measure/power_result.hpp"
 #include "strata/measure/product_contest.hpp"
+#include "strata/measure/product_device.hpp"
 #include "strata/measure/product_result.hpp"
 #include "strata/measure/validation.hpp"
 #include "strata/measure/vectors.hpp"

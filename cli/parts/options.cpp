@@ -8,6 +8,10 @@ void add_common_options(CommandOptions& command, CommonOptions& options) {
   command.add("--threads", options.threads, "Threads to use; all cores when not given")
       .type_name("N")
       .range(1, std::numeric_limits<int>::max());  // the library knows the largest
+  add_output_options(command, options);
+}
+
+void add_output_options(CommandOptions& command, CommonOptions& options) {
   command.add("--json", options.json, "Write the result as JSON; - is standard output")
       .type_name("FILE");
   command.add_flag("--quiet", options.quiet, "Show no progress and no remarks");

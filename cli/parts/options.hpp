@@ -29,7 +29,9 @@ struct MeasuringOptions {
   bool validate = true;      // compare with reference products
 };
 
-// --threads, --json, --quiet
+// --json, --quiet
+void add_output_options(CommandOptions& command, CommonOptions& options);
+// These and --threads
 void add_common_options(CommandOptions& command, CommonOptions& options);
 // --device
 void add_device_option(CommandOptions& command, CommonOptions& options);

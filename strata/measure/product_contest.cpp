@@ -33,9 +33,10 @@ class ProcessorProducts {
             {.poison_inputs = [this] { poison<V>(x_); },
              .restore_inputs = [this] { std::ranges::copy(start_, x_.begin()); },
              .poison_outputs = [this] { poison<V>(y_); }},
-            [this] { return check_step(matrix_, {}, start_, {}, y_); }, options) {}
+            [this] { return check_step(matrix_, {}, start_, {}, y_); }, options, &profile) {}
 
   void run(const ProductField<V, I>& field, const ProductDone& done) {
+    contest_.set_predicted_alpha(field.alpha);
     if (field.peers) add_peers(field);
     for (const ProductSpec& product : field.products) add_kernel(product);
     if (field.plan) add_plan();

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "strata/formats/csr.hpp"
@@ -30,6 +31,9 @@ struct ProductField {
   std::vector<ProductSpec> reference = {};  // by the slow kernels that every format has
   // Other libraries: pass make_peers<V, I> of peers.hpp. Empty: without.
   std::function<std::vector<Peer<V>>(const Csr<V, I>& matrix)> peers = {};
+  // α that was predicted for the matrix (predict_alpha of product_device.hpp), to stand beside the
+  // one that every time says.
+  std::optional<double> alpha = {};
 };
 
 using ProductDone = std::function<void(const ProductResult& result)>;

@@ -18,6 +18,19 @@ Json shares_json(const std::array<Offset, count>& slices,
   return shares;
 }
 
+Json roofline_json(const ProductResult& result) {
+  return {{"gflops", result.roofline->flops_per_second / 1e9},
+          {"percent", 100 * result.roofline_share()},
+          {"limit", result.roofline->limit}};
+}
+
+Json alpha_json(const ProductResult& result) {
+  Json alpha = Json::object();
+  if (result.predicted_alpha) alpha["predicted"] = *result.predicted_alpha;
+  if (result.inferred_alpha) alpha["inferred"] = *result.inferred_alpha;
+  return alpha;
+}
+
 }  // namespace
 
 Json encodings_json(const SliceEncodings& encodings) {
@@ -57,6 +70,11 @@ Json json_of(const ProductResult& result) {
   json["bytes"] = {{"minimum", result.minimum_bytes}, {"format", result.format_bytes}};
   if (result.encodings) json["encodings"] = encodings_json(*result.encodings);
   if (result.speed_up > 0) json["speedup_over_vendor"] = result.speed_up;
+  if (result.compared_with_csr) {
+    json["break_even_products"] = result.break_even ? Json(*result.break_even) : Json();
+  }
+  if (result.roofline) json["roofline"] = roofline_json(result);
+  if (result.predicted_alpha || result.inferred_alpha) json["alpha"] = alpha_json(result);
   if (result.prediction) {
     json["predicted"] = {{"gflops", result.prediction->flops_per_second / 1e9},
                          {"bound", name_of(result.prediction->bound)},

@@ -12,6 +12,7 @@
 #include "strata/measure/contest.hpp"
 #include "strata/measure/json.hpp"
 #include "strata/model/bound.hpp"
+#include "strata/model/product_model.hpp"
 
 namespace strata {
 
@@ -37,10 +38,22 @@ struct ProductResult {
   Measurement measurement = {};
   double memory_bandwidth = 0;                       // bytes per second that the device reads
   std::optional<ProductPrediction> prediction = {};  // on GPUs
-  double speed_up = 0;       // over the device's fastest peer; 0 where none ran
+  std::optional<Roofline> roofline = {};             // none of a matrix without entries
+  // α of Hager and Wellein: that of the matrix where it was predicted, and what the time says,
+  // unless caches hold the product.
+  std::optional<double> predicted_alpha = {};
+  std::optional<double> inferred_alpha = {};
+  double speed_up = 0;             // over the device's fastest peer; 0 where none ran
+  bool compared_with_csr = false;  // CSR ran in the same contest: `break_even` means something
+  // Products until the set-up has paid off against it; none if it never does.
+  std::optional<Offset> break_even = {};
   std::string refusal = {};  // why it was not timed
 
   bool of_peer() const { return backend == "vendor"; }
+  // Of what the roofline allows; 0 without one.
+  double roofline_share() const {
+    return roofline ? measurement.flops_per_second() / roofline->flops_per_second : 0;
+  }
 };
 
 // The "kernel" is "spmv".

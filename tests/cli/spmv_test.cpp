@@ -1,8 +1,13 @@
 // strata spmv: plain products of formats and peers.
 
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 
 #include "strata/formats/format.hpp"
+#include "strata/gen/generate.hpp"
+#include "strata/model/product_model.hpp"
 #include "tests/cli/benchmark.hpp"
 
 namespace strata::test {
@@ -10,7 +15,17 @@ namespace {
 
 using nlohmann::json;
 
-class Spmv : public BenchmarkTest {};
+class Spmv : public BenchmarkTest {
+ protected:
+  // Of the results of our own kernels, in their order.
+  static std::vector<std::string> variants(const json& document) {
+    std::vector<std::string> all;
+    for (const json& result : document["results"]) {
+      if (result["backend"] != "vendor") all.push_back(result["variant"]);
+    }
+    return all;
+  }
+};
 
 // As results name them.
 std::set<std::string> every_format() {
@@ -32,6 +47,12 @@ TEST_F(Spmv, FormatsAndPeersAgreeWithTheReference) {
     EXPECT_GT(result["percent_of_memory_bandwidth"], 0);
     EXPECT_GT(result["speedup_over_vendor"], 0);
     EXPECT_GE(result["threads"], 1);
+    EXPECT_NEAR(result["roofline"]["percent"],
+                100 * result["gflops"].get<double>() / result["roofline"]["gflops"].get<double>(),
+                1e-6);
+    EXPECT_EQ(result["alpha"]["predicted"], 0) << "all of it stays in cache";
+    EXPECT_FALSE(result["alpha"].contains("inferred"));
+    EXPECT_TRUE(result.contains("break_even_products"));
     if (result["backend"] == "cpu") formats.insert(result["format"]);
     plans += result["variant"].get<std::string>().starts_with("plan: ") ? 1 : 0;
     eigen = eigen || result["variant"].get<std::string>().starts_with("Eigen ");
@@ -152,10 +173,141 @@ TEST_F(Spmv, AutoTakesTheFewestBytes) {
   EXPECT_GT(own, 0);
 }
 
+// 20 GB/s from memory, for the caches hold next to nothing.
+TEST_F(Spmv, ModelsStandBesideEveryTime) {
+  MachineProfile profile = imaginary_machine();
+  profile.caches = {{1, 64 * kKilo, 1}};
+  profile.plateaus = {{1, 64 * kKilo, 100 * kGiga}, {1, 1 * kMega, 20 * kGiga}};
+  save_profile(profile, profile_path());
+  const json document = json_of(quick(
+      {"spmv", "stencil5:100x100", "--format", "csr,sell", "--backend", "cpu", "--threads", "1"}));
+  ASSERT_EQ(document["results"].size(), 4U);
+  const auto matrix = generate<double, std::int32_t>("stencil5:100x100");
+  const double alpha = predicted_alpha(matrix.pattern(), {.bytes = 62 * 1024, .ways = 16});
+  EXPECT_GT(alpha, 0.2) << "x once is 0.2016";
+  const auto seconds_of = [](const json& result) {
+    return result["seconds"]["median"].get<double>();
+  };
+  const json& csr = document["results"][0];
+  EXPECT_EQ(csr["break_even_products"], 0);
+  for (const json& result : document["results"]) {
+    const double seconds = seconds_of(result);
+    const double stored = result["bytes"]["format"];
+    EXPECT_NEAR(result["alpha"]["predicted"], alpha, 1e-12);
+    EXPECT_NEAR(result["alpha"]["inferred"], (seconds * 20e9 - stored - 16e4) / (8 * 49600), 1e-6);
+    EXPECT_EQ(result["roofline"]["limit"], "dram");
+    EXPECT_NEAR(result["roofline"]["gflops"], 2 * 49600 / ((stored + 24e4) / 20e9) / 1e9, 1e-9);
+    const double behind =
+        result["setup_seconds"].get<double>() - csr["setup_seconds"].get<double>();
+    const double gain = seconds_of(csr) - seconds;
+    if (gain > 0) {
+      EXPECT_EQ(result["break_even_products"], std::max(0.0, std::ceil(behind / gain)));
+    } else if (gain < 0) {
+      EXPECT_TRUE(result["break_even_products"].is_null());
+    }
+    // Reguly's bandwidths are for CSR alone.
+    ASSERT_EQ(result.contains("csr_gbytes_per_second"), result["format"] == "csr");
+  }
+  const json& rates = csr["csr_gbytes_per_second"];
+  const double scale = 1e-9 / seconds_of(csr);
+  EXPECT_NEAR(rates["effective"], (20 * 49600 + 12 * 10000) * scale, 1e-9);
+  EXPECT_NEAR(rates["worst"], 64 * (3 * 49600 + 2 * 10000) * scale, 1e-9);
+  EXPECT_NEAR(rates["minimum"], (12 * 49600 + 20 * 10000) * scale, 1e-9);
+  // One thread has all rows: every line of x once, as in the minimum.
+  EXPECT_NEAR(rates["caching"], rates["minimum"].get<double>(), 1e-9);
+}
+
+TEST_F(Spmv, SweepsOverSliceHeightsAndSortWindows) {
+  using Variants = std::vector<std::string>;
+  const auto swept = [&](const Words& words) {
+    Words all = quick({"spmv", "stencil5:30x20", "--backend", "cpu"});
+    all.insert(all.end(), words.begin(), words.end());
+    return variants(json_of(all));
+  };
+  EXPECT_EQ(swept({"--format", "sell", "-C", "1:32"}),
+            (Variants{"SELL-1-1", "SELL-2-1", "SELL-4-1", "SELL-8-1", "SELL-16-1", "SELL-32-1"}));
+  EXPECT_EQ(swept({"--format", "sell", "-C", "3,8:15,8", "--sigma", "1,24"}),
+            (Variants{"SELL-3-1", "SELL-3-24", "SELL-8-1", "SELL-8-24"}));
+  // Windows smaller than a slice do nothing but for 1.
+  EXPECT_EQ(swept({"--format", "sell:slice_height=8", "--sigma", "1:32"}),
+            (Variants{"SELL-8-1", "SELL-8-8", "SELL-8-16", "SELL-8-32"}));
+  // Packed SELL has slices of 4 rows and more, and CSR no slices at all.
+  EXPECT_EQ(swept({"-C", "1:8", "--format", "csr-parts,packed-sell,packed-sell-full"}),
+            (Variants{"CSR in equal parts", "packed SELL-4", "packed SELL-8",
+                      "packed SELL-4, full values", "packed SELL-8, full values"}));
+  // What is swept over when no format is given, with CSR to compare with.
+  EXPECT_EQ(swept({"-C", "8"}),
+            (Variants{"CSR", "CSR in equal parts", "SELL-8-1", "packed SELL-8"}));
+}
+
+TEST_F(Spmv, SweepsOverThreadsShowWhereMoreStopToHelp) {
+  const Words words = quick(
+      {"spmv", "stencil5:60x60", "--format", "csr", "--backend", "cpu,vendor", "--threads", "1:3"});
+  const json document = json_of(words);
+  std::map<std::string, std::vector<int>> threads;
+  std::map<std::string, std::vector<double>> rates;
+  int scalings = 0;
+  for (const json& result : document["results"]) {
+    const std::string variant = result["variant"];
+    if (result["kernel"] == "spmv") {
+      EXPECT_EQ(result["error"]["passed"], true) << result;
+      threads[variant].push_back(result["threads"]);
+      rates[variant].push_back(result["gflops"]);
+      continue;
+    }
+    EXPECT_EQ(result["kernel"], "scaling");
+    EXPECT_EQ(result["thread_counts"], (std::vector{1, 2, 3}));
+    ASSERT_EQ(result["gflops_by_threads"], rates[variant]);
+    const double best = *std::ranges::max_element(rates[variant]);
+    int saturated = 1;
+    while (rates[variant][saturated - 1] < 0.95 * best) ++saturated;
+    EXPECT_EQ(result["saturated_at_threads"], saturated);
+    EXPECT_EQ(result["gbytes_per_second_by_threads"].size(), 3U);
+    ++scalings;
+  }
+  EXPECT_EQ(threads["CSR"], (std::vector{1, 2, 3}));
+  EXPECT_EQ(threads["CSR in equal parts"], (std::vector{1, 2, 3}));
+  EXPECT_GE(scalings, 3) << "with Eigen";
+  const Outcome outcome = run(words);
+  EXPECT_NE(outcome.out.find("GB/s by threads"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("95 % with"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Spmv, OneNumberOfThreadsIsNoSweep) {
+  const json document = json_of(quick({"spmv", "stencil5:30x20", "--format", "csr-parts",
+                                       "--backend", "reference,cpu", "--threads", "2"}));
+  ASSERT_EQ(document["results"].size(), 1U);
+  EXPECT_EQ(document["results"][0]["threads"], 2);
+}
+
+TEST_F(Spmv, SweepsOverNonsenseAreWrongUsage) {
+  const auto refuse = [&](const Words& words, const std::string& part) {
+    Words all{"spmv", "stencil5:9x9"};
+    all.insert(all.end(), words.begin(), words.end());
+    expect_failure(all, 2, part);
+  };
+  refuse({"-C", "0:4"}, "0 is outside 1 …");
+  refuse({"-C", "8:2"}, "'8:2' ends before it begins");
+  refuse({"-C", "x"}, "'x' is not a number");
+  refuse({"-C", "5:7"}, "no power of two");
+  refuse({"-C", "1:"}, "'' is not a number");
+  refuse({"-C", "1,,2"}, "'' is not a number");
+  refuse({"--sigma", "-4"}, "--sigma");
+  refuse({"--coop", "64"}, "64 is outside 1 … 32");
+  refuse({"--threads", "0"}, "--threads");
+  refuse({"--threads", "1:1025"}, "1025 is outside 1 … 1024");
+  refuse({"--coop", "1:32"}, "GPU");
+  refuse({"--repeat", "1,2"}, "GPU");
+  refuse({"-C", "64", "--format", "packed-sell"}, "such slices");
+  refuse({"--sigma", "4", "--format", "csr"}, "such slices");
+}
+
 TEST_F(Spmv, TextNamesTheFastest) {
   const Outcome outcome = run(quick({"spmv", "stencil5:60x60", "--format", "csr"}));
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  for (const char* part : {"over peers", "CSR", "Eigen", "Fastest: ", "All results agree"}) {
+  for (const char* part :
+       {"over peers", "of roofline", "α", "set-up", "pays after", "check", " ok\n",
+        "predicted are 0", "CSR", "Eigen", "Fastest: ", "All results agree"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
   }
 }

@@ -26,7 +26,7 @@ class ProductContest : public testing::Test {
     return results;
   }
 
-  const MachineProfile profile_ = imaginary_machine();
+  MachineProfile profile_ = imaginary_machine();
   ContestOptions options_;
 };
 TYPED_TEST_SUITE(ProductContest, AllValues);
@@ -98,6 +98,57 @@ TEST_F(ProductContestOfDoubles, FormatsThatRefuseSayWhy) {
   EXPECT_EQ(json_of(results[0]).keys().back(), "refused");
 }
 
+TEST_F(ProductContestOfDoubles, ModelsJudgeEveryTime) {
+  profile_.plateaus = {{1, 100, 40 * kGiga}, {1, 10000, 10 * kGiga}};  // nothing stays in cache
+  const auto matrix = grid<double>(12, 9);
+  ProductField<double, std::int32_t> field{
+      .products = parse_product_list("csr,sell", statistics_of(matrix), KernelTarget::processor),
+      .plan = false,
+      .alpha = 0.25};
+  const auto results = contest(matrix, field);
+  ASSERT_EQ(results.size(), 4U);
+  const SetupAndProduct csr{results[0].setup_seconds, results[0].measurement.timing.median};
+  EXPECT_EQ(results[0].break_even, 0);
+  for (const ProductResult& result : results) {
+    SCOPED_TRACE(result.label);
+    const double seconds = result.measurement.timing.median;
+    EXPECT_TRUE(result.compared_with_csr);
+    EXPECT_EQ(result.break_even, break_even_products({result.setup_seconds, seconds}, csr));
+    EXPECT_EQ(result.predicted_alpha, 0.25);
+    const auto entries = static_cast<double>(matrix.nnz());
+    const double moved = static_cast<double>(result.format_bytes) + 24 * 108;
+    EXPECT_EQ(result.roofline->limit, "dram");
+    EXPECT_NEAR(result.roofline->flops_per_second, 2 * entries / (moved / 10e9), 1);
+    EXPECT_NEAR(result.roofline_share(), moved / seconds / 10e9, 1e-9);
+    const double of_x = seconds * 10e9 - static_cast<double>(result.format_bytes) - 16 * 108;
+    EXPECT_NEAR(*result.inferred_alpha, of_x / (8 * entries), 1e-6);
+    const Json json = json_of(result);
+    EXPECT_EQ(json.keys()[json.keys().size() - 3], "break_even_products");
+    EXPECT_EQ(json.keys()[json.keys().size() - 2], "roofline");
+    EXPECT_EQ(json.keys().back(), "alpha");
+  }
+}
+
+TEST_F(ProductContestOfDoubles, WhatStaysInCacheSaysNothingAboutX) {
+  const auto results =
+      contest(grid<double>(12, 9), {.products = {{FormatSpec(Format::csr)}}, .plan = false});
+  EXPECT_FALSE(results[0].inferred_alpha);
+  EXPECT_EQ(results[0].roofline->limit, "L1");
+}
+
+TEST_F(ProductContestOfDoubles, WithoutCsrAndWithoutEntriesThereIsNothingToCompareWith) {
+  const auto results = contest(grid<double>(12, 9), {.products = {{FormatSpec(Format::sell)}},
+                                                     .plan = false,
+                                                     .reference = {{FormatSpec(Format::csr)}}});
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_FALSE(results[0].compared_with_csr);
+  EXPECT_FALSE(results[1].compared_with_csr) << "the reference is no baseline";
+  const auto empty = contest(Entries<double, std::int32_t>(4, 4, 1).coo().to_csr(),
+                             {.products = {{FormatSpec(Format::csr)}}, .plan = false});
+  EXPECT_FALSE(empty[0].roofline);
+  EXPECT_FALSE(empty[0].inferred_alpha);
+}
+
 TEST_F(ProductContestOfDoubles, JsonHasItsKeysInTheOrderOfTheContract) {
   const auto results =
       contest(grid<double>(12, 9), {.products = {{FormatSpec(Format::sell)}}, .plan = false});
@@ -108,7 +159,7 @@ TEST_F(ProductContestOfDoubles, JsonHasItsKeysInTheOrderOfTheContract) {
                                       "setup_seconds", "seconds",
                                       "gflops",        "gbytes_per_second",
                                       "error",         "percent_of_memory_bandwidth",
-                                      "bytes"};
+                                      "bytes",         "roofline"};
   EXPECT_EQ(json_of(results.front()).keys(), keys);
 }
 

@@ -22,17 +22,18 @@ namespace {
 
 using internal::MadeProduct;
 
+std::string text_of(const RegulyParameters& reguly) {
+  return fmt::format("CSR of Reguly, coop {}, repeat {}, blocks of {}", reguly.coop, reguly.repeat,
+                     reguly.block_size);
+}
+
 template <Value V>
 std::string kernel_text(const DeviceCsr<V>& matrix) {
   const int threads = matrix.threads_per_row();
   switch (matrix.kernel()) {
     case CsrKernel::balanced: return "CSR in equal parts";
     case CsrKernel::stream: return "CSR as a stream";
-    case CsrKernel::reguly: {
-      const RegulyParameters& reguly = matrix.reguly();
-      return fmt::format("CSR of Reguly, coop {}, repeat {}, blocks of {}", reguly.coop,
-                         reguly.repeat, reguly.block_size);
-    }
+    case CsrKernel::reguly: return text_of(matrix.reguly());
     default: return fmt::format("CSR, {} thread{} per row", threads, threads == 1 ? "" : "s");
   }
 }
@@ -57,7 +58,9 @@ class GpuProducts {
   }
 
   void run(const ProductField<V, I>& field, const ProductDone& done) {
+    contest_.set_predicted_alpha(field.alpha);
     for (const ProductSpec& spec : field.products) add_kernel(spec);
+    for (const CoopKernel& kernel : field.reguly) add_reguly(kernel);
     if (field.plan) add_plan();
     if (field.peers) add_peers(field.peers);
     for (const ProductResult& result : contest_.hold()) done(result);
@@ -88,6 +91,18 @@ class GpuProducts {
     contest_.options().report("converting to " + result.label);
     contest_.enter(std::move(result), [&](ProductResult& made) {
       return spec.format.format() == Format::csr ? csr_for(spec, made) : kernel_for(made);
+    });
+  }
+
+  void add_reguly(const CoopKernel& kernel) {
+    const RegulyParameters parameters{
+        .coop = kernel.coop, .repeat = kernel.repeat, .block_size = kernel.block_size};
+    ProductResult result = unprepared();
+    result.format = FormatSpec(Format::csr);
+    result.label = text_of(parameters);
+    contest_.options().report("converting to " + result.label);
+    contest_.enter(std::move(result), [&](ProductResult& made) {
+      return csr_product(csr_with({.kernel = CsrKernel::reguly, .reguly = parameters}), made);
     });
   }
 
@@ -124,21 +139,29 @@ class GpuProducts {
   }
 
   MadeProduct csr_for(const ProductSpec& spec, ProductResult& result) {
-    const auto stored = spec.kernel.empty() ? csr_on_device() : csr_with(spec);
+    if (spec.kernel.empty()) return csr_product(csr_on_device(), result);
+    const std::optional<CsrKernel> kernel = csr_kernel_named(name_of(spec));
+    if (!kernel) throw Unavailable("GPUs have no kernel for the product " + name_of(spec));
+    return csr_product(csr_with({.kernel = *kernel}), result);
+  }
+
+  MadeProduct csr_product(const std::shared_ptr<const DeviceCsr<V>>& stored,
+                          ProductResult& result) {
     result.label = kernel_text(*stored);
     if (stored->kernel() == CsrKernel::classical) {
       result.kernel_parameters.push_back({"threads_per_row", stored->threads_per_row()});
+    } else if (stored->kernel() == CsrKernel::reguly) {
+      const RegulyParameters& reguly = stored->reguly();
+      result.kernel_parameters = {
+          {"coop", reguly.coop}, {"repeat", reguly.repeat}, {"block_size", reguly.block_size}};
     }
     MadeProduct made = product_of(stored);
     made.bytes = stored->product_bytes();
     return made;
   }
 
-  std::shared_ptr<const DeviceCsr<V>> csr_with(const ProductSpec& spec) {
-    const std::optional<CsrKernel> kernel = csr_kernel_named(name_of(spec));
-    if (!kernel) throw Unavailable("GPUs have no kernel for the product " + name_of(spec));
-    return std::make_shared<const DeviceCsr<V>>(matrix_, stream_,
-                                                DeviceCsrOptions{.kernel = *kernel});
+  std::shared_ptr<const DeviceCsr<V>> csr_with(const DeviceCsrOptions& options) {
+    return std::make_shared<const DeviceCsr<V>>(matrix_, stream_, options);
   }
 
   MadeProduct kernel_for(ProductResult& result) {

@@ -1,11 +1,13 @@
 // The product benchmark on a GPU. Matrices and vectors stay on it; they are timed by its own clock.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "strata/machine/gpu/profile.hpp"
 #include "strata/measure/gpu/peer.hpp"
 #include "strata/measure/product_contest.hpp"
+#include "strata/model/warp_model.hpp"
 
 namespace strata::gpu {
 
@@ -16,6 +18,10 @@ struct ProductField {
   bool plan = true;  // what plan_product chooses
   // The vendor's library: pass make_peers<V, I> of peers.hpp. Empty: without.
   MakePeers<V, I> peers = {};
+  // As on processors.
+  std::optional<double> alpha = {};
+  // CSR by Reguly's kernel with these parameters besides.
+  std::vector<CoopKernel> reguly = {};
 };
 
 // On the GPU of the profile, which the calling thread uses from then on. The clock and the least

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "strata/base/error.hpp"
-#include "strata/model/balance.hpp"
 #include "strata/model/power_model.hpp"
 
 namespace strata::internal {
@@ -28,12 +27,12 @@ ProductPrediction predict(const gpu::GpuProfile& profile, const Measurement& mea
 
 ProductContest::ProductContest(ProductWork work, ContestVectors vectors,
                                std::function<Check()> check, ContestOptions options,
-                               const gpu::GpuProfile* gpu)
+                               DeviceProfile profile)
     : work_(work),
       vectors_(std::move(vectors)),
       check_(std::move(check)),
       options_(std::move(options)),
-      gpu_(gpu) {}
+      profile_(profile) {}
 
 void ProductContest::enter(ProductResult result,
                            const std::function<MadeProduct(ProductResult& result)>& make) {
@@ -55,16 +54,27 @@ void ProductContest::enter(ProductResult result,
   entered_.push_back(std::move(entered));
 }
 
+ProductDevice ProductContest::device_of(const ProductResult& result) const {
+  if (const auto* gpu = std::get_if<const gpu::GpuProfile*>(&profile_)) {
+    return product_device(**gpu);
+  }
+  return product_device(*std::get<const MachineProfile*>(profile_), result.threads);
+}
+
 void ProductContest::count(Entered& entered) const {
   ProductResult& result = entered.result;
-  const VectorTraffic traffic{.rows = work_.rows,
-                              .cols = work_.cols,
-                              .value_bytes = static_cast<double>(work_.value_bytes),
-                              .write_allocate = gpu_ == nullptr};
+  const ProductDevice device = device_of(result);
   result.measurement.flops = work_.flops();
-  result.measurement.bytes = static_cast<double>(result.format_bytes) + traffic.bytes();
+  result.measurement.bytes =
+      static_cast<double>(result.format_bytes) + device.vectors_of(work_).bytes();
   result.minimum_bytes = work_.minimum_bytes();
-  if (gpu_ != nullptr) result.prediction = predict(*gpu_, result.measurement);
+  result.predicted_alpha = predicted_alpha_;
+  if (entered.multiply && work_.entries > 0) {
+    result.roofline = product_roofline(device, work_, result.format, result.format_bytes);
+  }
+  if (const auto* gpu = std::get_if<const gpu::GpuProfile*>(&profile_)) {
+    result.prediction = predict(**gpu, result.measurement);
+  }
 }
 
 std::vector<ProductResult> ProductContest::hold() {
@@ -93,14 +103,41 @@ std::vector<ProductResult> ProductContest::hold() {
 
 void ProductContest::compare() {
   for (const Entered& entered : entered_) {
-    const double seconds = entered.result.measurement.timing.median;
-    if (!entered.multiply || !entered.result.of_peer()) continue;
-    fastest_peer_ = fastest_peer_ == 0 ? seconds : std::min(fastest_peer_, seconds);
+    const ProductResult& result = entered.result;
+    const double seconds = result.measurement.timing.median;
+    if (!entered.multiply) continue;
+    if (result.of_peer()) {
+      fastest_peer_ = fastest_peer_ == 0 ? seconds : std::min(fastest_peer_, seconds);
+    } else if (!csr_ && result.backend != "reference" && result.format.format() == Format::csr) {
+      csr_ = {result.setup_seconds, seconds};
+    }
   }
   for (Entered& entered : entered_) {
     if (!entered.multiply) continue;
     entered.result.speed_up = fastest_peer_ / entered.result.measurement.timing.median;
+    compare_with_csr(entered.result);
+    infer_alpha(entered.result);
   }
+}
+
+// The reference kernels are there to be right: what their set-up costs is no question.
+void ProductContest::compare_with_csr(ProductResult& result) const {
+  if (!csr_ || result.backend == "reference") return;
+  result.compared_with_csr = true;
+  result.break_even =
+      break_even_products({result.setup_seconds, result.measurement.timing.median}, *csr_);
+}
+
+void ProductContest::infer_alpha(ProductResult& result) const {
+  const ProductDevice device = device_of(result);
+  const double seconds = result.measurement.timing.median;
+  if (work_.entries == 0 || !(seconds > 0) ||
+      result.measurement.bytes <= static_cast<double>(device.cached_bytes())) {
+    return;
+  }
+  const Footprint matrix{.value_bytes = result.format_bytes, .entries = work_.entries};
+  result.inferred_alpha =
+      inferred_alpha(seconds, device.memory_bandwidth(), matrix, device.vectors_of(work_));
 }
 
 }  // namespace strata::internal
