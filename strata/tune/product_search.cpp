@@ -1,11 +1,14 @@
 #include "strata/tune/product_search.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
 
 #include "strata/base/array.hpp"
+#include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
@@ -29,7 +32,16 @@ double seconds_since(Clock::time_point begin) {
 // Enough for every thread to be busy, little enough to be converted in no time.
 constexpr Offset kSampleEntries = Offset{1} << 18;
 constexpr Offset kRunsOfSample = 16;
-constexpr double kSampleSeconds = 2e-3;  // of timing, per candidate
+constexpr double kSampleSeconds = 1e-3;  // of timing, per candidate
+
+// Formats that store where columns are relative to the row: rows of a sample have other numbers.
+bool needs_all_rows(Format format) {
+  return format == Format::dia || format == Format::symmetric_csr;
+}
+
+bool is_baseline(const SearchedProduct& product) {
+  return product.spec == ProductSpec{FormatSpec(Format::csr)};
+}
 
 // A candidate whose matrix has been stored.
 template <Value V>
@@ -45,15 +57,19 @@ class Search {
       : matrix_(matrix),
         profile_(profile),
         options_(options),
-        x_(static_cast<std::size_t>(matrix.cols()), V{1}),
-        y_(static_cast<std::size_t>(matrix.rows()), V{}) {}
+        x_(elements(matrix.cols()), V{1}),
+        y_(elements(matrix.rows()), V{}) {}
+
+  std::vector<SearchedProduct> ranked() {
+    collect();
+    rank();
+    return std::move(products_);
+  }
 
   ProductSearch run() {
     const Clock::time_point begin = Clock::now();
     collect();
-    if (!options_.exhaustive) {
-      rank();
-    }
+    rank();
     time_best();
     compare_with_csr();
     std::ranges::stable_sort(products_, {}, place_of);
@@ -70,8 +86,10 @@ class Search {
     if (product.refusal.empty()) return {1, product.predicted_seconds()};
     return {2, 0};
   }
-  static bool is_baseline(const SearchedProduct& product) {
-    return product.spec == ProductSpec{FormatSpec(Format::csr)};
+
+  std::size_t elements(Offset rows) const {
+    return static_cast<std::size_t>(
+        checked_multiply<Offset>(rows, options_.vectors, "the elements of vectors"));
   }
 
   void report(const std::string& what) const {
@@ -79,7 +97,9 @@ class Search {
   }
 
   void collect() {
-    auto specs = parse_product_list("all", statistics_of(matrix_), KernelTarget::processor);
+    auto specs = options_.only.empty()
+                     ? parse_product_list("all", statistics_of(matrix_), KernelTarget::processor)
+                     : options_.only;
     specs.insert(specs.end(), options_.more.begin(), options_.more.end());
     for (const ProductSpec& spec : specs) {
       const auto same = [&](const SearchedProduct& known) { return known.spec == spec; };
@@ -89,21 +109,50 @@ class Search {
 
   // What each should take, from a sample of rows and from its bytes.
   void rank() {
-    report("ranking products on a sample of rows");
-    const Csr<V, I> sample = sample_of_rows(matrix_, kSampleEntries);
+    if (options_.sampled) {
+      report("ranking products on a sample of rows");
+      rank_by_sample(sample_of_rows(matrix_, kSampleEntries));
+    } else {
+      for (SearchedProduct& product : products_) rank_by_bytes(product);
+    }
+    std::ranges::stable_sort(products_, {}, place_of);
+    for (std::size_t i = 0; i < products_.size(); ++i) products_[i].rank = static_cast<int>(i);
+  }
+
+  void rank_by_sample(const Csr<V, I>& sample) {
+    const bool whole = sample.nnz() == matrix_.nnz();
     const double share = static_cast<double>(std::max<Offset>(sample.nnz(), 1)) /
                          static_cast<double>(std::max<Offset>(matrix_.nnz(), 1));
-    Array<V> y(static_cast<std::size_t>(sample.rows()), V{});
+    Array<V> y(elements(sample.rows()), V{});
     for (SearchedProduct& product : products_) {
+      if (needs_all_rows(product.spec.format.format()) && !whole) {
+        rank_by_bytes(product);
+        continue;
+      }
       const auto ready = store(sample, product);
       if (!ready) continue;
       const Timing timing = time_runs([&] { multiply(*ready, y); },
                                       {.min_seconds = kSampleSeconds, .min_repetitions = 3});
       product.sampled_seconds = timing.minimum / share;
-      const double bytes = static_cast<double>(ready->product->bytes()) / share + vectors().bytes();
-      product.bandwidth_seconds =
-          bytes / profile_.read_bandwidth(thread_count(), static_cast<Offset>(bytes));
+      expect_bytes(product, static_cast<double>(ready->product->bytes()) / share);
     }
+  }
+
+  void rank_by_bytes(SearchedProduct& product) const {
+    try {
+      const Footprint whole = footprint(matrix_, product.spec.format);
+      require_fill(whole, kDefaultMaxFill, label_of(product.spec));
+      expect_bytes(product, static_cast<double>(whole.bytes()));
+    } catch (const Error& error) {
+      product.refusal = error.what();
+    }
+  }
+
+  void expect_bytes(SearchedProduct& product, double of_matrix) const {
+    product.predicted_bytes = of_matrix;
+    const double bytes = of_matrix + options_.vectors * vectors().bytes();
+    product.bandwidth_seconds =
+        bytes / profile_.read_bandwidth(thread_count(), static_cast<Offset>(bytes));
   }
 
   VectorTraffic vectors() const {
@@ -120,8 +169,8 @@ class Search {
     std::ranges::stable_sort(ranked, {}, [](const SearchedProduct* product) {
       return std::pair(!is_baseline(*product), product->predicted_seconds());
     });
-    const auto count = std::min<std::size_t>(ranked.size(), 1 + options_.timed);
-    ranked.resize(count);
+    const bool with_baseline = !ranked.empty() && is_baseline(*ranked.front());
+    ranked.resize(std::min<std::size_t>(ranked.size(), (with_baseline ? 1 : 0) + options_.timed));
     return ranked;
   }
 
@@ -152,7 +201,7 @@ class Search {
     try {
       auto ready = std::make_unique<Ready<V>>();
       ready->product = cpu::store_product(matrix, product.spec);
-      ready->scratch = Array<V>(ready->product->scratch_elements(1));
+      ready->scratch = Array<V>(ready->product->scratch_elements(options_.vectors));
       return ready;
     } catch (const Error& error) {
       product.refusal = error.what();
@@ -161,7 +210,7 @@ class Search {
   }
 
   void multiply(Ready<V>& ready, Array<V>& y) const {
-    ready.product->run({}, {x_.data(), nullptr, y.data(), 1}, ready.scratch);
+    ready.product->run({}, {x_.data(), nullptr, y.data(), options_.vectors}, ready.scratch);
   }
 
   void compare_with_csr() {
@@ -181,6 +230,16 @@ class Search {
   Array<V> y_;
   std::vector<SearchedProduct> products_;
 };
+
+void require_sense(const SearchOptions& options) {
+  if (options.timed < 1 || !(options.min_seconds >= 0)) {
+    throw InvalidArgument("a search times one candidate or more, and not for less than no time");
+  }
+  if (options.vectors < 1 || options.vectors > cpu::kMaxVectors) {
+    throw InvalidArgument(
+        fmt::format("products have 1 to {} vectors, not {}", cpu::kMaxVectors, options.vectors));
+  }
+}
 
 }  // namespace
 
@@ -210,18 +269,39 @@ Csr<V, I> sample_of_rows(const Csr<V, I>& matrix, Offset entries) {
           std::move(columns), std::move(values)};
 }
 
+double ProductSearch::distance(int ranked) const {
+  double chosen = 0;
+  int before = 0;  // of those that are ranked higher and compete with CSR
+  std::vector<const SearchedProduct*> by_rank;
+  for (const SearchedProduct& product : products) by_rank.push_back(&product);
+  std::ranges::sort(by_rank, {}, &SearchedProduct::rank);
+  for (const SearchedProduct* product : by_rank) {
+    if (product->seconds == 0) continue;
+    if (!is_baseline(*product) && before++ >= ranked) continue;
+    chosen = chosen == 0 ? product->seconds : std::min(chosen, product->seconds);
+  }
+  return chosen == 0 ? 0 : chosen / best().seconds - 1;
+}
+
+template <Value V, Index I>
+std::vector<SearchedProduct> rank_products(const Csr<V, I>& matrix, const MachineProfile& profile,
+                                           const SearchOptions& options) {
+  require_sense(options);
+  return Search<V, I>(matrix, profile, options).ranked();
+}
+
 template <Value V, Index I>
 ProductSearch search_products(const Csr<V, I>& matrix, const MachineProfile& profile,
                               const SearchOptions& options) {
-  if (options.timed < 1 || !(options.min_seconds >= 0)) {
-    throw InvalidArgument("a search times one candidate or more, and not for less than no time");
-  }
+  require_sense(options);
   return Search<V, I>(matrix, profile, options).run();
 }
 
-#define STRATA_INSTANTIATE(V, I)                                                  \
-  template ProductSearch search_products(const Csr<V, I>&, const MachineProfile&, \
-                                         const SearchOptions&);                   \
+#define STRATA_INSTANTIATE(V, I)                                                               \
+  template ProductSearch search_products(const Csr<V, I>&, const MachineProfile&,              \
+                                         const SearchOptions&);                                \
+  template std::vector<SearchedProduct> rank_products(const Csr<V, I>&, const MachineProfile&, \
+                                                      const SearchOptions&);                   \
   template Csr<V, I> sample_of_rows(const Csr<V, I>&, Offset)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
