@@ -65,6 +65,8 @@ Json json_of(const SearchedProduct& product, double flops) {
               {"threads", thread_count()}};
   if (!product.refusal.empty()) result["refused"] = product.refusal;
   if (product.predicted_seconds() > 0) {
+    result["rank"] = product.rank;
+    result["contender"] = product.contender;
     result["predicted"] = {{"seconds", product.predicted_seconds()},
                            {"sampled_seconds", product.sampled_seconds},
                            {"bandwidth_seconds", product.bandwidth_seconds}};
@@ -102,7 +104,8 @@ std::string known_text(const TunedChoice& choice) {
   return fmt::format(
       "Known since {}: {} with {} GF/s, the fastest of {} that were timed. "
       "--again searches again.\n",
-      choice.tuned_at, choice.kernel, giga_text(choice.flops_per_second), choice.candidates);
+      choice.tuned_at, label_of(choice.product()), giga_text(choice.flops_per_second),
+      choice.candidates);
 }
 
 std::string best_text(const SearchedProduct& best, double flops, const std::string& not_stored) {
@@ -152,12 +155,18 @@ std::string tune(const Csr<V, I>& matrix, const TuneOptions& options, const Mach
   std::string not_stored = "nothing was timed";
   if (best.seconds > 0) {
     not_stored = store.remember(key, {.format = best.spec.format,
-                                      .kernel = label_of(best.spec),
+                                      .kernel = best.spec.kernel,
                                       .seconds = best.seconds,
                                       .flops_per_second = flops / best.seconds,
                                       .candidates = found.timed});
   }
-  return text + table_text(found, flops) + "\n" + best_text(best, flops, not_stored);
+  text += table_text(found, flops) + "\n" + best_text(best, flops, not_stored);
+  if (options.exhaustive && best.seconds > 0) {
+    text +=
+        fmt::format("A search that times {} and CSR would find one that takes {:.1f} % longer.\n",
+                    options.timed, 100 * found.distance());
+  }
+  return text;
 }
 
 std::string run_tune(const TuneOptions& options, ResultDocument& document, Progress& progress) {

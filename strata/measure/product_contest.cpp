@@ -107,9 +107,9 @@ class ProcessorProducts {
       const auto plan = std::make_shared<const ProductPlan<V, I>>(make_plan());
       const auto workspace =
           std::make_shared<typename ProductPlan<V, I>::Workspace>(plan->make_workspace());
-      planned.format = FormatSpec(plan->choice().format);
+      planned.format = plan->choice().spec().format;
       if (plan->record().values) planned.encodings = plan->record().values->slices;
-      planned.label = "plan: " + label_of(planned.format);
+      planned.label = "plan: " + label_of(plan->choice().spec());
       planned.threads = plan->threads();
       planned.memory_bandwidth = profile_.memory_bandwidth(plan->threads());
       return MadeProduct{plan->choice().format_bytes,

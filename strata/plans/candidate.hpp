@@ -10,6 +10,7 @@
 #include "strata/formats/footprint.hpp"
 #include "strata/formats/format.hpp"
 #include "strata/formats/slice_encodings.hpp"
+#include "strata/kernels/product_spec.hpp"
 #include "strata/model/bound.hpp"
 #include "strata/order/level_groups.hpp"
 #include "strata/plans/plan_options.hpp"
@@ -23,14 +24,16 @@ struct RowOrder {
     given,   // as in the caller's matrix
     planes,  // the same, cut where the planes of a grid end
     levels,  // level by level
+    rcm,     // reverse Cuthill–McKee; of products
   };
   Kind kind = Kind::given;
   InnerOrder inner = InnerOrder::natural;  // inside levels
   bool sorted_by_length = false;           // inside levels, in windows of some slices
 
+  bool moves_rows() const { return kind == Kind::levels || kind == Kind::rcm; }
   bool operator==(const RowOrder&) const = default;
 };
-// "given", "levels, BFS, sorted by length"
+// "given", "levels, BFS, sorted by length", "RCM"
 std::string text_of(const RowOrder& order);
 
 // Seconds and bytes are per application, all p powers together.
@@ -38,6 +41,9 @@ struct PowerCandidate {
   PowerStrategy strategy = PowerStrategy::spmv;
   RowOrder order;
   StoredFormat format;
+  // Of a product in a format or with a kernel that powers do not run in. `format` is then without
+  // parameters.
+  std::optional<ProductSpec> product = {};
   WindowPlacement placement = WindowPlacement::none;
   int block = 1;            // powers per sweep
   int bands = 1;            // sweeps that share the levels
@@ -53,6 +59,7 @@ struct PowerCandidate {
 
   bool plain() const { return strategy == PowerStrategy::spmv; }
   double seconds() const { return measured_seconds > 0 ? measured_seconds : predicted_seconds; }
+  ProductSpec spec() const { return product ? *product : ProductSpec{FormatSpec(format)}; }
 };
 // The format and, where there is a choice, where the window is: "packed-sell C=32, L2"
 std::string format_text(const PowerCandidate& candidate);
@@ -96,14 +103,16 @@ struct PlanRecord {
   Offset levels = 0;                 // 0 where none were searched for
   Offset largest_level_rows = 0;
   double setup_seconds = 0;
-  double plain_seconds = 0;  // of the same powers by plain products in the given order
+  // Of the same powers by plain products in the given order; of one product in CSR, where that was
+  // timed.
+  double plain_seconds = 0;
   std::optional<ValueStorage> values = {};  // none in formats that take values as they are
 
   const PowerCandidate& choice() const { return candidates.front(); }
   // How new values are stored, which took so many seconds.
   void take_over(std::optional<ValueStorage> updated, double seconds);
-  // How many applications it takes until the set-up has paid off against plain products in the
-  // given order; 0 where it never does.
+  // How many applications it takes until the set-up has paid off against plain_seconds; 0 where it
+  // never does.
   double break_even() const;
 };
 

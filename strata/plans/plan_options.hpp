@@ -9,6 +9,7 @@
 #include "strata/base/processors.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/format.hpp"
+#include "strata/kernels/product_spec.hpp"
 #include "strata/machine/gpu/profile.hpp"
 #include "strata/machine/profile.hpp"
 #include "strata/plans/basis.hpp"
@@ -88,14 +89,30 @@ struct PowerOptions {
   const gpu::GpuProfile* gpu_profile = nullptr;  // to predict with; none: of the current device
 };
 
+// What autotuned product plans on processors have to do with the tuning store (tuning_store.hpp):
+// whether choices outlive the process.
+enum class TuningMemory {
+  ignore,    // candidates are timed whatever the store knows
+  recall,    // the fastest of an earlier search is taken without timing, if the store knows it
+  remember,  // the same; what is found by timing is stored
+};
+
 // y = αAx + βy
 struct ProductOptions {
   int vectors = 1;  // right-hand sides, interleaved, 1 … 8
   VectorOrder vector_order = VectorOrder::caller;
-  Format format = Format::automatic;             // as for powers
-  Offset slice_height = 0;                       // as for powers
-  std::optional<StoredValues> values = {};       // as for powers
-  bool autotune = true;                          // as for powers
+  // As for powers; on processors any format that has kernels there, with its usual parameters, of
+  // which the fastest is taken.
+  Format format = Format::automatic;
+  // On processors: this format with these parameters and this kernel, instead of `format`.
+  std::optional<ProductSpec> product = {};
+  bool transposed = false;                     // y = αAᵀx + βy; on processors
+  TuningMemory memory = TuningMemory::recall;  // on processors
+  Offset slice_height = 0;                     // as for powers
+  std::optional<StoredValues> values = {};     // as for powers
+  // As for powers. On processors products in all formats are ranked, on a sample of rows, and the
+  // best few are timed; without, packed SELL and CSR alone are considered, by their bytes.
+  bool autotune = true;
   int threads = 0;                               // as for powers
   std::vector<int> affinity = {};                // as for powers
   const MachineProfile* profile = nullptr;       // as for powers

@@ -1,13 +1,18 @@
 #include "strata/plans/product_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
+#include "strata/formats/statistics.hpp"
 #include "strata/plans/internal/checks.hpp"
 #include "strata/plans/internal/prepared.hpp"
 #include "strata/plans/internal/strided.hpp"
 #include "strata/plans/internal/workspace.hpp"
+#include "strata/plans/plan_formats.hpp"
 
 namespace strata {
 
@@ -27,11 +32,11 @@ const detail::Prepared<V, I>& ProductPlan<V, I>::prepared() const {
 
 template <Value V, Index I>
 I ProductPlan<V, I>::rows() const {
-  return order().rows();
+  return prepared().transposed ? prepared().cols : order().rows();
 }
 template <Value V, Index I>
 I ProductPlan<V, I>::cols() const {
-  return prepared().cols;
+  return prepared().transposed ? order().rows() : prepared().cols;
 }
 template <Value V, Index I>
 int ProductPlan<V, I>::vectors() const {
@@ -39,11 +44,12 @@ int ProductPlan<V, I>::vectors() const {
 }
 template <Value V, Index I>
 I ProductPlan<V, I>::x_rows() const {
-  return order().is_identity() ? cols() : y_rows();
+  return order().is_identity() ? prepared().cols : y_rows();
 }
 template <Value V, Index I>
 I ProductPlan<V, I>::y_rows() const {
-  return prepared().options.vector_order == VectorOrder::plan ? order().padded_rows() : rows();
+  return prepared().options.vector_order == VectorOrder::plan ? order().padded_rows()
+                                                              : order().rows();
 }
 
 template <Value V, Index I>
@@ -51,7 +57,7 @@ PlanWorkspace<V> ProductPlan<V, I>::make_workspace() const {
   const detail::Prepared<V, I>& plan = prepared();
   return detail::WorkspaceState<V>::make(
       plan.identity, plan.threads, plan.direct() ? 0 : 2,
-      static_cast<std::size_t>(order().padded_rows()) * vectors());
+      static_cast<std::size_t>(order().padded_rows()) * vectors(), plan.scratch_elements());
 }
 
 template <Value V, Index I>
@@ -85,14 +91,16 @@ void ProductPlan<V, I>::run(V alpha, const V* x, V beta, V* y,
                             detail::WorkspaceState<V>& state) const {
   const cpu::StepCoefficients<V> step{.alpha = alpha, .beta = beta};
   prepared().run(
-      state.team(), {&step, 1}, [&](int k) { return k == 0 ? const_cast<V*>(x) : y; }, y);
+      state.team(), {&step, 1}, [&](int k) { return k == 0 ? const_cast<V*>(x) : y; }, y,
+      state.scratch);
 }
 
 template <Value V, Index I>
 PlanWorkspace<V> ProductPlan<V, I>::make_strided_workspace() const {
-  const Offset longest = std::max(order().padded_rows(), cols());
+  const Offset longest = std::max(order().padded_rows(), prepared().cols);
   return detail::WorkspaceState<V>::make(prepared().identity, prepared().threads, 2,
-                                         static_cast<std::size_t>(longest) * vectors());
+                                         static_cast<std::size_t>(longest) * vectors(),
+                                         prepared().scratch_elements());
 }
 
 template <Value V, Index I>
@@ -103,7 +111,7 @@ void ProductPlan<V, I>::apply(V alpha, StridedVectors<const V> x, V beta, Stride
   const std::span<V> packed_x = state.vectors[0];
   const std::span<V> packed_y = state.vectors[1];
   if (order().is_identity()) {
-    detail::pack<V>(x, cols(), vectors(), packed_x);
+    detail::pack<V>(x, prepared().cols, vectors(), packed_x);
   } else {
     detail::pack<V, I>(x, order(), vectors(), packed_x);
   }
@@ -134,7 +142,11 @@ void ProductPlan<V, I>::to_caller_order(std::span<const V> padded, std::span<V> 
 template <Value V, Index I>
 void ProductPlan<V, I>::update_values(const Csr<V, I>& matrix) {
   const detail::Team team(prepared());
-  prepared_->assign_values(matrix);
+  if (prepared().transposed) {
+    prepared_->assign_values(strata::transposed(matrix));
+  } else {
+    prepared_->assign_values(matrix);
+  }
 }
 
 template <Value V, Index I>
@@ -147,15 +159,51 @@ const PlanRecord& ProductPlan<V, I>::record() const {
 }
 template <Value V, Index I>
 std::string ProductPlan<V, I>::explain() const {
-  return prepared().explain("The product");
+  return prepared().explain(prepared().transposed ? "The transposed product" : "The product");
+}
+
+namespace {
+
+// What powers do not run in is a matter of products alone.
+template <Value V, Index I>
+detail::ProductRequest request_of(const Csr<V, I>& matrix, const ProductOptions& options) {
+  detail::ProductRequest request{.searches = true, .memory = options.memory};
+  if (options.product) {
+    request.only = {*options.product};
+  } else if (options.format != Format::automatic &&
+             !plans_run_in(options.format, KernelTarget::processor)) {
+    request.only =
+        parse_product_list(name_of(options.format), statistics_of(matrix), KernelTarget::processor);
+    if (request.only.empty()) {
+      throw Unavailable(
+          fmt::format("processors have no product in the format {}", name_of(options.format)));
+    }
+  }
+  return request;
 }
 
 template <Value V, Index I>
-ProductPlan<V, I> plan_product(const Csr<V, I>& matrix, const ProductOptions& options) {
-  const PowerOptions one = detail::as_power_options(options);
+std::unique_ptr<detail::Prepared<V, I>> prepare_product(const Csr<V, I>& matrix,
+                                                        const ProductOptions& options) {
+  const detail::ProductRequest request = request_of(matrix, options);
+  PowerOptions one = detail::as_power_options(options);
+  if (!request.only.empty()) one.format = Format::automatic;
   detail::require_options<V>(matrix.rows(), one, detail::Target::processor);
+  return detail::prepare(matrix, one, request);
+}
+
+}  // namespace
+
+template <Value V, Index I>
+ProductPlan<V, I> plan_product(const Csr<V, I>& matrix, const ProductOptions& options) {
+  detail::require_product_options(options, detail::Target::processor);
   ProductPlan<V, I> plan;
-  plan.prepared_ = detail::prepare(matrix, one);
+  if (options.transposed) {
+    plan.prepared_ = prepare_product(transposed(matrix), options);
+    plan.prepared_->transposed = true;
+  } else {
+    plan.prepared_ = prepare_product(matrix, options);
+  }
   return plan;
 }
 

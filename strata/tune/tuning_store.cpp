@@ -24,7 +24,7 @@ using detail::ProfileReader;
 using Json = detail::ProfileJson;
 
 // Goes up whenever keys of entries, or their meaning, change.
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 // Entries have a few hundred bytes: a file beyond this for each is none of ours.
 constexpr std::size_t kMostBytesOfEntry = 16384;
 
@@ -67,6 +67,7 @@ Json json_of(const Entry& entry) {
           {"machine", entry.key.machine},
           {"precision", name_of(entry.key.precision)},
           {"threads", entry.key.threads},
+          {"vectors", entry.key.vectors},
           {"format", text_of(entry.choice.format)},
           {"kernel", entry.choice.kernel},
           {"parameters", json_of(entry.choice.parameters)},
@@ -94,7 +95,8 @@ Entry entry_from(const ProfileReader& reader) {
                              .sums = {hex_from(matrix, "sum"), hex_from(matrix, "second_sum")}},
                   .machine = reader.text("machine"),
                   .precision = precision_from(reader),
-                  .threads = reader.index("threads")},
+                  .threads = reader.index("threads"),
+                  .vectors = reader.index("vectors")},
           .choice = {.format = parse_format_spec(reader.text("format")),
                      .kernel = reader.text("kernel"),
                      .parameters = reader.list<NamedNumber>("parameters", parameter_from),
@@ -104,33 +106,50 @@ Entry entry_from(const ProfileReader& reader) {
                      .candidates = reader.small_count("candidates")}};
 }
 
+// What was read of a file, and why the rest was not.
+struct Contents {
+  std::vector<Entry> entries = {};  // oldest first
+  std::string problem = {};
+};
+
 // Those of the document that can be read. Throws FileError for what is no store.
-std::vector<Entry> entries_of(std::string_view text, const std::string& source) {
+Contents contents_of(std::string_view text, const std::string& source) {
   const Json document = detail::parse_profile(text, source, kFormat);
   const auto list = document.find("choices");
   if (list == document.end() || !list->is_array()) throw FileError(source, "lacks 'choices'");
-  std::vector<Entry> entries;
+  Contents contents;
+  std::size_t unreadable = 0;
   for (const Json& item : *list) {
     try {
-      entries.push_back(entry_from(ProfileReader(item, source)));
+      contents.entries.push_back(entry_from(ProfileReader(item, source)));
     } catch (const Error&) {
-      continue;  // one that is not ours says nothing about the others
+      ++unreadable;  // one that is not ours says nothing about the others
     }
   }
-  return entries;
+  if (unreadable > 0) {
+    contents.problem = fmt::format("{}: {} of {} entries cannot be read", source, unreadable,
+                                   unreadable + contents.entries.size());
+  }
+  return contents;
 }
 
-// Oldest first; none of a file that is missing, unreadable, too large or no store.
-std::vector<Entry> entries_in(const fs::path& path, std::size_t capacity) {
-  if (path.empty() || !detail::why_not_private(path.parent_path()).empty()) return {};
+// Nothing of a file that is missing, unreadable, too large or no store.
+Contents contents_in(const fs::path& path, std::size_t capacity) {
+  std::error_code unknown;  // reading it reports what is wrong
+  if (path.empty() || !fs::exists(path, unknown)) return {};
+  if (std::string reason = detail::why_not_private(path.parent_path()); !reason.empty()) {
+    return {.problem = std::move(reason)};
+  }
   try {
-    std::error_code unknown;  // reading it reports what is wrong
     const auto bytes = fs::file_size(path, unknown);
-    if (!unknown && bytes / kMostBytesOfEntry > capacity) return {};
+    if (!unknown && bytes / kMostBytesOfEntry > capacity) {
+      return {.problem = fmt::format("{}: {} bytes are too many for {} entries", path.string(),
+                                     bytes, capacity)};
+    }
     const auto text = detail::read_profile_file(path);
-    return text ? entries_of(*text, path.string()) : std::vector<Entry>{};
-  } catch (const FileError&) {
-    return {};
+    return text ? contents_of(*text, path.string()) : Contents{};
+  } catch (const FileError& failure) {
+    return {.problem = failure.what()};
   }
 }
 
@@ -191,14 +210,16 @@ TuningStore::TuningStore(fs::path path, ProfilePolicy policy, std::size_t capaci
   if (capacity == 0) throw InvalidArgument("a tuning store without room for an entry");
 }
 
-std::optional<TunedChoice> TuningStore::find(const TuningKey& key) const {
-  if (!policy_.read) return std::nullopt;
+TuningAnswer TuningStore::look_up(const TuningKey& key) const {
+  if (!policy_.read) return {};
   const std::lock_guard lock(file_mutex());
-  const std::vector<Entry> entries = entries_in(path_, capacity_);
+  Contents contents = contents_in(path_, capacity_);
+  const std::vector<Entry>& entries = contents.entries;
+  TuningAnswer answer{.problem = std::move(contents.problem)};
   const auto found = std::find_if(entries.rbegin(), entries.rend(),
                                   [&](const Entry& entry) { return entry.key == key; });
-  if (found == entries.rend()) return std::nullopt;
-  return found->choice;
+  if (found != entries.rend()) answer.choice = found->choice;
+  return answer;
 }
 
 std::string TuningStore::remember(const TuningKey& key, const TunedChoice& choice) const {
@@ -210,7 +231,7 @@ std::string TuningStore::remember(const TuningKey& key, const TunedChoice& choic
   const std::lock_guard lock(file_mutex());
   try {
     detail::require_private_folder(path_.parent_path());
-    std::vector<Entry> entries = entries_in(path_, capacity_);
+    std::vector<Entry> entries = contents_in(path_, capacity_).entries;
     std::erase_if(entries, [&](const Entry& old) { return old.key == key; });
     entries.push_back(std::move(entry));
     if (entries.size() > capacity_) {
@@ -226,7 +247,7 @@ std::string TuningStore::remember(const TuningKey& key, const TunedChoice& choic
 std::size_t TuningStore::size() const {
   if (!policy_.read) return 0;
   const std::lock_guard lock(file_mutex());
-  return entries_in(path_, capacity_).size();
+  return contents_in(path_, capacity_).entries.size();
 }
 
 }  // namespace strata

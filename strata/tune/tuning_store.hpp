@@ -11,7 +11,7 @@
 //   std::optional<strata::TunedChoice> choice = store.find(key);
 //   if (!choice) {
 //     choice = strata::TunedChoice{.format = strata::parse_format_spec("sell:slice_height=8"),
-//                                  .kernel = "cpu", .seconds = 1e-3, .flops_per_second = 3.5e9,
+//                                  .seconds = 1e-3, .flops_per_second = 3.5e9,
 //                                  .candidates = 12};  // after timing twelve of them
 //     store.remember(key, *choice);
 //   }
@@ -34,6 +34,7 @@
 #include "strata/formats/any_matrix.hpp"
 #include "strata/formats/fingerprint.hpp"
 #include "strata/formats/format_spec.hpp"
+#include "strata/kernels/product_spec.hpp"
 #include "strata/machine/gpu/profile.hpp"
 #include "strata/machine/profile.hpp"
 #include "strata/machine/profile_policy.hpp"
@@ -46,6 +47,7 @@ struct TuningKey {
   std::string machine;  // machine_key()
   Precision precision = Precision::double_real;
   int threads = 0;  // of a processor; 0 on a GPU
+  int vectors = 1;  // right-hand sides
 
   bool operator==(const TuningKey&) const = default;
 };
@@ -57,14 +59,21 @@ std::string machine_key(const gpu::GpuProfile& profile);
 
 struct TunedChoice {
   FormatSpec format;
-  std::string kernel;                        // its name, as contests print it
+  std::string kernel = {};                   // of the format's, as in ProductSpec
   std::vector<NamedNumber> parameters = {};  // of the kernel, besides those of the format
   double seconds = 0;                        // of one product
   double flops_per_second = 0;
   std::string tuned_at = {};  // ISO 8601, UTC; empty: when it is remembered
   int candidates = 0;         // that were timed
 
+  ProductSpec product() const { return {format, kernel}; }
   bool operator==(const TunedChoice&) const = default;
+};
+
+// What a store knows about a key, and what it could not read meanwhile.
+struct TuningAnswer {
+  std::optional<TunedChoice> choice = {};
+  std::string problem = {};  // why the store, or some of it, is ignored; empty: nothing is wrong
 };
 
 // In the cache_folder(); empty if there is none.
@@ -79,7 +88,9 @@ class TuningStore {
                        std::size_t capacity = kDefaultCapacity);
 
   // None if there is no entry for the key, or none that can be read.
-  std::optional<TunedChoice> find(const TuningKey& key) const;
+  std::optional<TunedChoice> find(const TuningKey& key) const { return look_up(key).choice; }
+  // The same, saying what is wrong with the store. No file yet is not wrong.
+  TuningAnswer look_up(const TuningKey& key) const;
 
   // Replaces the entry of the same key, if there is one, and makes the new one the youngest.
   // Returns why it was not stored, empty if it was: the policy, no folder, one that cannot be

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <new>
 
+#include "strata/formats/statistics.hpp"
 #include "strata/plans/power_plan.hpp"
+#include "strata/plans/product_plan.hpp"
 #include "tests/plans/support.hpp"
 #include "tests/support/format_check.hpp"
 
@@ -92,6 +94,38 @@ TEST(PowerPlanMemory, NothingIsAllocatedInApply) {
   EXPECT_GT(allocations.load(), 0);
 }
 
+std::vector<ProductSpec> all_products(const Csr<double, std::int32_t>& matrix) {
+  return parse_product_list("all", statistics_of(matrix), KernelTarget::processor);
+}
+
+ProductOptions quick_product(const ProductSpec& spec) {
+  ProductOptions options;
+  options.profile = test::quick_options().profile;
+  options.autotune = false;
+  options.product = spec;
+  options.threads = 2;
+  return options;
+}
+
+TEST(ProductPlanMemory, NothingIsAllocatedInApply) {
+  const auto matrix = generate<double, std::int32_t>("stencil27:10x10x20");
+  for (const bool transposed : {false, true}) {
+    for (const ProductSpec& spec : all_products(matrix)) {
+      ProductOptions options = quick_product(spec);
+      options.vectors = transposed ? 3 : 1;
+      options.transposed = transposed;
+      const auto plan = plan_product(matrix, options);
+      auto workspace = plan.make_workspace();
+      const std::vector<double> x(2000 * plan.vectors(), 1.0);
+      std::vector<double> y(x.size());
+      plan.apply(x, y, workspace);
+      const long before = allocations.load();
+      plan.apply(2.0, x, -1.0, y, workspace);
+      EXPECT_EQ(allocations.load(), before) << label_of(spec);
+    }
+  }
+}
+
 // Whether update_values ran out of memory when it asked for the count-th time.
 template <class Plan, class Matrix>
 bool runs_out_of_memory(Plan& plan, const Matrix& matrix, long count) {
@@ -128,6 +162,30 @@ TEST(PowerPlanMemory, NewValuesThatFindNoMemoryLeaveThePlanAsItWas) {
       // Levels are in an order of their own, which the new values have to be brought into.
       EXPECT_GE(failures, strategy == PowerStrategy::levels ? 3 : 0);
     }
+  }
+}
+
+TEST(ProductPlanMemory, NewValuesThatFindNoMemoryLeaveThePlanAsItWas) {
+  const auto matrix = generate<double, std::int32_t>("stencil5:25x25");
+  auto changed = matrix;
+  for (double& value : changed.mutable_values()) value *= 7;
+  const auto x = test::random_vector<double>(matrix.rows(), 1);
+  const auto applied = [&](const ProductPlan<double, std::int32_t>& plan) {
+    std::vector<double> y(x.size());
+    auto workspace = plan.make_workspace();
+    plan.apply(x, y, workspace);
+    return y;
+  };
+  for (const ProductSpec& spec : all_products(matrix)) {
+    SCOPED_TRACE(label_of(spec));
+    auto plan = plan_product(matrix, quick_product(spec));
+    const auto old_product = applied(plan);
+    long failures = 0;
+    while (runs_out_of_memory(plan, changed, failures)) {
+      ++failures;
+      ASSERT_EQ(applied(plan), old_product) << failures;
+    }
+    EXPECT_EQ(applied(plan), applied(plan_product(changed, quick_product(spec))));
   }
 }
 

@@ -4,71 +4,21 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include <limits>
-
 #include "strata/measure/validation.hpp"
 #include "strata/plans/power_plan.hpp"
+#include "tests/plans/products.hpp"
 #include "tests/plans/support.hpp"
 #include "tests/support/types.hpp"
 
 namespace strata {
 namespace {
 
+using test::expect_products;
 using test::expect_refused;
+using test::quick_product;
 using test::random_vector;
 
 constexpr Format kFormats[] = {Format::automatic, Format::csr, Format::sell, Format::packed_sell};
-
-ProductOptions quick_product() {
-  static const MachineProfile profile = test::imaginary_machine();
-  ProductOptions options;
-  options.autotune = false;
-  options.profile = &profile;
-  return options;
-}
-
-// In the plan's order, if vectors are.
-template <Value V, Index I>
-std::vector<V> as_taken(const ProductPlan<V, I>& plan, const std::vector<V>& rows, Offset length) {
-  if (length * plan.vectors() == std::ssize(rows) && plan.order().is_identity()) return rows;
-  std::vector<V> taken(static_cast<std::size_t>(length) * plan.vectors());
-  if (taken.size() == rows.size()) return rows;
-  plan.to_plan_order(rows, taken);
-  return taken;
-}
-
-template <Value V, Index I>
-void expect_products(const Csr<V, I>& matrix, const ProductOptions& options) {
-  const ProductPlan<V, I> plan = plan_product(matrix, options);
-  SCOPED_TRACE(plan.explain());
-  auto workspace = plan.make_workspace();
-  const auto count = static_cast<std::size_t>(options.vectors);
-  const auto x = random_vector<V>(static_cast<std::size_t>(matrix.cols()) * count, 5);
-  const auto y = random_vector<V>(static_cast<std::size_t>(matrix.rows()) * count, 6);
-  const bool in_plan_order =
-      options.vector_order == VectorOrder::plan && !plan.order().is_identity();
-  for (const auto& [alpha, beta] :
-       {std::pair<V, V>{V(1), V(0)}, {V(-2), V(1)}, {V(0.5), V(-3)}, {V(0), V(1)}}) {
-    SCOPED_TRACE(testing::Message() << alpha << " " << beta);
-    std::vector<V> found = y;
-    // The old y is not read where β is 0.
-    if (beta == V{}) std::ranges::fill(found, V(std::numeric_limits<float>::quiet_NaN()));
-    if (in_plan_order) {
-      std::vector<V> plan_x(static_cast<std::size_t>(plan.x_rows()) * count);
-      std::vector<V> plan_y(static_cast<std::size_t>(plan.y_rows()) * count);
-      plan.to_plan_order(x, plan_x);
-      plan.to_plan_order(found, plan_y);
-      plan.apply(alpha, plan_x, beta, plan_y, workspace);
-      plan.to_caller_order(plan_y, found);
-    } else {
-      plan.apply(alpha, x, beta, found, workspace);
-    }
-    const Check check =
-        check_step(matrix, {.alpha = alpha, .beta = beta}, std::span<const V>(x),
-                   std::span<const V>(y), std::span<const V>(found), options.vectors);
-    EXPECT_TRUE(check.passed) << check.explain();
-  }
-}
 
 template <class Types>
 class ProductPlanTyped : public testing::Test {};
@@ -230,11 +180,12 @@ TEST(ProductPlan, RefusesWhatMakesNoSense) {
   expect_refused([&] { plan_product(matrix, options); },
                  "a plan is for 1 to 8 vectors at a time, not 9");
   options = quick_product();
+  options.product = ProductSpec{FormatSpec(Format::dia)};
   options.format = Format::dia;
   expect_refused([&] { plan_product(matrix, options); },
-                 "plans do not run in the format dia; they do in csr, sell, packed-sell and, on "
-                 "GPUs, ell");
-  options.format = Format::ell;
+                 "a plan is for a product or for a format, not for both");
+  options.format = Format::automatic;
+  options.product->kernel = "unknown";
   EXPECT_THROW(plan_product(matrix, options), Unavailable);
 
   const auto plan = plan_product(matrix, quick_product());

@@ -106,6 +106,7 @@ RowRange<I> balanced_rows(const BlockedCoo<V, I>& matrix, int part, int parts) {
   const auto row_before = [&](int share) -> I {
     const Offset before =
         matrix.nnz() / parts * share + std::min<Offset>(matrix.nnz() % parts, share);
+    if (share == 0) return 0;  // rows before the first entry are somebody's, too
     if (share == parts) return matrix.rows();
     for (Offset down = 0; down < matrix.blocks_down(); ++down) {
       const Offset begin = matrix.block_offsets()[down * matrix.blocks_across()];

@@ -146,6 +146,7 @@ std::string ProductPlan<V>::explain() const {
 template <Value V, Index I>
 ProductPlan<V> plan_product(const Csr<V, I>& matrix, const ProductOptions& options,
                             Stream& stream) {
+  strata::detail::require_product_options(options, strata::detail::Target::gpu);
   const PowerOptions one = strata::detail::as_power_options(options);
   strata::detail::require_options<V>(matrix.rows(), one, strata::detail::Target::gpu);
   ProductPlan<V> plan;

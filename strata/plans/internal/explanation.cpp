@@ -15,6 +15,7 @@ std::string text_of(const RowOrder& order) {
   switch (order.kind) {
     case RowOrder::Kind::given: return "given";
     case RowOrder::Kind::planes: return "given, planes";
+    case RowOrder::Kind::rcm: return "RCM";
     case RowOrder::Kind::levels: break;
   }
   return fmt::format("levels, {}{}", name_of(order.inner),
@@ -22,6 +23,7 @@ std::string text_of(const RowOrder& order) {
 }
 
 std::string format_text(const PowerCandidate& candidate) {
+  if (candidate.product) return label_of(*candidate.product);
   std::string text = text_of(candidate.format);
   const bool on_gpu = candidate.placement == WindowPlacement::shared_memory ||
                       candidate.placement == WindowPlacement::l2;
@@ -131,11 +133,25 @@ std::string blocked_reason(const PlanRecord& record, int power) {
       known ? fmt::format(" instead of {}", bytes_text(plain->memory_bytes)) : "", gain);
 }
 
+std::string product_reason(const PlanRecord& record) {
+  const PowerCandidate& best = record.choice();
+  const auto csr = std::ranges::find_if(record.candidates, is_csr_product);
+  if (best.measured_seconds == 0 || csr == record.candidates.end() || csr->measured_seconds == 0 ||
+      is_csr_product(best)) {
+    return "One product reads the matrix once in any case.";
+  }
+  const auto timed = std::ranges::count_if(record.candidates, [](const PowerCandidate& candidate) {
+    return candidate.measured_seconds > 0;
+  });
+  return fmt::format("The fastest of {} that were timed: {:.2f} times as fast as CSR.", timed,
+                     csr->measured_seconds / best.measured_seconds);
+}
+
 std::string plain_reason(const PlanRecord& record, const Subject& subject) {
   switch (record.plain_reason) {
     case PlainReason::none: break;
     case PlainReason::asked_for: return "As asked for.";
-    case PlainReason::one_power: return "One product reads the matrix once in any case.";
+    case PlainReason::one_power: return product_reason(record);
     case PlainReason::few_processors: return "Wavefront sweeps need a processor for every thread.";
     case PlainReason::slower_otherwise: {
       const auto other = std::ranges::find_if_not(record.candidates, &PowerCandidate::plain);
@@ -209,9 +225,10 @@ std::string values_text(const ValueStorage& values) {
 std::string setup_text(const PlanRecord& record, const Subject& subject) {
   std::string text = fmt::format("Planning took {}", time_text(record.setup_seconds));
   if (record.break_even() > 0) {
-    text += fmt::format(", as long as {:.0f} plain products; it pays off after {:.0f} applications",
+    const bool csr = subject.power == 1 && std::ranges::any_of(record.candidates, is_csr_product);
+    text += fmt::format(", as long as {:.0f} {}; it pays off after {:.0f} applications",
                         record.setup_seconds / (record.plain_seconds / subject.power),
-                        std::ceil(record.break_even()));
+                        csr ? "products in CSR" : "plain products", std::ceil(record.break_even()));
   }
   return text + ".\n";
 }

@@ -113,6 +113,12 @@ void time_in_turn(std::vector<Proposal*> running, const TrialRules& rules,
   }
 }
 
+// Of a product in CSR, rows as they are given.
+inline bool is_csr_product(const PowerCandidate& candidate) {
+  return candidate.plain() && candidate.order.kind == RowOrder::Kind::given &&
+         candidate.spec() == ProductSpec{FormatSpec(Format::csr)};
+}
+
 // Fills in the candidates, the choice first, and what follows from them.
 void record_candidates(PlanRecord& record, std::vector<PowerCandidate> candidates,
                        const PowerOptions& options, bool affords_sweeps);

@@ -19,14 +19,30 @@
 
 namespace strata::detail {
 
+// What a product plan is asked for beyond a plan of one power.
+struct ProductRequest {
+  bool searches = false;               // products in all formats are candidates
+  std::vector<ProductSpec> only = {};  // candidates; none: whatever is fastest
+  TuningMemory memory = TuningMemory::ignore;
+};
+
+// A product that shares nothing with the matrix.
+template <Value V, Index I>
+std::unique_ptr<const cpu::StoredProduct<V>> store_own_product(const Csr<V, I>& matrix,
+                                                               const ProductSpec& spec);
+
 // Everything that apply and explain need.
 template <Value V, Index I>
 struct Prepared {
   Identity identity = Identity::fresh();  // workspaces carry it
-  Fingerprint pattern;                    // of the caller's matrix: new values come with the same
+  // Of the matrix that is planned for: that of the caller or its transpose. New values come with
+  // the same.
+  Fingerprint pattern;
+  bool transposed = false;
+  bool asked_for_product = false;  // the caller's choice, or the plan's own
   PowerOptions options;
   int threads = 1;
-  I cols = 0;  // of the caller's matrix
+  I cols = 0;  // of the matrix that is planned for
   std::shared_ptr<Arrangement<V, I>> arrangement;
   std::vector<Sweep<I>> sweeps;  // one after another: p = 7 in blocks of 4 is 4 + 3
   std::vector<cpu::StepCoefficients<V>> coefficients;  // of y_1 … y_p
@@ -37,12 +53,21 @@ struct Prepared {
     return options.vector_order == VectorOrder::plan || arrangement->order.is_identity();
   }
 
+  Offset scratch_elements() const {
+    return arrangement->product ? arrangement->product->scratch_elements(options.vectors) : 0;
+  }
+
   // Runs all sweeps; vector(k) is where y_k is, k = 0 … p, and `before` where y_−1 is, if β_1 is
-  // not 0.
+  // not 0. Products in any format need scratch_elements().
   template <class VectorAt>
   void run(std::span<ProgressCounter> counters,
            std::span<const cpu::StepCoefficients<V>> coefficients_of, const VectorAt& vector,
-           const V* before = nullptr) const {
+           const V* before = nullptr, std::span<V> scratch = {}) const {
+    if (arrangement->product) {
+      arrangement->product->run(coefficients_of.front(),
+                                {vector(0), before, vector(1), options.vectors}, scratch);
+      return;
+    }
     int first = 0;
     for (const Sweep<I>& sweep : sweeps) {
       sweep.run(counters, [&](const typename Sweep<I>::Step& task) {
@@ -57,6 +82,7 @@ struct Prepared {
 
   // New values on the same pattern, all or nothing.
   void assign_values(const Csr<V, I>& matrix);
+  void assign_product(const Csr<V, I>& matrix);
 
   // What was decided about a task, "The product", and why.
   std::string explain(const std::string& task) const;
@@ -76,6 +102,7 @@ class Team {
 
 // The decisions behind plan_product and plan_powers on a processor.
 template <Value V, Index I>
-std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOptions& options);
+std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOptions& options,
+                                        const ProductRequest& request = {});
 
 }  // namespace strata::detail

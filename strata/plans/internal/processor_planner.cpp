@@ -11,10 +11,13 @@
 #include <utility>
 
 #include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/kernels/cpu/cheap_values.hpp"
 #include "strata/machine/cached_profile.hpp"
+#include "strata/model/product_model.hpp"
+#include "strata/order/rcm.hpp"
 #include "strata/plans/internal/explanation.hpp"
 #include "strata/plans/internal/given_order.hpp"
 #include "strata/plans/internal/layout.hpp"
@@ -23,6 +26,8 @@
 #include "strata/plans/internal/trials.hpp"
 #include "strata/schedule/reuse.hpp"
 #include "strata/schedule/schedule.hpp"
+#include "strata/tune/product_search.hpp"
+#include "strata/tune/tuning_store.hpp"
 
 namespace strata::detail {
 
@@ -58,6 +63,10 @@ constexpr double kMayWin = 1.05;
 constexpr double kSurelyFaster = 0.9;
 // Encoded values that turn out to take more of the bytes than this are not worth another candidate.
 constexpr double kMostEncodedBytes = 0.98;
+// Of the products in other formats so many are stored and timed at most, if they are predicted to
+// take at most so many times as long as the best one.
+constexpr int kMostProducts = 5;
+constexpr double kProductMayWin = 1.5;
 // What is simpler wins if it takes at most this much longer: plain products before sweeps, the
 // given order before levels.
 constexpr double kSimplerWins = 1.04;
@@ -77,8 +86,13 @@ class ProcessorPlanner {
     const Sweep<I>& trial_sweep() const { return one_product ? *one_product : sweeps.front(); }
   };
 
-  ProcessorPlanner(const Csr<V, I>& matrix, const PowerOptions& options, Prepared<V, I>& prepared)
-      : matrix_(matrix), options_(options), prepared_(prepared), trials_(matrix, options) {
+  ProcessorPlanner(const Csr<V, I>& matrix, const PowerOptions& options,
+                   const ProductRequest& request, Prepared<V, I>& prepared)
+      : matrix_(matrix),
+        options_(options),
+        request_(request),
+        prepared_(prepared),
+        trials_(matrix, options) {
     choose_threads();
     find_profile();
   }
@@ -89,35 +103,16 @@ class ProcessorPlanner {
   bool affords_sweeps() const { return affords_sweeps_; }
 
   void propose_given_order() {
-    auto identity = PaddedOrder<I>::identity(matrix_.rows());
-    const SampledFormat storage = choose_storage(matrix_, identity, options_);
-    entry_bytes_ = storage.bytes_per_entry;
-    // Where levels are demanded, rows as they are given only tell how large entries are.
-    const bool by_levels = must_block(options_) && options_.strategy == PowerStrategy::levels;
-    const std::vector<StoredFormat> formats =
-        by_levels ? std::vector<StoredFormat>{storage.stored} : formats_for(storage, identity);
-    const bool by_planes = blocks() && options_.strategy != PowerStrategy::levels;
-    const Offset alignment =
-        std::ranges::max_element(formats, {}, &StoredFormat::alignment)->alignment();
-    const Array<I> planes = by_planes ? find_planes(pattern(), {.alignment = alignment,
-                                                                .smallest = kTilesPerGroup / 4,
-                                                                .fewest = kFewestLevels})
-                                      : Array<I>();
-    const auto arrangements = arrange_all({}, identity, formats, matrix_, planes);
-    given_ = arrangements.front();
-    stays_in_cache_ = stays_in_cache(*given_);
-    if (!must_block(options_) || !blocks()) {
-      for (const SharedArrangement& arrangement : arrangements) propose_plain(arrangement);
-    }
-    if (!blocks() || options_.strategy == PowerStrategy::levels) return;
-    for (const SharedArrangement& arrangement : arrangements) {
-      if (worth_sweeping(*arrangement, arrangements)) propose_in_given_order(arrangement, planes);
-    }
+    if (propose_asked_products() || propose_stored_choice()) return;
+    propose_rows_as_given();
+    propose_ranked_products();
+    propose_rcm();
   }
 
   // By the model: what a sweep would take that loads the matrix once and finds it in the private
   // cache ever after, against the best so far.
   bool worth_searching() const {
+    if (settled_) return false;
     if (may_reorder_products(matrix_, options_)) return reads_scattered(pattern());
     if (!blocks()) return false;
     if (options_.strategy == PowerStrategy::levels) return true;
@@ -174,7 +169,11 @@ class ProcessorPlanner {
     std::vector<Proposal*> running = favourites();
     if (running.size() < 2) return;
     for (Proposal* proposal : running) find_neighbours(*proposal);
+    const ThreadCountScope team(prepared_.threads);
     time_in_turn(std::move(running), {}, [&](const Proposal& proposal) {
+      if (proposal.arrangement->product) {
+        return trials_.application_seconds(*proposal.arrangement->product);
+      }
       return trials_.application_seconds(*proposal.arrangement, proposal.trial_sweep(),
                                          prepared_.threads);
     });
@@ -183,8 +182,12 @@ class ProcessorPlanner {
   std::ptrdiff_t take(const std::vector<Proposal*>& ranked) {
     Proposal& best = *ranked.front();
     if (best.candidate.measured_seconds == 0) find_neighbours(best);
-    prepared_.arrangement = std::move(best.arrangement);
+    prepared_.arrangement = best.arrangement;
     prepared_.sweeps = std::move(best.sweeps);
+    if (best.candidate.product && best.candidate.product->format.format() == Format::csr) {
+      // So far it refers to the caller's matrix.
+      prepared_.arrangement->product = store_own_product(matrix_, *best.candidate.product);
+    }
     prepared_.record.values = prepared_.arrangement->matrix.value_storage();
     if (prepared_.record.values) {
       prepared_.record.values->seconds = prepared_.arrangement->conversion_seconds;
@@ -192,7 +195,269 @@ class ProcessorPlanner {
     return 0;
   }
 
+  // What the choice of products leaves to say and to keep.
+  void finish() {
+    PlanRecord& record = prepared_.record;
+    const auto csr = std::ranges::find_if(record.candidates, [](const PowerCandidate& candidate) {
+      return is_csr_product(candidate) && candidate.measured_seconds > 0;
+    });
+    if (csr != record.candidates.end()) record.plain_seconds = csr->seconds();
+    for (const SearchedProduct& product : ranked_) {
+      if (!product.refusal.empty() || is_proposed(product.spec)) continue;
+      record.candidates.push_back(product_candidate(product, product.predicted_bytes));
+    }
+    if (request_.memory == TuningMemory::remember && !settled_ && searches_products()) {
+      remember(record);
+    }
+  }
+
  private:
+  void propose_rows_as_given() {
+    auto identity = PaddedOrder<I>::identity(matrix_.rows());
+    const SampledFormat storage = choose_storage(matrix_, identity, options_);
+    entry_bytes_ = storage.bytes_per_entry;
+    // Where levels are demanded, rows as they are given only tell how large entries are.
+    const bool by_levels = must_block(options_) && options_.strategy == PowerStrategy::levels;
+    const std::vector<StoredFormat> formats =
+        by_levels ? std::vector<StoredFormat>{storage.stored} : formats_for(storage, identity);
+    const bool by_planes = blocks() && options_.strategy != PowerStrategy::levels;
+    const Offset alignment =
+        std::ranges::max_element(formats, {}, &StoredFormat::alignment)->alignment();
+    const Array<I> planes = by_planes ? find_planes(pattern(), {.alignment = alignment,
+                                                                .smallest = kTilesPerGroup / 4,
+                                                                .fewest = kFewestLevels})
+                                      : Array<I>();
+    const auto arrangements = arrange_all({}, identity, formats, matrix_, planes);
+    given_ = arrangements.front();
+    stays_in_cache_ = stays_in_cache(*given_);
+    if (!must_block(options_) || !blocks()) {
+      for (const SharedArrangement& arrangement : arrangements) propose_plain(arrangement);
+    }
+    if (!blocks() || options_.strategy == PowerStrategy::levels) return;
+    for (const SharedArrangement& arrangement : arrangements) {
+      if (worth_sweeping(*arrangement, arrangements)) propose_in_given_order(arrangement, planes);
+    }
+  }
+
+  // What the caller asks for, and nothing else.
+  bool propose_asked_products() {
+    if (request_.only.empty()) return false;
+    prepared_.asked_for_product = true;
+    settled_ = true;
+    if (request_.only.size() == 1) {
+      propose_spec({.spec = request_.only.front()});
+      return true;
+    }
+    rank_products_of(request_.only);
+    propose_contenders();
+    if (proposals_.empty()) throw InvalidArgument(ranked_.front().refusal);
+    return true;
+  }
+
+  void remember(PlanRecord& record) const {
+    const PowerCandidate& choice = record.choice();
+    if (choice.measured_seconds == 0) return;
+    if (choice.order.moves_rows()) {
+      record.remarks.push_back(
+          "the choice is not in the tuning store, which has no orders of rows");
+      return;
+    }
+    constexpr double kFlops = is_complex<V> ? 8 : 2;  // of an entry and a vector
+    const double flops = kFlops * static_cast<double>(matrix_.nnz()) * options_.vectors;
+    const auto timed = std::ranges::count_if(
+        record.candidates,
+        [](const PowerCandidate& candidate) { return candidate.measured_seconds > 0; });
+    const ProductSpec spec = choice.spec();
+    const std::string problem =
+        TuningStore(tuning_store_path())
+            .remember(tuning_key(), {.format = spec.format,
+                                     .kernel = spec.kernel,
+                                     .seconds = choice.measured_seconds,
+                                     .flops_per_second = flops / choice.measured_seconds,
+                                     .candidates = static_cast<int>(timed)});
+    if (!problem.empty()) record.remarks.push_back("the choice is " + problem);
+  }
+
+  // Whether any format will do, and time may be spent on it.
+  bool searches_products() const {
+    return options_.power == 1 && options_.autotune && options_.format == Format::automatic &&
+           options_.slice_height == 0 && !options_.values && request_.searches;
+  }
+
+  TuningKey tuning_key() const {
+    return {.matrix = prepared_.pattern,
+            .machine = machine_key(*profile_),
+            .precision = precision_of<V>(),
+            .threads = thread_count(),
+            .vectors = options_.vectors};
+  }
+
+  // The fastest of an earlier search.
+  bool propose_stored_choice() {
+    if (request_.memory == TuningMemory::ignore || !searches_products()) return false;
+    std::vector<std::string>& remarks = prepared_.record.remarks;
+    const TuningAnswer answer = TuningStore(tuning_store_path()).look_up(tuning_key());
+    if (!answer.problem.empty()) {
+      remarks.push_back("what cannot be read of the tuning store is ignored: " + answer.problem);
+    }
+    if (!answer.choice) return false;
+    const TunedChoice& choice = *answer.choice;
+    const std::string label = label_of(choice.product());
+    settled_ = true;
+    try {
+      propose_spec({.spec = choice.product()});
+    } catch (const Error& refusal) {
+      remarks.push_back(fmt::format("the tuning store has {}, which does not take this matrix: {}",
+                                    label, refusal.what()));
+      settled_ = false;
+      return false;
+    }
+    proposals_.back().candidate.predicted_seconds = choice.seconds;
+    remarks.push_back(
+        fmt::format("{} is in the tuning store as the fastest of {} that were timed on {}", label,
+                    choice.candidates, choice.tuned_at));
+    return true;
+  }
+
+  // Products in all formats beside what powers run in as well: the best by rank, and CSR, which
+  // all are compared with.
+  void propose_ranked_products() {
+    if (!searches_products() || matrix_.nnz() == 0) return;
+    rank_products_of({});
+    propose_contenders();
+  }
+
+  // Reverse Cuthill–McKee, if it keeps enough of x in the cache of a core: the bytes that then need
+  // not come from beyond it against those of bringing vectors into that order.
+  void propose_rcm() {
+    const CacheShape cache = core_cache();
+    if (!searches_products() || !may_reorder_products(matrix_, options_) || cache.bytes == 0 ||
+        matrix_.cols() * row_bytes() <= cache.bytes || !reads_scattered(pattern())) {
+      return;
+    }
+    const Permutation<I> rcm = reverse_cuthill_mckee(pattern());
+    const PaddedOrder<I> order(matrix_.rows(), {rcm.old_of_new().begin(), rcm.old_of_new().end()});
+    const Csr<V, I> in_order = reordered(matrix_, order);
+    const ElementSizes sizes{.value = sizeof(V), .index = sizeof(I)};
+    const double before = predicted_alpha(pattern(), cache, sizes);
+    const double after = predicted_alpha(in_order.pattern(), cache, sizes);
+    prepared_.record.remarks.push_back(fmt::format(
+        "{:.2f} elements of x per entry come from beyond the cache of a core, by the model; with "
+        "rows in the order of reverse Cuthill-McKee {:.2f}",
+        before, after));
+    const double saved =
+        (before - after) * static_cast<double>(matrix_.nnz()) * static_cast<double>(row_bytes());
+    const double copied = copy_bytes(options_, true, static_cast<double>(matrix_.rows()),
+                                     static_cast<double>(row_bytes()), sizeof(I));
+    if (saved <= copied) return;
+    const SampledFormat storage = choose_storage(matrix_, order, options_);
+    for (const SharedArrangement& arrangement :
+         arrange_all({RowOrder::Kind::rcm}, order, formats_for(storage, order), in_order, {})) {
+      propose_plain(arrangement);
+    }
+  }
+
+  // That a core has for itself, as it would be with 8 ways.
+  CacheShape core_cache() const {
+    constexpr Offset kWays = 8;
+    const CacheShape shape{.ways = kWays};
+    const Offset sets = profile_->private_cache_bytes(prepared_.threads) / prepared_.threads /
+                        (kWays * shape.line_bytes);
+    return {.bytes = sets * kWays * shape.line_bytes, .ways = kWays};
+  }
+
+  void rank_products_of(const std::vector<ProductSpec>& only) {
+    const ThreadCountScope team(prepared_.threads);
+    ranked_ = rank_products(matrix_, *profile_,
+                            {.timed = options_.autotune ? kMostProducts : 1,
+                             .vectors = options_.vectors,
+                             .only = only,
+                             .sampled = options_.autotune});
+  }
+
+  void propose_contenders() {
+    const double limit = kProductMayWin * ranked_.front().predicted_seconds();
+    const ProductSpec csr{FormatSpec(Format::csr)};
+    for (SearchedProduct& product : ranked_) {
+      const bool may_win = product.predicted_seconds() <= limit || product.spec == csr;
+      if (!product.contender || !may_win || is_proposed(product.spec)) continue;
+      try {
+        propose_spec(product);
+      } catch (const Error& refusal) {
+        product.refusal = refusal.what();  // only some rows had been asked
+      }
+    }
+  }
+
+  bool is_proposed(const ProductSpec& spec) const {
+    return std::ranges::any_of(proposals_, [&](const Proposal& proposal) {
+      return !proposal.reordered() && proposal.candidate.spec() == spec;
+    });
+  }
+
+  // In a format that sweeps run in, or as a product.
+  void propose_spec(const SearchedProduct& product) {
+    const FormatSpec& format = product.spec.format;
+    if (is_sliced(format.format()) && product.spec.kernel.empty()) {
+      const StoredFormat stored{format.format(), format.parameter("slice_height").value_or(1),
+                                static_cast<StoredValues>(format.parameter("values").value_or(0))};
+      if (FormatSpec(stored) == format) {
+        propose_plain(arrange({}, PaddedOrder<I>::identity(matrix_.rows()), stored, matrix_, {}));
+        return;
+      }
+    }
+    propose_product(product);
+  }
+
+  void propose_product(const SearchedProduct& product) {
+    auto arrangement = std::make_shared<Arrangement<V, I>>();
+    arrangement->order = PaddedOrder<I>::identity(matrix_.rows());
+    arrangement->stored = {product.spec.format.format(), 1};
+    const double started = now();
+    arrangement->product = cpu::store_product(matrix_, product.spec);
+    arrangement->conversion_seconds = now() - started;
+    arrangement->kernel_seconds = product.sampled_seconds;
+    Proposal proposal;
+    proposal.candidate =
+        product_candidate(product, static_cast<double>(arrangement->product->bytes()));
+    proposal.arrangement = std::move(arrangement);
+    proposals_.push_back(std::move(proposal));
+  }
+
+  PowerCandidate product_candidate(const SearchedProduct& product, double bytes) const {
+    PowerCandidate candidate;
+    candidate.format = {product.spec.format.format(), 1};
+    candidate.product = product.spec;
+    candidate.format_bytes = static_cast<Offset>(bytes);
+    const SweepCosts costs = costs_of_product(bytes);
+    const Rates rates = limited_by_kernel(prepared_.places.rates, costs, product.sampled_seconds);
+    const Prediction prediction = predict_without_overlap(costs, rates);
+    candidate.memory_bytes = costs.memory_bytes;
+    candidate.predicted_seconds = prediction.seconds;
+    candidate.predicted_overlapped_seconds = predict_with_overlap(costs, rates).seconds;
+    candidate.bound = prediction.bound;
+    return candidate;
+  }
+
+  // x is read and y written once, from wherever all of it fits.
+  SweepCosts costs_of_product(double matrix_bytes) const {
+    const auto of_rows = [&](Offset rows) {
+      return static_cast<double>(rows) * static_cast<double>(row_bytes());
+    };
+    const double moved = matrix_bytes + of_rows(matrix_.cols()) + 2 * of_rows(matrix_.rows());
+    const double kept = matrix_bytes + of_rows(matrix_.cols()) + of_rows(matrix_.rows());
+    SweepCosts costs;
+    if (kept <= static_cast<double>(prepared_.places.private_bytes)) {
+      costs.cache_bytes = moved;
+    } else if (kept <= static_cast<double>(prepared_.places.shared_bytes)) {
+      costs.shared_bytes = moved;
+    } else {
+      costs.memory_bytes = moved;
+    }
+    costs.synchronisations = 1;
+    return costs;
+  }
+
   void choose_threads() {
     const Offset shares = matrix_.nnz() * Offset{sizeof(V) + sizeof(I)} / kSmallestShareBytes;
     prepared_.threads = static_cast<int>(std::clamp<Offset>(shares, 1, thread_count()));
@@ -214,13 +479,13 @@ class ProcessorPlanner {
   }
 
   void find_profile() {
-    const MachineProfile* profile = options_.profile;
-    if (profile == nullptr) {
+    profile_ = options_.profile;
+    if (profile_ == nullptr) {
       const CachedProfile& cached = cached_machine_profile();
-      profile = &cached.profile;
+      profile_ = &cached.profile;
       if (!cached.remark.empty()) prepared_.record.remarks.push_back(cached.remark);
     }
-    prepared_.places = places_of(*profile, prepared_.threads, options_);
+    prepared_.places = places_of(*profile_, prepared_.threads, options_);
   }
 
   // Whether anything but plain products is proposed.
@@ -342,7 +607,7 @@ class ProcessorPlanner {
   // Timed or, for encoded values, assumed: decoding is no faster than reading full values from the
   // private cache.
   double kernel_seconds(const StoredMatrix<V, I>& stored, const Csr<V, I>& in_order) {
-    if (options_.autotune) {
+    if (options_.autotune && !settled_) {
       return trials_.entry_seconds(stored, in_order.pattern()) * static_cast<double>(stored.nnz()) /
              prepared_.threads;
     }
@@ -555,21 +820,59 @@ class ProcessorPlanner {
 
   const Csr<V, I>& matrix_;
   const PowerOptions& options_;
+  const ProductRequest& request_;
   Prepared<V, I>& prepared_;
+  const MachineProfile* profile_ = nullptr;
   std::vector<Proposal> proposals_;
-  SharedArrangement given_;      // the first that was proposed
-  double entry_bytes_ = 0;       // of the rows as given
-  bool affords_sweeps_ = true;   // every thread has a processor of its own
-  bool stays_in_cache_ = false;  // in the private one: nothing to gain
+  std::vector<SearchedProduct> ranked_;  // products in all formats, where they were searched
+  bool settled_ = false;                 // the caller or the tuning store left nothing to search
+  SharedArrangement given_;              // the first that was proposed
+  double entry_bytes_ = 0;               // of the rows as given
+  bool affords_sweeps_ = true;           // every thread has a processor of its own
+  bool stays_in_cache_ = false;          // in the private one: nothing to gain
   Trials<V, I> trials_;
 };
 
 }  // namespace
 
 template <Value V, Index I>
+std::unique_ptr<const cpu::StoredProduct<V>> store_own_product(const Csr<V, I>& matrix,
+                                                               const ProductSpec& spec) {
+  if (spec.format.format() != Format::csr) return cpu::store_product(matrix, spec);
+  return cpu::store_product(std::make_shared<const Csr<V, I>>(matrix), spec);
+}
+
+template <Value V, Index I>
+void Prepared<V, I>::assign_product(const Csr<V, I>& matrix) {
+  PowerCandidate& choice = record.candidates.front();
+  std::unique_ptr<const cpu::StoredProduct<V>> made;
+  try {
+    made = store_own_product(matrix, *choice.product);
+  } catch (const InvalidMatrix& refusal) {
+    // Symmetric CSR is chosen for values that may lose their symmetry. CSR takes any and needs no
+    // scratch memory that workspaces might lack.
+    if (asked_for_product) throw;
+    ProductSpec csr{FormatSpec(Format::csr)};
+    made = store_own_product(matrix, csr);
+    // Nothing after this can fail.
+    record.remarks.push_back(fmt::format("new values do not fit {}, products are in CSR since: {}",
+                                         label_of(*choice.product), refusal.what()));
+    choice.format = {Format::csr, 1};
+    choice.product = std::move(csr);
+    choice.measured_seconds = record.plain_seconds;
+  }
+  arrangement->product = std::move(made);
+  choice.format_bytes = arrangement->product->bytes();
+}
+
+template <Value V, Index I>
 void Prepared<V, I>::assign_values(const Csr<V, I>& matrix) {
   if (fingerprint_of(matrix.pattern()) != pattern) {
     throw InvalidArgument("new values come with a matrix of another pattern");
+  }
+  if (arrangement->product) {
+    assign_product(matrix);
+    return;
   }
   const double started = now();
   if (arrangement->order.is_identity()) {
@@ -587,7 +890,7 @@ std::string Prepared<V, I>::explain(const std::string& task) const {
   subject.task = task;
   subject.power = options.power;
   subject.rows = arrangement->order.rows();
-  subject.entries = arrangement->matrix.nnz();
+  subject.entries = pattern.entries;
   subject.vectors = options.vectors;
   subject.device = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
   subject.machine = fmt::format(
@@ -600,7 +903,8 @@ std::string Prepared<V, I>::explain(const std::string& task) const {
 }
 
 template <Value V, Index I>
-std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOptions& options) {
+std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOptions& options,
+                                        const ProductRequest& request) {
   const ThreadCountScope team(options.threads);
   const AffinityScope affinity(options.affinity);
   auto prepared = std::make_unique<Prepared<V, I>>();
@@ -610,14 +914,16 @@ std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOpti
   for (int k = 1; k <= options.power; ++k) {
     prepared->coefficients.push_back(options.basis.template step<V>(k));
   }
-  ProcessorPlanner<V, I> planner(matrix, options, *prepared);
+  ProcessorPlanner<V, I> planner(matrix, options, request, *prepared);
   choose(planner, options, prepared->record);
+  planner.finish();
   return prepared;
 }
 
-#define STRATA_INSTANTIATE(V, I)  \
-  template struct Prepared<V, I>; \
-  template std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>&, const PowerOptions&)
+#define STRATA_INSTANTIATE(V, I)                                                          \
+  template struct Prepared<V, I>;                                                         \
+  template std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>&, const PowerOptions&, \
+                                                   const ProductRequest&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::detail

@@ -79,6 +79,18 @@ double Trials<V, I>::application_seconds(const Arrangement<V, I>& arrangement,
 }
 
 template <Value V, Index I>
+double Trials<V, I>::application_seconds(const cpu::StoredProduct<V>& product) {
+  make_vectors(matrix_.rows());
+  const auto needed = static_cast<std::size_t>(product.scratch_elements(options_.vectors));
+  if (scratch_.size() < needed) scratch_.resize(needed);
+  const cpu::StepCoefficients<V> step = coefficients();
+  const cpu::StepVectors<V> vectors = vectors_of(1);
+  const double start = now();
+  product.run(step, vectors, scratch_);
+  return now() - start;
+}
+
+template <Value V, Index I>
 void Trials<V, I>::make_vectors(Offset rows) {
   const auto elements =
       static_cast<std::size_t>(std::max<Offset>(rows, matrix_.cols()) * options_.vectors);

@@ -33,6 +33,8 @@ class Trials {
   // order and the plan's count.
   double application_seconds(const Arrangement<V, I>& arrangement, const Sweep<I>& sweep,
                              int threads);
+  // Of one product in any format, on the threads of the caller.
+  double application_seconds(const cpu::StoredProduct<V>& product);
 
  private:
   void make_vectors(Offset rows);
@@ -42,6 +44,7 @@ class Trials {
   const Csr<V, I>& matrix_;
   const PowerOptions& options_;
   std::vector<Array<V>> vectors_;  // 0 … power
+  Array<V> scratch_;               // of products
   V scale_{};                      // not found yet
 };
 

@@ -19,7 +19,8 @@ PlanWorkspace<V>& PlanWorkspace<V>::operator=(PlanWorkspace&&) noexcept = defaul
 template <Value V>
 Offset PlanWorkspace<V>::bytes() const {
   if (!state_) return 0;
-  Offset bytes = state_->threads * Offset{sizeof(ProgressCounter)};
+  Offset bytes = state_->threads * Offset{sizeof(ProgressCounter)} +
+                 static_cast<Offset>(state_->scratch.size()) * Offset{sizeof(V)};
   for (const Array<V>& vector : state_->vectors) {
     bytes += static_cast<Offset>(vector.size()) * Offset{sizeof(V)};
   }
@@ -30,7 +31,7 @@ namespace detail {
 
 template <Value V>
 PlanWorkspace<V> WorkspaceState<V>::make(Identity plan, int threads, int vectors,
-                                         std::size_t elements) {
+                                         std::size_t elements, Offset scratch) {
   PlanWorkspace<V> workspace;
   workspace.state_ = std::make_unique<WorkspaceState>();
   WorkspaceState& state = *workspace.state_;
@@ -38,6 +39,7 @@ PlanWorkspace<V> WorkspaceState<V>::make(Identity plan, int threads, int vectors
   state.threads = threads;
   state.counters = std::make_unique<ProgressCounter[]>(static_cast<std::size_t>(threads));
   for (int k = 0; k < vectors; ++k) state.vectors.emplace_back(elements);
+  state.scratch.resize(static_cast<std::size_t>(scratch));
   return workspace;
 }
 

@@ -16,6 +16,7 @@ template <Value V>
 struct WorkspaceState {
   Identity plan;  // that it was made for
   std::vector<Array<V>> vectors;
+  Array<V> scratch;  // of products
   std::unique_ptr<ProgressCounter[]> counters;
   int threads = 0;
 
@@ -24,7 +25,8 @@ struct WorkspaceState {
   }
 
   // A workspace with vectors of so many elements.
-  static PlanWorkspace<V> make(Identity plan, int threads, int vectors, std::size_t elements);
+  static PlanWorkspace<V> make(Identity plan, int threads, int vectors, std::size_t elements,
+                               Offset scratch = 0);
   // Throws InvalidArgument unless the workspace is of this plan and has so many vectors.
   static WorkspaceState& of(PlanWorkspace<V>& workspace, Identity plan, int vectors);
 };
