@@ -88,7 +88,10 @@ std::vector<Scaling> scaling_of(const std::vector<ProductResult>& runs) {
     found->bytes.push_back({run.threads, run.measurement.bytes_per_second()});
     found->flops.push_back({run.threads, run.measurement.flops_per_second()});
   }
-  std::erase_if(scalings, [](const Scaling& scaling) { return scaling.flops.size() < 2; });
+  // Libraries that always have one thread do not scale.
+  std::erase_if(scalings, [](const Scaling& scaling) {
+    return scaling.flops.front().threads == scaling.flops.back().threads;
+  });
   return scalings;
 }
 
