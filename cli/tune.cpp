@@ -66,6 +66,7 @@ Json json_of(const SearchedProduct& product, double flops) {
   if (!product.refusal.empty()) result["refused"] = product.refusal;
   if (product.predicted_seconds() > 0) {
     result["rank"] = product.rank;
+    result["contender"] = product.contender;
     result["predicted"] = {{"seconds", product.predicted_seconds()},
                            {"sampled_seconds", product.sampled_seconds},
                            {"bandwidth_seconds", product.bandwidth_seconds}};
@@ -159,7 +160,13 @@ std::string tune(const Csr<V, I>& matrix, const TuneOptions& options, const Mach
                                       .flops_per_second = flops / best.seconds,
                                       .candidates = found.timed});
   }
-  return text + table_text(found, flops) + "\n" + best_text(best, flops, not_stored);
+  text += table_text(found, flops) + "\n" + best_text(best, flops, not_stored);
+  if (options.exhaustive && best.seconds > 0) {
+    text +=
+        fmt::format("A search that times {} and CSR would find one that takes {:.1f} % longer.\n",
+                    options.timed, 100 * found.distance());
+  }
+  return text;
 }
 
 std::string run_tune(const TuneOptions& options, ResultDocument& document, Progress& progress) {

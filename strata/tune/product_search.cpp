@@ -32,11 +32,21 @@ double seconds_since(Clock::time_point begin) {
 // Enough for every thread to be busy, little enough to be converted in no time.
 constexpr Offset kSampleEntries = Offset{1} << 18;
 constexpr Offset kRunsOfSample = 16;
-constexpr double kSampleSeconds = 1e-3;  // of timing, per candidate
+constexpr double kSampleSeconds = 5e-4;  // of timing, per candidate and round
+constexpr int kRounds = 3;               // so that who is disturbed in one is not in all
+constexpr int kMostOfFormat = 3;         // of the candidates that are timed
+// Runs of rows begin at multiples of this, and have so many rows, or several times: blocks of any
+// shape are then what they are in the matrix.
+constexpr Offset kAlignment = 24;
 
 // Formats that store where columns are relative to the row: rows of a sample have other numbers.
 bool needs_all_rows(Format format) {
   return format == Format::dia || format == Format::symmetric_csr;
+}
+
+// What the kernels of these are taken to need of the time of CSR's. DIA has no columns to load.
+double share_of_csr_kernel(Format format) {
+  return format == Format::dia ? 0.5 : 1.0;
 }
 
 bool is_baseline(const SearchedProduct& product) {
@@ -117,6 +127,24 @@ class Search {
     }
     std::ranges::stable_sort(products_, {}, place_of);
     for (std::size_t i = 0; i < products_.size(); ++i) products_[i].rank = static_cast<int>(i);
+    find_contenders();
+  }
+
+  // CSR, which all are compared with, and the best of the others. What a sample says too well of a
+  // format, it says of all its parameters.
+  void find_contenders() {
+    std::vector<Format> taken;
+    for (SearchedProduct& product : products_) {
+      if (!product.refusal.empty()) return;
+      const Format format = product.spec.format.format();
+      if (is_baseline(product)) {
+        product.contender = true;
+      } else if (std::ssize(taken) < options_.timed &&
+                 std::ranges::count(taken, format) < kMostOfFormat) {
+        product.contender = true;
+        taken.push_back(format);
+      }
+    }
   }
 
   void rank_by_sample(const Csr<V, I>& sample) {
@@ -124,54 +152,77 @@ class Search {
     const double share = static_cast<double>(std::max<Offset>(sample.nnz(), 1)) /
                          static_cast<double>(std::max<Offset>(matrix_.nnz(), 1));
     Array<V> y(elements(sample.rows()), V{});
+    std::vector<std::pair<SearchedProduct*, std::unique_ptr<Ready<V>>>> sampled;
     for (SearchedProduct& product : products_) {
       if (needs_all_rows(product.spec.format.format()) && !whole) {
         rank_by_bytes(product);
         continue;
       }
-      const auto ready = store(sample, product);
+      auto ready = store(sample, product);
       if (!ready) continue;
-      const Timing timing = time_runs([&] { multiply(*ready, y); },
-                                      {.min_seconds = kSampleSeconds, .min_repetitions = 3});
-      product.sampled_seconds = timing.minimum / share;
-      expect_bytes(product, static_cast<double>(ready->product->bytes()) / share);
+      expect_bytes(product, static_cast<double>(ready->product->bytes()) / share, share);
+      sampled.emplace_back(&product, std::move(ready));
     }
+    const double start = start_seconds();
+    for (int round = 0; round < kRounds; ++round) {
+      for (const auto& [product, ready] : sampled) {
+        const double seconds = time_runs([&] { multiply(*ready, y); },
+                                         {.min_seconds = kSampleSeconds, .min_repetitions = 2})
+                                   .minimum;
+        // Threads start once, however many rows there are.
+        const double all = std::max(seconds - start, 0.0) / share + start;
+        product->sampled_seconds = round == 0 ? all : std::min(product->sampled_seconds, all);
+      }
+    }
+    const auto csr = std::ranges::find_if(products_, is_baseline);
+    if (whole || csr == products_.end()) return;
+    for (SearchedProduct& product : products_) {
+      const Format format = product.spec.format.format();
+      if (needs_all_rows(format) && product.refusal.empty()) {
+        product.sampled_seconds = share_of_csr_kernel(format) * csr->sampled_seconds;
+      }
+    }
+  }
+
+  static double start_seconds() {
+    return time_runs([] { run_on_threads(thread_count(), [](int, int) {}); },
+                     {.min_seconds = kSampleSeconds, .min_repetitions = 3})
+        .minimum;
   }
 
   void rank_by_bytes(SearchedProduct& product) const {
     try {
       const Footprint whole = footprint(matrix_, product.spec.format);
       require_fill(whole, kDefaultMaxFill, label_of(product.spec));
-      expect_bytes(product, static_cast<double>(whole.bytes()));
+      expect_bytes(product, static_cast<double>(whole.bytes()), 0);
     } catch (const Error& error) {
       product.refusal = error.what();
     }
   }
 
-  void expect_bytes(SearchedProduct& product, double of_matrix) const {
+  // A sample with this share of the bytes has waited for them as it is said of its size.
+  void expect_bytes(SearchedProduct& product, double of_matrix, double share) const {
     product.predicted_bytes = of_matrix;
     const double bytes = of_matrix + options_.vectors * vectors().bytes();
-    product.bandwidth_seconds =
-        bytes / profile_.read_bandwidth(thread_count(), static_cast<Offset>(bytes));
+    const auto seconds_from = [&](double working_set) {
+      return bytes / profile_.read_bandwidth(thread_count(), static_cast<Offset>(working_set));
+    };
+    const double waited = share > 0 ? seconds_from(share * bytes) : 0;
+    product.bandwidth_seconds = std::max(seconds_from(bytes) - waited, 0.0);
   }
 
   VectorTraffic vectors() const {
     return {.rows = matrix_.rows(), .cols = matrix_.cols(), .value_bytes = sizeof(V)};
   }
 
-  // CSR, which all are compared with, and the best of the others.
   std::vector<SearchedProduct*> finalists() {
-    std::vector<SearchedProduct*> ranked;
+    std::vector<SearchedProduct*> running;
     for (SearchedProduct& product : products_) {
-      if (product.refusal.empty()) ranked.push_back(&product);
+      if (product.contender || (options_.exhaustive && product.refusal.empty())) {
+        running.push_back(&product);
+      }
     }
-    if (options_.exhaustive) return ranked;
-    std::ranges::stable_sort(ranked, {}, [](const SearchedProduct* product) {
-      return std::pair(!is_baseline(*product), product->predicted_seconds());
-    });
-    const bool with_baseline = !ranked.empty() && is_baseline(*ranked.front());
-    ranked.resize(std::min<std::size_t>(ranked.size(), (with_baseline ? 1 : 0) + options_.timed));
-    return ranked;
+    return running;
   }
 
   void time_best() {
@@ -254,8 +305,14 @@ Csr<V, I> sample_of_rows(const Csr<V, I>& matrix, Offset entries) {
     // From the middle of each of the equal parts of the entries, whole rows only.
     const Offset middle = matrix.nnz() / kRunsOfSample * run + matrix.nnz() / (2 * kRunsOfSample);
     Offset row = std::ranges::upper_bound(offsets, middle) - offsets.begin() - 1;
+    row -= row % kAlignment;
     const Offset enough = std::ssize(values) + entries / kRunsOfSample;
-    for (; row < matrix.rows() && std::ssize(values) < enough; ++row) {
+    const auto wanted = [&] {
+      const Offset aligned = std::ssize(row_offsets) - 1;
+      return std::ssize(values) < enough ||
+             (aligned % kAlignment != 0 && std::ssize(values) < enough + entries / kRunsOfSample);
+    };
+    for (; row < matrix.rows() && wanted(); ++row) {
       // Of a row that is longer than its share, the beginning tells as much.
       const Offset end = std::min(offsets[row + 1], offsets[row] + entries / kRunsOfSample);
       columns.insert(columns.end(), matrix.columns().begin() + offsets[row],
@@ -269,16 +326,11 @@ Csr<V, I> sample_of_rows(const Csr<V, I>& matrix, Offset entries) {
           std::move(columns), std::move(values)};
 }
 
-double ProductSearch::distance(int ranked) const {
+double ProductSearch::distance() const {
   double chosen = 0;
-  int before = 0;  // of those that are ranked higher and compete with CSR
-  std::vector<const SearchedProduct*> by_rank;
-  for (const SearchedProduct& product : products) by_rank.push_back(&product);
-  std::ranges::sort(by_rank, {}, &SearchedProduct::rank);
-  for (const SearchedProduct* product : by_rank) {
-    if (product->seconds == 0) continue;
-    if (!is_baseline(*product) && before++ >= ranked) continue;
-    chosen = chosen == 0 ? product->seconds : std::min(chosen, product->seconds);
+  for (const SearchedProduct& product : products) {
+    if (!product.contender || product.seconds == 0) continue;
+    chosen = chosen == 0 ? product.seconds : std::min(chosen, product.seconds);
   }
   return chosen == 0 ? 0 : chosen / best().seconds - 1;
 }

@@ -39,20 +39,20 @@ struct SearchOptions {
 
 struct SearchedProduct {
   ProductSpec spec;
-  int rank = 0;                  // by what was predicted; 0 is the best
-  double sampled_seconds = 0;    // of all rows, from the time that a sample of them took
-  double predicted_bytes = 0;    // of the matrix
-  double bandwidth_seconds = 0;  // of all its bytes at the bandwidth of where they are
-  double seconds = 0;            // measured; 0 where it was not timed
-  double setup_seconds = 0;      // of the whole matrix, where it was timed
-  Offset bytes = 0;              // of the matrix
+  int rank = 0;                // by what was predicted; 0 is the best
+  bool contender = false;      // is timed unless the search is exhaustive: CSR and the best few
+  double sampled_seconds = 0;  // of all rows, from the time that a sample of them took
+  double predicted_bytes = 0;  // of the matrix
+  // Of all its bytes at the bandwidth of where they are, beyond what the sample had to wait for.
+  double bandwidth_seconds = 0;
+  double seconds = 0;        // measured; 0 where it was not timed
+  double setup_seconds = 0;  // of the whole matrix, where it was timed
+  Offset bytes = 0;          // of the matrix
   // Products until the set-up has paid off against CSR; none if it never does or was not timed.
   std::optional<Offset> break_even = {};
   std::string refusal = {};  // why it takes no part
 
-  double predicted_seconds() const {
-    return sampled_seconds > bandwidth_seconds ? sampled_seconds : bandwidth_seconds;
-  }
+  double predicted_seconds() const { return sampled_seconds + bandwidth_seconds; }
 };
 
 struct ProductSearch {
@@ -63,9 +63,9 @@ struct ProductSearch {
   double seconds = 0;  // that the search took
 
   const SearchedProduct& best() const { return products.front(); }
-  // By how much the best of so many by rank, and of CSR, is slower than the best of all that were
-  // timed: 0.03 are 3 %. What a search that times these few alone loses to an exhaustive one.
-  double distance(int ranked) const;
+  // By how much the best contender is slower than the best of all that were timed: 0.03 are 3 %.
+  // What a search that times contenders alone loses to this one, if it is exhaustive.
+  double distance() const;
 };
 
 // On thread_count() threads of the processor that the profile is of. Throws InvalidArgument for
@@ -81,7 +81,7 @@ std::vector<SearchedProduct> rank_products(const Csr<V, I>& matrix, const Machin
                                            const SearchOptions& options = {});
 
 // Rows from everywhere in the matrix, in runs of neighbours, with about so many entries; the whole
-// matrix if it has no more. Columns stay as they are.
+// matrix if it has no more. Columns stay as they are, and blocks of up to 8 rows what they were.
 template <Value V, Index I>
 Csr<V, I> sample_of_rows(const Csr<V, I>& matrix, Offset entries);
 

@@ -52,6 +52,9 @@ TEST_F(TuningStoreFile, TellsKeysApart) {
   key.threads = 3;
   EXPECT_EQ(store().find(key), std::nullopt);
   key = kKey;
+  key.vectors = 2;
+  EXPECT_EQ(store().find(key), std::nullopt);
+  key = kKey;
   key.precision = Precision::double_real;
   EXPECT_EQ(store().find(key), std::nullopt);
   key = kKey;
@@ -95,6 +98,21 @@ TEST_F(TuningStoreFile, ReplacesAFileThatIsNoneOfItsOwn) {
     EXPECT_EQ(store().remember(kKey, kChoice), "") << text;
     EXPECT_EQ(store().find(kKey), kChoice) << text;
   }
+}
+
+TEST_F(TuningStoreFile, SaysWhatItCannotRead) {
+  EXPECT_EQ(store().look_up(kKey).problem, "");  // no file yet
+  store().remember(kKey, kChoice);
+  EXPECT_EQ(store().look_up(kKey).problem, "");
+  EXPECT_EQ(store().look_up(kKey).choice, kChoice);
+  json document = json::parse(contents(path()));
+  document["choices"].push_back(17);
+  write(path(), document.dump());
+  EXPECT_EQ(store().look_up(kKey).choice, kChoice);
+  EXPECT_NE(store().look_up(kKey).problem.find("1 of 2 entries cannot be read"), std::string::npos);
+  write(path(), "nonsense");
+  EXPECT_EQ(store().look_up(kKey).choice, std::nullopt);
+  EXPECT_NE(store().look_up(kKey).problem, "");
 }
 
 TEST_F(TuningStoreFile, DropsSingleEntriesThatItCannotRead) {
