@@ -24,14 +24,16 @@ struct RowOrder {
     given,   // as in the caller's matrix
     planes,  // the same, cut where the planes of a grid end
     levels,  // level by level
+    rcm,     // reverse Cuthill–McKee; of products
   };
   Kind kind = Kind::given;
   InnerOrder inner = InnerOrder::natural;  // inside levels
   bool sorted_by_length = false;           // inside levels, in windows of some slices
 
+  bool moves_rows() const { return kind == Kind::levels || kind == Kind::rcm; }
   bool operator==(const RowOrder&) const = default;
 };
-// "given", "levels, BFS, sorted by length"
+// "given", "levels, BFS, sorted by length", "RCM"
 std::string text_of(const RowOrder& order);
 
 // Seconds and bytes are per application, all p powers together.

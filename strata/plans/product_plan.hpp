@@ -6,6 +6,8 @@
 //   plan.apply(x, y, workspace);              // y = Ax
 //   plan.apply(-1.0, x, 1.0, r, workspace);   // r = r − Ax
 //
+//   auto transposed = plan_product(matrix, {.transposed = true});   // y = Aᵀx
+//
 // The matrix may have any shape and is not needed after planning. Plans, workspaces and results
 // have the properties of power plans (power_plan.hpp): a plan is a value; apply is const, allocates
 // nothing and may run from several threads at once with a workspace each; results are the same from
@@ -41,11 +43,11 @@ class ProductPlan {
   ProductPlan(ProductPlan&&) noexcept;
   ProductPlan& operator=(ProductPlan&&) noexcept;
 
-  I rows() const;  // of the matrix
+  I rows() const;  // of the matrix, also where products are transposed
   I cols() const;
   int vectors() const;
-  // How many rows the vectors of apply have: those of the matrix or, in the plan's order, padded
-  // ones. Plans reorder square matrices only.
+  // How many rows the vectors of apply have: columns and rows of the matrix, of its transpose or,
+  // in the plan's order, padded ones. Plans reorder square matrices only.
   I x_rows() const;
   I y_rows() const;
 
@@ -69,8 +71,9 @@ class ProductPlan {
   void to_caller_order(std::span<const V> padded, std::span<V> of_rows) const;
 
   // New values on the pattern that the plan was made for. Throws InvalidArgument if the pattern is
-  // another; whatever is thrown, the plan is then as it was. Encoded values are encoded again, as
-  // for powers. Not while apply runs.
+  // another, and what the conversion throws if the format was asked for and refuses the values, as
+  // symmetric CSR may; whatever is thrown, the plan is then as it was. Encoded values are encoded
+  // again, as for powers, and other formats are converted again. Not while apply runs.
   void update_values(const Csr<V, I>& matrix);
 
   int threads() const;
@@ -89,8 +92,8 @@ class ProductPlan {
   std::unique_ptr<detail::Prepared<V, I>> prepared_;
 };
 
-// Throws InvalidArgument for options that make no sense, and Unavailable for formats that GPUs
-// alone have.
+// Throws InvalidArgument for options that make no sense, Unavailable for kernels that processors do
+// not have, and what a conversion throws if the format that is asked for refuses the matrix.
 template <Value V, Index I>
 ProductPlan<V, I> plan_product(const Csr<V, I>& matrix, const ProductOptions& options = {});
 

@@ -332,6 +332,25 @@ TEST_F(ProductSearchOfPlans, AgreesWithExactStepsWhateverItFinds) {
   expect_products(Matrix(3, 0, {0, 0, 0, 0}, {}, {}), searching(TuningMemory::ignore));
 }
 
+TEST_F(ProductSearchOfPlans, ReordersRowsWhereThatKeepsXInTheCache) {
+  const auto considers_rcm = [](const ProductPlan<double, std::int32_t>& plan) {
+    return std::ranges::any_of(plan.record().candidates, [](const PowerCandidate& candidate) {
+      return candidate.order.kind == RowOrder::Kind::rcm && candidate.measured_seconds > 0;
+    });
+  };
+  const auto shuffled = generate<double, std::int32_t>("stencil7:52x52x52,shuffle=1");
+  for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
+    ProductOptions options = searching(TuningMemory::ignore);
+    options.vector_order = order;
+    const auto plan = plan_product(shuffled, options);
+    EXPECT_TRUE(considers_rcm(plan)) << plan.explain();
+    EXPECT_TRUE(mentions(plan, "Cuthill-McKee")) << plan.explain();
+    test::expect_products_of(plan, shuffled, options);
+  }
+  const auto as_given = generate<double, std::int32_t>("stencil7:52x52x52");
+  EXPECT_FALSE(considers_rcm(plan_product(as_given, searching(TuningMemory::ignore))));
+}
+
 TEST_F(ProductSearchOfPlans, TakesWhatIsInTheStoreWithoutTiming) {
   store(matrix_, rare_);
   const auto plan = plan_product(matrix_, searching(TuningMemory::recall));

@@ -15,6 +15,7 @@ std::string text_of(const RowOrder& order) {
   switch (order.kind) {
     case RowOrder::Kind::given: return "given";
     case RowOrder::Kind::planes: return "given, planes";
+    case RowOrder::Kind::rcm: return "RCM";
     case RowOrder::Kind::levels: break;
   }
   return fmt::format("levels, {}{}", name_of(order.inner),

@@ -64,7 +64,7 @@ void record_candidates(PlanRecord& record, std::vector<PowerCandidate> candidate
                        const PowerOptions& options, bool affords_sweeps) {
   record.candidates = std::move(candidates);
   for (const PowerCandidate& candidate : record.candidates) {
-    if (!candidate.plain() || candidate.order.kind == RowOrder::Kind::levels) continue;
+    if (!candidate.plain() || candidate.order.moves_rows()) continue;
     const double seconds = candidate.seconds();
     record.plain_seconds =
         record.plain_seconds == 0 ? seconds : std::min(record.plain_seconds, seconds);

@@ -16,6 +16,8 @@
 #include "strata/base/parallel.hpp"
 #include "strata/kernels/cpu/cheap_values.hpp"
 #include "strata/machine/cached_profile.hpp"
+#include "strata/model/product_model.hpp"
+#include "strata/order/rcm.hpp"
 #include "strata/plans/internal/explanation.hpp"
 #include "strata/plans/internal/given_order.hpp"
 #include "strata/plans/internal/layout.hpp"
@@ -104,6 +106,7 @@ class ProcessorPlanner {
     if (propose_asked_products() || propose_stored_choice()) return;
     propose_rows_as_given();
     propose_ranked_products();
+    propose_rcm();
   }
 
   // By the model: what a sweep would take that loads the matrix once and finds it in the private
@@ -246,7 +249,7 @@ class ProcessorPlanner {
       return true;
     }
     rank_products_of(request_.only);
-    propose_best_ranked(options_.autotune ? kMostProducts : 1);
+    propose_contenders();
     if (proposals_.empty()) throw InvalidArgument(ranked_.front().refusal);
     return true;
   }
@@ -254,7 +257,7 @@ class ProcessorPlanner {
   void remember(PlanRecord& record) const {
     const PowerCandidate& choice = record.choice();
     if (choice.measured_seconds == 0) return;
-    if (choice.order.kind != RowOrder::Kind::given) {
+    if (choice.order.moves_rows()) {
       record.remarks.push_back(
           "the choice is not in the tuning store, which has no orders of rows");
       return;
@@ -321,27 +324,63 @@ class ProcessorPlanner {
   void propose_ranked_products() {
     if (!searches_products() || matrix_.nnz() == 0) return;
     rank_products_of({});
-    propose_best_ranked(kMostProducts);
-    const ProductSpec csr{FormatSpec(Format::csr)};
-    if (!is_proposed(csr)) propose_product({.spec = csr});
+    propose_contenders();
+  }
+
+  // Reverse Cuthill–McKee, if it keeps enough of x in the cache of a core: the bytes that then need
+  // not come from beyond it against those of bringing vectors into that order.
+  void propose_rcm() {
+    const CacheShape cache = core_cache();
+    if (!searches_products() || !may_reorder_products(matrix_, options_) || cache.bytes == 0 ||
+        matrix_.cols() * row_bytes() <= cache.bytes || !reads_scattered(pattern())) {
+      return;
+    }
+    const Permutation<I> rcm = reverse_cuthill_mckee(pattern());
+    const PaddedOrder<I> order(matrix_.rows(), {rcm.old_of_new().begin(), rcm.old_of_new().end()});
+    const Csr<V, I> in_order = reordered(matrix_, order);
+    const ElementSizes sizes{.value = sizeof(V), .index = sizeof(I)};
+    const double before = predicted_alpha(pattern(), cache, sizes);
+    const double after = predicted_alpha(in_order.pattern(), cache, sizes);
+    prepared_.record.remarks.push_back(fmt::format(
+        "{:.2f} elements of x per entry come from beyond the cache of a core, by the model; with "
+        "rows in the order of reverse Cuthill-McKee {:.2f}",
+        before, after));
+    const double saved =
+        (before - after) * static_cast<double>(matrix_.nnz()) * static_cast<double>(row_bytes());
+    const double copied = copy_bytes(options_, true, static_cast<double>(matrix_.rows()),
+                                     static_cast<double>(row_bytes()), sizeof(I));
+    if (saved <= copied) return;
+    const SampledFormat storage = choose_storage(matrix_, order, options_);
+    for (const SharedArrangement& arrangement :
+         arrange_all({RowOrder::Kind::rcm}, order, formats_for(storage, order), in_order, {})) {
+      propose_plain(arrangement);
+    }
+  }
+
+  // That a core has for itself, as it would be with 8 ways.
+  CacheShape core_cache() const {
+    constexpr Offset kWays = 8;
+    const CacheShape shape{.ways = kWays};
+    const Offset sets = profile_->private_cache_bytes(prepared_.threads) / prepared_.threads /
+                        (kWays * shape.line_bytes);
+    return {.bytes = sets * kWays * shape.line_bytes, .ways = kWays};
   }
 
   void rank_products_of(const std::vector<ProductSpec>& only) {
     const ThreadCountScope team(prepared_.threads);
-    ranked_ =
-        rank_products(matrix_, *profile_,
-                      {.vectors = options_.vectors, .only = only, .sampled = options_.autotune});
+    ranked_ = rank_products(matrix_, *profile_,
+                            {.timed = options_.autotune ? kMostProducts : 1,
+                             .vectors = options_.vectors,
+                             .only = only,
+                             .sampled = options_.autotune});
   }
 
-  void propose_best_ranked(int most) {
-    int proposed = 0;
+  void propose_contenders() {
+    const double limit = kProductMayWin * ranked_.front().predicted_seconds();
+    const ProductSpec csr{FormatSpec(Format::csr)};
     for (SearchedProduct& product : ranked_) {
-      const double limit = kProductMayWin * ranked_.front().predicted_seconds();
-      if (proposed == most || !product.refusal.empty() || product.predicted_seconds() > limit) {
-        return;
-      }
-      ++proposed;
-      if (is_proposed(product.spec)) continue;
+      const bool may_win = product.predicted_seconds() <= limit || product.spec == csr;
+      if (!product.contender || !may_win || is_proposed(product.spec)) continue;
       try {
         propose_spec(product);
       } catch (const Error& refusal) {
