@@ -32,9 +32,10 @@ double seconds_since(Clock::time_point begin) {
 // Enough for every thread to be busy, little enough to be converted in no time.
 constexpr Offset kSampleEntries = Offset{1} << 18;
 constexpr Offset kRunsOfSample = 16;
-constexpr double kSampleSeconds = 5e-4;  // of timing, per candidate and round
-constexpr int kRounds = 3;               // so that who is disturbed in one is not in all
-constexpr int kMostOfFormat = 3;         // of the candidates that are timed
+constexpr double kSampleSeconds = 5e-4;     // of timing, per candidate and round
+constexpr double kUnknownBandwidth = 1e10;  // of a profile without any
+constexpr int kRounds = 3;                  // so that who is disturbed in one is not in all
+constexpr int kMostOfFormat = 3;            // of the candidates that are timed
 // Runs of rows begin at multiples of this, and have so many rows, or several times: blocks of any
 // shape are then what they are in the matrix.
 constexpr Offset kAlignment = 24;
@@ -205,7 +206,9 @@ class Search {
     product.predicted_bytes = of_matrix;
     const double bytes = of_matrix + options_.vectors * vectors().bytes();
     const auto seconds_from = [&](double working_set) {
-      return bytes / profile_.read_bandwidth(thread_count(), static_cast<Offset>(working_set));
+      const double measured =
+          profile_.read_bandwidth(thread_count(), static_cast<Offset>(working_set));
+      return bytes / (measured > 0 ? measured : kUnknownBandwidth);
     };
     const double waited = share > 0 ? seconds_from(share * bytes) : 0;
     product.bandwidth_seconds = std::max(seconds_from(bytes) - waited, 0.0);

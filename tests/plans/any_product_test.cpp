@@ -312,6 +312,13 @@ TEST_F(ProductSearchOfPlans, ConsidersAllFormatsAndTimesTheBestAndCsr) {
   EXPECT_FALSE(std::filesystem::exists(tuning_store_path()));
 }
 
+TEST_F(ProductSearchOfPlans, NeedsNoProfile) {
+  const MachineProfile nothing;
+  ProductOptions options = searching(TuningMemory::recall);
+  options.profile = &nothing;
+  expect_products(matrix_, options);
+}
+
 TEST_F(ProductSearchOfPlans, AgreesWithExactStepsWhateverItFinds) {
   std::vector<Matrix> matrices{wide_matrix(300, 2000)};
   for (const char* spec :

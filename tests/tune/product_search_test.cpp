@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "strata/base/error.hpp"
 #include "strata/gen/generate.hpp"
@@ -100,6 +101,13 @@ TEST(RankProducts, PutsTheBestFirstAndStoresNothing) {
   }
   EXPECT_EQ(symmetric, 1);  // although a sample of rows is no symmetric matrix
   EXPECT_THROW(rank_products(matrix, default_profile(), {.vectors = 9}), InvalidArgument);
+}
+
+TEST(RankProducts, NeedsNoBandwidths) {
+  for (const SearchedProduct& product :
+       rank_products(generate<double, std::int32_t>("stencil27:30x30x30"), MachineProfile())) {
+    EXPECT_TRUE(std::isfinite(product.predicted_seconds())) << label_of(product.spec);
+  }
 }
 
 TEST(RankProducts, ByBytesAloneWhereNothingMayBeTimed) {
