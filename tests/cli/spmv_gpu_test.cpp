@@ -158,6 +158,21 @@ TEST_F(SpmvGpu, EveryKernelOfCsrTakesRowsOfManyLengths) {
   }
 }
 
+TEST_F(SpmvGpu, SweepsOverTheParametersOfReguly) {
+  Words words = products("stencil27:20x20x30", "");
+  words.insert(words.end(), {"--format", "csr-reguly", "--coop", "1,4", "--repeat", "1,2"});
+  std::set<std::pair<int, int>> swept;
+  for (const json& result : json_of(words)["results"]) {
+    EXPECT_EQ(result["error"]["passed"], true) << result;
+    swept.insert({result["parameters"]["coop"], result["parameters"]["repeat"]});
+  }
+  for (const int coop : {1, 4}) {
+    for (const int repeat : {1, 2}) {
+      EXPECT_TRUE(swept.contains({coop, repeat})) << coop << ", " << repeat;
+    }
+  }
+}
+
 TEST_F(SpmvGpu, AutoTakesTheFewestBytes) {
   Words words = products("stencil27:20x20x30", "");
   words.insert(words.end(), {"--format", "auto"});
@@ -169,8 +184,8 @@ TEST_F(SpmvGpu, AutoTakesTheFewestBytes) {
 TEST_F(SpmvGpu, ShowsATable) {
   const Outcome outcome = run(products("stencil5:60x60", ",cpu,vendor"));
   EXPECT_EQ(outcome.status, 0) << outcome.err;
-  for (const char* part : {"Imaginary 4000", "threads", "device 0: ", "predicted", "of memory",
-                           "Eigen", "packed SELL-32", "Fastest: ", "All results agree"}) {
+  for (const char* part : {"Imaginary 4000", "threads", "device 0: ", "of roofline", "Eigen",
+                           "packed SELL-32", "Fastest: ", "All results agree"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
   }
 }
