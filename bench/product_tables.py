@@ -1,11 +1,18 @@
-"""bench/product_tables.py FILE.json… [--on cpu|gpu]: a table in Markdown of plain products, from what
-`bench/suite.py spmv` or `strata spmv --json` wrote: the fastest of Strata and of other libraries for
-each matrix, and their ratio in geometric mean. Wrong results do not count, and the processor does
-not compete with a GPU."""
+"""bench/product_tables.py FILE.json… [--on cpu|gpu] [--shorten]: a table in Markdown of plain
+products, from what `bench/suite.py spmv` or `strata spmv --json` wrote: the fastest of Strata and of
+other libraries for each matrix, and their ratio in geometric mean. Wrong results do not count, and
+the processor does not compete with a GPU. --shorten writes the files again with no more than tables
+and profiles need."""
 import argparse
 import json
 import math
 import re
+
+from results import write
+
+KEPT_OF_MATRIX = ("name", "rows", "cols", "nnz")
+KEPT_OF_RESULT = ("backend", "device", "format", "variant", "parameters", "threads", "precision",
+                  "setup_seconds", "seconds", "gflops", "bytes", "refused")
 
 
 def runs_of(document):
@@ -21,6 +28,24 @@ def load_runs(paths):
             for run in runs_of(json.load(file)):
                 runs[run["matrix"]["name"]] = run
     return list(runs.values())
+
+
+def kept(document):
+    def shortened(run):
+        results = [{key: result[key] for key in KEPT_OF_RESULT if key in result} |
+                   ({"error": {"passed": result["error"]["passed"]}} if "error" in result else {})
+                   for result in run["results"]]
+        return {"matrix": {key: run["matrix"][key] for key in KEPT_OF_MATRIX}, "results": results}
+
+    if "runs" not in document:
+        return document | shortened(document)
+    return document | {"runs": [shortened(run) for run in document["runs"]]}
+
+
+def shorten(path):
+    with open(path, encoding="utf-8") as file:
+        document = json.load(file)
+    write(path, kept(document))
 
 
 def results_on(run, device):
@@ -96,7 +121,11 @@ def add_arguments(parser):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     add_arguments(parser)
+    parser.add_argument("--shorten", action="store_true")
     words = parser.parse_args()
+    if words.shorten:
+        for path in words.files:
+            shorten(path)
     all_figures = [Figures(run, words.on) for run in load_runs(words.files)]
     print("\n\n".join([table(all_figures), summary(all_figures)]).rstrip())
 

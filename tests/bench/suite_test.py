@@ -188,6 +188,19 @@ class Products(BenchTest):
         self.assertIn("1.22 times the fastest peer in geometric mean of 2 matrices, at least 0.50 "
                       "(`b:1`); below 1: `b:1` 0.50.", table)
 
+    def test_shortened_files_give_the_same_tables(self):
+        result = product("csr", 2, histogram=[1] * 1000)
+        matrix = {"name": "c:1", "rows": 1, "cols": 1, "nnz": 1, "symmetry": "general"}
+        wrong = product("ell", 1, error={"passed": False, "row": 3})
+        self.single.write_text(json.dumps({"strata": "0", "matrix": matrix,
+                                           "results": [result, wrong]}))
+        full = self.run_script("product_tables.py", self.single)
+        short = self.run_script("product_tables.py", self.single, "--shorten")
+        self.assertEqual((short.returncode, short.stdout), (0, full.stdout), short.stderr)
+        self.assertIn("| `c:1` | CSR | 0.50 | - | - | - |", short.stdout)
+        self.assertLess(len(self.single.read_text()), 600)
+        self.assertEqual(self.run_script("product_tables.py", self.single).stdout, full.stdout)
+
     def test_shares_are_those_of_all_matrices(self):
         table = self.profile()
         self.assertIn("| csr | 0 % | 0 % | 0 % | 0 % | 50 % | 100 % | 2 | 2.45 |", table)
