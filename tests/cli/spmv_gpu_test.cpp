@@ -161,8 +161,9 @@ TEST_F(SpmvGpu, EveryKernelOfCsrTakesRowsOfManyLengths) {
 TEST_F(SpmvGpu, SweepsOverTheParametersOfReguly) {
   Words words = products("stencil27:20x20x30", "");
   words.insert(words.end(), {"--format", "csr-reguly", "--coop", "1,4", "--repeat", "1,2"});
+  const json results = json_of(words)["results"];
   std::set<std::pair<int, int>> swept;
-  for (const json& result : json_of(words)["results"]) {
+  for (const json& result : results) {
     EXPECT_EQ(result["error"]["passed"], true) << result;
     swept.insert({result["parameters"]["coop"], result["parameters"]["repeat"]});
   }

@@ -291,7 +291,8 @@ TEST_F(GpuMatrices, WrongArgumentsAreRefused) {
   EXPECT_THROW(step(matrix, 1, {7, 3}), InvalidArgument);
   EXPECT_THROW(step(packed, 1, {4, 100}), InvalidArgument);
   EXPECT_NO_THROW(step(packed, 1, {8, 100}));
-  const gpu::DeviceCsr<double> long_row(generate<double, Index32>("arrow:9000"), stream);
+  const gpu::DeviceCsr<double> long_row(generate<double, Index32>("arrow:9000"), stream,
+                                        {.kernel = gpu::CsrKernel::balanced});
   ASSERT_GT(long_row.scratch_elements(1), 0);
   gpu::DeviceArray<double> long_x(9000), long_y(9000), scratch(long_row.scratch_elements(1) - 1);
   EXPECT_THROW(gpu::step(long_row, {}, {long_x.span(), {}, long_y.span(), 1, scratch.span()},
