@@ -165,7 +165,8 @@ TEST_F(SpmvGpu, SweepsOverTheParametersOfReguly) {
   std::set<std::pair<int, int>> swept;
   for (const json& result : results) {
     EXPECT_EQ(result["error"]["passed"], true) << result;
-    swept.insert({result["parameters"]["coop"], result["parameters"]["repeat"]});
+    const json& parameters = result["parameters"];
+    swept.emplace(parameters["coop"].get<int>(), parameters["repeat"].get<int>());
   }
   for (const int coop : {1, 4}) {
     for (const int repeat : {1, 2}) {
