@@ -74,10 +74,12 @@ void with_stream_shape(const StreamShape& shape, Body&& body) {
   if constexpr (number + 1 < kStreamShapes.size()) with_stream_shape<number + 1>(shape, body);
 }
 
+// Where they have not been ended already.
 template <Value V>
 void end_long_rows(const DeviceCsr<V>& matrix, const CsrPartsView<DeviceValue<V>>& view,
                    const StepArguments<DeviceValue<V>>& arguments, RowRange<std::int32_t> rows,
                    Stream& stream) {
+  if (view.counters != nullptr) return;
   const PartRange long_rows = matrix.split().long_rows_of(rows);
   launch("csr_long_rows_kernel", csr_long_rows_kernel<DeviceValue<V>>,
          shape_for(long_rows.end - long_rows.begin, matrix.shape()), stream, view, arguments,
@@ -86,7 +88,7 @@ void end_long_rows(const DeviceCsr<V>& matrix, const CsrPartsView<DeviceValue<V>
 
 template <Value V>
 void step_by_stream(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
-                    DeviceSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
+                    ScratchSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
                     Reuse reuse) {
   using T = DeviceValue<V>;
   const CsrStreamView<T> view = matrix.stream_view(scratch);
@@ -118,7 +120,7 @@ void step_by_reguly(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<
 
 template <Value V>
 void step_by_parts(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
-                   DeviceSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
+                   ScratchSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
                    Reuse reuse) {
   using T = DeviceValue<V>;
   const CsrPartsView<T> view = matrix.parts_view(scratch);

@@ -9,7 +9,7 @@
 // - Other rows: whoever has read an entry multiplies it, so that no thread gathers more than
 //   others, and shared memory has the products: CSR-Stream (Greathouse and Daga, SC 2014).
 // - A row that fills a part, or a piece of an even longer one: the whole block, straight from
-//   memory. csr_long_rows_step (csr_parts.hpp) adds up the pieces.
+//   memory. The pieces are added up as in csr_parts.hpp.
 //
 // A part says how many threads a row has, so that its sum has one order whatever the range of rows
 // and the grid. Vectors go one after the other through what has been read once.
@@ -20,6 +20,7 @@
 
 #include "strata/base/types.hpp"
 #include "strata/kernels/gpu/csr.hpp"
+#include "strata/kernels/gpu/csr_parts.hpp"
 #include "strata/kernels/gpu/products.hpp"
 #include "strata/kernels/gpu/step.hpp"
 #include "strata/kernels/gpu/views.hpp"
@@ -249,6 +250,9 @@ STRATA_DEVICE void stream_one_row(Thread& thread, const CsrStreamView<T>& matrix
     } else if (part.first_row >= range.begin && part.first_row < range.end) {
       finish(step, static_cast<std::int64_t>(part.first_row) * step.count + v, sum);
     }
+  }
+  if (part.partial >= 0 && thread.warp() == 0) {
+    arrive_with_piece(thread, matrix.split, step, part);
   }
 }
 

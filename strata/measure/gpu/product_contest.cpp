@@ -184,7 +184,7 @@ class GpuProducts {
 
   template <class Matrix>
   MadeProduct product_of(std::shared_ptr<const Matrix> stored) {
-    const auto scratch = std::make_shared<DeviceArray<V>>(stored->scratch_elements(1));
+    const auto scratch = std::make_shared<DeviceScratch<V>>(stored->scratch_elements(1));
     return {stored->bytes(), [this, stored, scratch] {
               step(*stored, {}, {x_.span(), {}, y_.span(), 1, scratch->span()}, stored->all_rows(),
                    stream_);

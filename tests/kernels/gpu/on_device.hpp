@@ -26,7 +26,7 @@ auto on_device(std::shared_ptr<const Matrix> matrix) {
     const auto x = upload(vectors.x, Offset{matrix->cols()} * vectors.count);
     const auto previous = upload(vectors.previous, vectors.previous == nullptr ? 0 : elements);
     auto out = upload(vectors.out, elements);
-    gpu::DeviceArray<V> scratch(matrix->scratch_elements(vectors.count));
+    gpu::DeviceScratch<V> scratch(matrix->scratch_elements(vectors.count));
     gpu::step(*matrix, coefficients,
               {x.span(), previous.span(), out.span(), vectors.count, scratch.span()}, rows, stream);
     std::ranges::copy(gpu::to_host(out.span(), stream), vectors.out);

@@ -55,7 +55,7 @@ Offset bookkeeping_bytes(const Csr<V, I>& matrix, const StoredFormat& stored_for
 
 template <Value V>
 void run_plain(const StoredMatrix<V>& stored, std::span<const StepCoefficients<V>> coefficients,
-               std::span<V* const> vectors, const V* before, int count, DeviceSpan<V> scratch,
+               std::span<V* const> vectors, const V* before, int count, ScratchSpan<V> scratch,
                Stream& stream) {
   std::visit(
       [&](const auto& matrix) {
@@ -99,7 +99,7 @@ MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stre
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
     workspace.levels = levels->make_workspace();
   } else {
-    workspace.scratch = DeviceArray<V>(
+    workspace.scratch = DeviceScratch<V>(
         std::visit([&](const auto& matrix) { return matrix.scratch_elements(count); },
                    *std::get<SharedMatrix<V>>(method)));
   }
