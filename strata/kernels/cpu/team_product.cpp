@@ -59,7 +59,7 @@ void run_parts(const Matrix& matrix, const View& view, const EntryParts& parts,
   const Offset count = vectors.count;
   // Whoever is free takes the next one: rows with scattered columns take longer than others, and
   // who computes a part does not matter to its bits.
-  parallel_dynamic(parts.count(), 1, [&](Offset begin, Offset end) {
+  parallel_own_first(parts.count(), [&](Offset begin, Offset end) {
     for (Offset part = begin; part < end; ++part) {
       V* first = pieces + 2 * part * count;
       kernel(view, coefficients, vectors, parts.cuts[part], parts.cuts[part + 1], first,
@@ -129,7 +129,7 @@ void LinesProduct<V, I>::run(const StepCoefficients<V>& coefficients, const Step
       return kind_ == Kind::symmetric ? kernels.symmetric64 : kernels.scatter64;
     }
   }();
-  parallel_dynamic(windows_.count(), 1, [&](Offset begin, Offset end) {
+  parallel_own_first(windows_.count(), [&](Offset begin, Offset end) {
     for (Offset part = begin; part < end; ++part) {
       const Window<V>& window = windows[part];
       std::fill_n(window.elements, (window.rows.end - window.rows.begin) * count, V{});
