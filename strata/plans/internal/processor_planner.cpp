@@ -840,7 +840,7 @@ template <Value V, Index I>
 std::unique_ptr<const cpu::StoredProduct<V>> store_own_product(const Csr<V, I>& matrix,
                                                                const ProductSpec& spec) {
   if (spec.format.format() != Format::csr) return cpu::store_product(matrix, spec);
-  return cpu::store_product(std::make_shared<const Csr<V, I>>(matrix), spec);
+  return cpu::store_product(std::make_shared<const Csr<V, I>>(copied_by_threads(matrix)), spec);
 }
 
 template <Value V, Index I>
