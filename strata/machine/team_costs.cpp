@@ -75,7 +75,6 @@ StreamRates measure_stream(TeamMemory& memory, double seconds) {
 double measure_flops(int threads, double seconds) {
   constexpr Offset kRounds = 1 << 14;
   std::vector<Kept> kept(static_cast<std::size_t>(threads));
-  // Sums stay at 1: they neither overflow nor become so small that a processor slows down.
   const auto compute = [&] {
     run_on_threads(threads,
                    [&](int thread, int) { kept[thread].sum += multiply_adds(0.5, 0.5, kRounds); });

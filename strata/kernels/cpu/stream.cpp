@@ -45,10 +45,10 @@ double dot(const double* a, const double* b, Offset length) {
   return total(sums);
 }
 
-double multiply_adds(double factor, double summand, Offset rounds) {
+double multiply_adds(double a, double b, Offset rounds) {
   double sums[kStreamSums] = {};
   for (Offset round = 0; round < rounds; ++round) {
-    for (double& sum : sums) sum = multiply_add(sum, factor, summand);
+    for (double& sum : sums) sum = multiply_add(a, b, sum);
   }
   return total(sums);
 }

@@ -195,8 +195,8 @@ struct StreamKernels {
   void (*add)(const double* a, const double* b, double* c, Offset length);
   void (*triad)(double factor, const double* b, const double* c, double* a, Offset length);
   double (*dot)(const double* a, const double* b, Offset length);
-  // kStreamSums multiply-adds per round, in registers alone.
-  double (*multiply_adds)(double factor, double summand, Offset rounds);
+  // a·b is added to each of kStreamSums sums, `rounds` times, in registers alone.
+  double (*multiply_adds)(double a, double b, Offset rounds);
 };
 
 struct KernelTable {
