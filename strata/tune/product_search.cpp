@@ -34,6 +34,7 @@ constexpr Offset kSampleEntries = Offset{1} << 18;
 constexpr Offset kRunsOfSample = 16;
 constexpr double kSampleSeconds = 5e-4;     // of timing, per candidate and round
 constexpr double kUnknownBandwidth = 1e10;  // of a profile without any
+constexpr Offset kSmallSample = 64;         // times as small: what does not grow with entries
 constexpr int kRounds = 3;                  // so that who is disturbed in one is not in all
 constexpr int kMostOfFormat = 3;            // of the candidates that are timed
 // Runs of rows begin at multiples of this, and have so many rows, or several times: blocks of any
@@ -45,9 +46,10 @@ bool needs_all_rows(Format format) {
   return format == Format::dia || format == Format::symmetric_csr;
 }
 
-// What the kernels of these are taken to need of the time of CSR's. DIA has no columns to load.
+// What the kernels of these are taken to need of the time of CSR's: DIA has no columns to load,
+// symmetric CSR adds to two results for every entry.
 double share_of_csr_kernel(Format format) {
-  return format == Format::dia ? 0.5 : 1.0;
+  return format == Format::dia ? 0.5 : 1.4;
 }
 
 bool is_baseline(const SearchedProduct& product) {
@@ -68,6 +70,7 @@ class Search {
       : matrix_(matrix),
         profile_(profile),
         options_(options),
+        statistics_(statistics_of(matrix)),
         x_(elements(matrix.cols()), V{1}),
         y_(elements(matrix.rows()), V{}) {}
 
@@ -94,7 +97,7 @@ class Search {
  private:
   static std::pair<int, double> place_of(const SearchedProduct& product) {
     if (product.seconds > 0) return {0, product.seconds};
-    if (product.refusal.empty()) return {1, product.predicted_seconds()};
+    if (product.refusal.empty()) return {1, product.predicted.seconds()};
     return {2, 0};
   }
 
@@ -109,7 +112,7 @@ class Search {
 
   void collect() {
     auto specs = options_.only.empty()
-                     ? parse_product_list("all", statistics_of(matrix_), KernelTarget::processor)
+                     ? parse_product_list("all", statistics_, KernelTarget::processor)
                      : options_.only;
     specs.insert(specs.end(), options_.more.begin(), options_.more.end());
     for (const ProductSpec& spec : specs) {
@@ -149,69 +152,94 @@ class Search {
   }
 
   void rank_by_sample(const Csr<V, I>& sample) {
-    const bool whole = sample.nnz() == matrix_.nnz();
-    const double share = static_cast<double>(std::max<Offset>(sample.nnz(), 1)) /
-                         static_cast<double>(std::max<Offset>(matrix_.nnz(), 1));
-    Array<V> y(elements(sample.rows()), V{});
-    std::vector<std::pair<SearchedProduct*, std::unique_ptr<Ready<V>>>> sampled;
-    for (SearchedProduct& product : products_) {
-      if (needs_all_rows(product.spec.format.format()) && !whole) {
-        rank_by_bytes(product);
-        continue;
+    if (sample.nnz() == matrix_.nnz()) {
+      for (const Sampled& each : sampled_products(sample)) {
+        each.product->predicted_bytes = each.bytes();
+        each.product->predicted.kernel_seconds = each.seconds;
       }
-      auto ready = store(sample, product);
-      if (!ready) continue;
-      expect_bytes(product, static_cast<double>(ready->product->bytes()) / share, share);
-      sampled.emplace_back(&product, std::move(ready));
+      return;
     }
-    const double start = start_seconds();
-    for (int round = 0; round < kRounds; ++round) {
-      for (const auto& [product, ready] : sampled) {
-        const double seconds = time_runs([&] { multiply(*ready, y); },
-                                         {.min_seconds = kSampleSeconds, .min_repetitions = 2})
-                                   .minimum;
-        // Threads start once, however many rows there are.
-        const double all = std::max(seconds - start, 0.0) / share + start;
-        product->sampled_seconds = round == 0 ? all : std::min(product->sampled_seconds, all);
-      }
-    }
+    extrapolate(sampled_products(sample), sample.nnz());
     const auto csr = std::ranges::find_if(products_, is_baseline);
-    if (whole || csr == products_.end()) return;
     for (SearchedProduct& product : products_) {
       const Format format = product.spec.format.format();
-      if (needs_all_rows(format) && product.refusal.empty()) {
-        product.sampled_seconds = share_of_csr_kernel(format) * csr->sampled_seconds;
-      }
+      if (!needs_all_rows(format)) continue;
+      rank_by_bytes(product);
+      if (csr == products_.end() || !product.refusal.empty()) continue;
+      product.predicted.kernel_seconds =
+          share_of_csr_kernel(format) * csr->predicted.kernel_seconds;
     }
   }
 
-  static double start_seconds() {
-    return time_runs([] { run_on_threads(thread_count(), [](int, int) {}); },
-                     {.min_seconds = kSampleSeconds, .min_repetitions = 3})
-        .minimum;
+  // A product of a sample.
+  struct Sampled {
+    SearchedProduct* product;
+    std::unique_ptr<Ready<V>> ready;
+    double seconds = 0;
+
+    double bytes() const { return static_cast<double>(ready->product->bytes()); }
+  };
+
+  // The products that take the sample, timed; of a part of the matrix those that it tells about.
+  std::vector<Sampled> sampled_products(const Csr<V, I>& sample) {
+    const bool whole = sample.nnz() == matrix_.nnz();
+    std::vector<Sampled> sampled;
+    for (SearchedProduct& product : products_) {
+      if (!product.refusal.empty()) continue;
+      if (needs_all_rows(product.spec.format.format()) && !whole) continue;
+      if (auto ready = store(sample, product)) sampled.push_back({&product, std::move(ready)});
+    }
+    Array<V> y(elements(sample.rows()), V{});
+    for (int round = 0; round < kRounds; ++round) {
+      for (Sampled& each : sampled) {
+        const double seconds = time_runs([&] { multiply(*each.ready, y); },
+                                         {.min_seconds = kSampleSeconds, .min_repetitions = 2})
+                                   .minimum;
+        each.seconds = round == 0 ? seconds : std::min(each.seconds, seconds);
+      }
+    }
+    return sampled;
+  }
+
+  // From a sample to the matrix, with the help of a much smaller one: what does not grow with the
+  // entries counts once.
+  void extrapolate(const std::vector<Sampled>& sampled, Offset entries) {
+    const Csr<V, I> small_sample = sample_of_rows(matrix_, kSampleEntries / kSmallSample);
+    const Offset few = small_sample.nnz();
+    for (const Sampled& small : sampled_products(small_sample)) {
+      const auto large = std::ranges::find(sampled, small.product, &Sampled::product);
+      if (large == sampled.end()) continue;
+      const auto to_matrix = [&](double of_small, double of_large) {
+        return few < entries
+                   ? extrapolated({few, of_small}, {entries, of_large}, matrix_.nnz())
+                   : of_large * static_cast<double>(matrix_.nnz()) / static_cast<double>(entries);
+      };
+      small.product->predicted.kernel_seconds = to_matrix(small.seconds, large->seconds);
+      expect_bytes(*small.product, to_matrix(small.bytes(), large->bytes()), large->bytes());
+    }
   }
 
   void rank_by_bytes(SearchedProduct& product) const {
     try {
       const Footprint whole = footprint(matrix_, product.spec.format);
       require_fill(whole, kDefaultMaxFill, label_of(product.spec));
-      expect_bytes(product, static_cast<double>(whole.bytes()), 0);
+      expect_bytes(product, static_cast<double>(whole.bytes()));
     } catch (const Error& error) {
       product.refusal = error.what();
     }
   }
 
-  // A sample with this share of the bytes has waited for them as it is said of its size.
-  void expect_bytes(SearchedProduct& product, double of_matrix, double share) const {
+  // A sample of so many bytes has waited for them already, if they come from where all would.
+  void expect_bytes(SearchedProduct& product, double of_matrix, double of_sample = 0) const {
     product.predicted_bytes = of_matrix;
-    const double bytes = of_matrix + options_.vectors * vectors().bytes();
-    const auto seconds_from = [&](double working_set) {
+    const auto bandwidth = [&](double working_set) {
       const double measured =
           profile_.read_bandwidth(thread_count(), static_cast<Offset>(working_set));
-      return bytes / (measured > 0 ? measured : kUnknownBandwidth);
+      return measured > 0 ? measured : kUnknownBandwidth;
     };
-    const double waited = share > 0 ? seconds_from(share * bytes) : 0;
-    product.bandwidth_seconds = std::max(seconds_from(bytes) - waited, 0.0);
+    const double bytes = of_matrix + options_.vectors * vectors().bytes();
+    const bool waited = of_sample > 0 && bandwidth(of_sample) <= bandwidth(bytes);
+    product.predicted.memory_seconds = waited ? 0 : bytes / bandwidth(bytes);
   }
 
   VectorTraffic vectors() const {
@@ -247,7 +275,20 @@ class Search {
     }
     report("timing the best products in turn");
     const auto timings = time_interleaved(runs, {.min_seconds = options_.min_seconds});
-    for (std::size_t i = 0; i < running.size(); ++i) running[i]->seconds = timings[i].median;
+    for (std::size_t i = 0; i < running.size(); ++i) {
+      running[i]->seconds = timings[i].median;
+      running[i]->miss = miss_of(*running[i]);
+    }
+  }
+
+  std::string miss_of(const SearchedProduct& product) const {
+    return cause_of_miss({.spec = product.spec,
+                          .predicted = product.predicted,
+                          .predicted_bytes = product.predicted_bytes,
+                          .seconds = product.seconds,
+                          .bytes = static_cast<double>(product.bytes),
+                          .threads = thread_count()},
+                         statistics_);
   }
 
   // The matrix in the product's format; null, and the reason in the product, if it refuses.
@@ -280,6 +321,7 @@ class Search {
   const Csr<V, I>& matrix_;
   const MachineProfile& profile_;
   const SearchOptions& options_;
+  MatrixStatistics statistics_;
   Array<V> x_;
   Array<V> y_;
   std::vector<SearchedProduct> products_;
