@@ -27,12 +27,12 @@ __global__ void csr_parts_kernel(CsrPartsView<T> matrix, StepArguments<T> step, 
   csr_parts_step<Loads, vectors, gathers_ahead(vectors)>(thread, matrix, step, parts, rows);
 }
 
-template <class Shape, class Loads, class T>
+template <class Shape, class Loads, bool pieces, class T>
 __global__ void __launch_bounds__(Shape::threads, (stream_blocks<Shape, T>()))
     csr_stream_kernel(CsrStreamView<T> matrix, StepArguments<T> step, PartRange parts,
                       RowRange<std::int32_t> rows) {
   NativeThread thread;
-  csr_stream_step<Shape, Loads>(thread, matrix, step, parts, rows);
+  csr_stream_step<Shape, Loads, pieces>(thread, matrix, step, parts, rows);
 }
 
 template <int coop, class T>
@@ -99,8 +99,10 @@ void step_by_stream(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<
                             .threads = Shape::threads,
                             .shared_bytes = stream_shared_bytes<T>(Shape::entries)};
     with_loads<1>(reuse, [&](auto loads) {
-      launch("csr_stream_kernel", csr_stream_kernel<Shape, decltype(loads), T>, shape, stream, view,
-             arguments, parts, rows);
+      const auto kernel = view.split.counters != nullptr
+                              ? csr_stream_kernel<Shape, decltype(loads), true, T>
+                              : csr_stream_kernel<Shape, decltype(loads), false, T>;
+      launch("csr_stream_kernel", kernel, shape, stream, view, arguments, parts, rows);
     });
   });
   end_long_rows(matrix, view.split, arguments, rows, stream);

@@ -251,14 +251,12 @@ STRATA_DEVICE void stream_one_row(Thread& thread, const CsrStreamView<T>& matrix
       finish(step, static_cast<std::int64_t>(part.first_row) * step.count + v, sum);
     }
   }
-  if (part.partial >= 0 && thread.warp() == 0) {
-    arrive_with_piece(thread, matrix.split, step, part);
-  }
 }
 
 // The parts that hold the rows, in blocks of Shape::threads; of the first and the last part some
-// rows may be others.
-template <class Shape, class Loads, class Thread, class T>
+// rows may be others. Without `pieces` there are no long rows, or a second launch ends them: what
+// it takes to end them here costs all other parts registers.
+template <class Shape, class Loads, bool pieces = true, class Thread, class T>
 STRATA_DEVICE void csr_stream_step(Thread& thread, const CsrStreamView<T>& matrix,
                                    const StepArguments<T>& step, PartRange parts,
                                    RowRange<std::int32_t> range) {
@@ -276,6 +274,14 @@ STRATA_DEVICE void csr_stream_step(Thread& thread, const CsrStreamView<T>& matri
       rows.add_by_entries();
     } else {
       rows.add_by_rows();
+    }
+  }
+  if constexpr (pieces) {
+    if (thread.warp() != 0) return;
+    for (std::int64_t number = std::int64_t{parts.begin} + thread.block(); number < parts.end;
+         number += thread.blocks()) {
+      const CsrPart part = matrix.split.parts[number];
+      if (part.partial >= 0) arrive_with_piece(thread, matrix.split, step, part);
     }
   }
 }
