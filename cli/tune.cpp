@@ -96,12 +96,12 @@ Json json_of(const SearchedProduct& product, const Tuning& tuning) {
     result["threads"] = place.threads;
   }
   if (!product.refusal.empty()) result["refused"] = product.refusal;
-  if (product.predicted_seconds() > 0) {
+  if (product.predicted.seconds() > 0) {
     result["rank"] = product.rank;
     result["contender"] = product.contender;
-    result["predicted"] = {{"seconds", product.predicted_seconds()},
-                           {"sampled_seconds", product.sampled_seconds},
-                           {"bandwidth_seconds", product.bandwidth_seconds}};
+    result["predicted"] = {{"seconds", product.predicted.seconds()},
+                           {"kernel_seconds", product.predicted.kernel_seconds},
+                           {"memory_seconds", product.predicted.memory_seconds}};
   }
   if (product.seconds > 0) {
     result["seconds"] = {{"median", product.seconds}};
@@ -110,6 +110,7 @@ Json json_of(const SearchedProduct& product, const Tuning& tuning) {
     result["bytes"] = {{"format", product.bytes}};
     result["break_even_products"] = product.break_even ? Json(*product.break_even) : Json();
   }
+  if (!product.miss.empty()) result["predicted"]["miss"] = product.miss;
   return result;
 }
 
@@ -122,10 +123,10 @@ std::string table_text(const ProductSearch& found, double flops) {
     } else if (product.seconds > 0) {
       table.add({label_of(product.spec), bytes_text(product.bytes),
                  fmt::format("{:.3f}", 1e3 * product.seconds), rate(product.seconds),
-                 rate(product.predicted_seconds()), seconds_text(product.setup_seconds),
-                 product.break_even ? grouped(*product.break_even) : "never", ""});
+                 rate(product.predicted.seconds()), seconds_text(product.setup_seconds),
+                 product.break_even ? grouped(*product.break_even) : "never", product.miss});
     } else {
-      table.add({label_of(product.spec), "-", "-", "-", rate(product.predicted_seconds()), "-", "-",
+      table.add({label_of(product.spec), "-", "-", "-", rate(product.predicted.seconds()), "-", "-",
                  "not timed"});
     }
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "strata/base/array.hpp"
@@ -54,15 +53,7 @@ class ProcessorBackend {
     stored.product->run({}, {x_.data(), nullptr, y_.data(), vectors_}, stored.scratch);
   }
 
-  // Of the threads, whatever they do.
-  double start_seconds(const Csr<V, I>&, const ProductSpec&) {
-    if (!start_seconds_) {
-      start_seconds_ = time_runs([] { run_on_threads(thread_count(), [](int, int) {}); },
-                                 {.min_seconds = kSampleSeconds, .min_repetitions = 3})
-                           .minimum;
-    }
-    return *start_seconds_;
-  }
+  int workers() const { return thread_count(); }
   double bandwidth(Offset working_set) const {
     return profile_.read_bandwidth(thread_count(), working_set);
   }
@@ -85,7 +76,6 @@ class ProcessorBackend {
   int vectors_;
   Array<V> x_;
   Array<V> y_;
-  std::optional<double> start_seconds_;
 };
 
 }  // namespace

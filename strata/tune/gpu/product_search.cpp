@@ -17,8 +17,6 @@ namespace {
 
 constexpr Offset kMostSampleEntries = Offset{1} << 22;
 constexpr Offset kFewestSampleEntries = Offset{1} << 18;
-// So few that a product of them waits for latencies alone.
-constexpr Offset kStartEntries = Offset{1} << 12;
 constexpr int kSampleRepetitions = 5;  // per candidate and round
 
 template <Value V, Index I>
@@ -61,11 +59,7 @@ class GpuBackend {
     stored.product->run({}, {x_.span(), {}, y_.span(), vectors_, stored.scratch.span()}, stream_);
   }
 
-  // Of its launches, and of the longest chain of loads of a block.
-  double start_seconds(const Csr<V, I>& matrix, const ProductSpec& spec) {
-    const auto stored = store(sample_of_rows(matrix, kStartEntries), spec);
-    return time_runs([&] { run(*stored); }, sample_timing(), stopwatch_).minimum;
-  }
+  int workers() const { return std::max(profile_.device.multiprocessors, 1); }
   double bandwidth(Offset working_set) const {
     return profile_.read.empty() ? 0 : profile_.read_bandwidth(working_set);
   }

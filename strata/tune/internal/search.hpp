@@ -39,8 +39,8 @@ concept SearchBackend =
       { backend.is_refusal(error) } -> std::same_as<bool>;
       { backend.bytes_of(stored) } -> std::same_as<Offset>;  // that a product reads
       { backend.run(stored) };                               // one product
-      // What a product of this matrix takes however few rows it has.
-      { backend.start_seconds(matrix, spec) } -> std::same_as<double>;
+      // That share the rows: threads of a processor, multiprocessors of a GPU.
+      { backend.workers() } -> std::same_as<int>;
       // Of reading a working set again and again; 0 if nobody knows.
       { backend.bandwidth(bytes) } -> std::same_as<double>;
       { B::kWriteAllocate } -> std::convertible_to<bool>;
@@ -70,7 +70,7 @@ template <SearchBackend B>
 class Search {
  public:
   Search(const MatrixOf<B>& matrix, B& backend, const SearchOptions& options)
-      : matrix_(matrix), backend_(backend), options_(options) {}
+      : matrix_(matrix), backend_(backend), options_(options), statistics_(statistics_of(matrix)) {}
 
   std::vector<SearchedProduct> ranked() {
     collect();
@@ -97,13 +97,15 @@ class Search {
   using Stored = typename B::Stored;
 
   static constexpr int kRounds = 3;                  // who is disturbed in one is not in all
+  static constexpr Offset kSmallSample = 64;         // times as small: what does not grow
   static constexpr double kUnknownBandwidth = 1e10;  // of a profile without any
 
-  // A candidate and its sample.
+  // A product of a sample.
   struct Sampled {
     SearchedProduct* product;
     std::unique_ptr<Stored> stored;
-    double start_seconds;
+    double bytes = 0;
+    double seconds = 0;
   };
 
   static double seconds_since(Clock::time_point begin) {
@@ -115,9 +117,8 @@ class Search {
   }
 
   void collect() {
-    auto specs = options_.only.empty()
-                     ? parse_product_list("all", statistics_of(matrix_), B::kTarget)
-                     : options_.only;
+    auto specs =
+        options_.only.empty() ? parse_product_list("all", statistics_, B::kTarget) : options_.only;
     specs.insert(specs.end(), options_.more.begin(), options_.more.end());
     for (const ProductSpec& spec : specs) {
       const auto same = [&](const SearchedProduct& known) { return known.spec == spec; };
@@ -139,47 +140,63 @@ class Search {
   }
 
   void rank_by_sample(const MatrixOf<B>& sample) {
-    const bool whole = sample.nnz() == matrix_.nnz();
-    const double share = static_cast<double>(std::max<Offset>(sample.nnz(), 1)) /
-                         static_cast<double>(std::max<Offset>(matrix_.nnz(), 1));
-    std::vector<Sampled> sampled;
-    for (SearchedProduct& product : products_) {
-      if (needs_all_rows(product.spec.format.format()) && !whole) {
-        rank_by_bytes(product);
-        continue;
+    if (sample.nnz() == matrix_.nnz()) {
+      for (const Sampled& each : sampled_products(sample)) {
+        each.product->predicted_bytes = each.bytes;
+        each.product->predicted.kernel_seconds = each.seconds;
       }
-      auto stored = store(sample, product);
-      if (!stored) continue;
-      expect_bytes(product, static_cast<double>(backend_.bytes_of(*stored)) / share, share);
-      // Of the whole matrix nothing is scaled.
-      const double start = whole ? 0 : backend_.start_seconds(sample, product.spec);
-      sampled.push_back({&product, std::move(stored), start});
+      return;
     }
-    time_samples(sampled, share);
-    if (!whole) expect_kernels_like_csr();
-  }
-
-  void time_samples(const std::vector<Sampled>& sampled, double share) {
-    for (int round = 0; round < kRounds; ++round) {
-      for (const auto& [product, stored, start] : sampled) {
-        const double seconds = time_runs([&] { backend_.run(*stored); }, backend_.sample_timing(),
-                                         backend_.stopwatch())
-                                   .minimum;
-        // A product starts once, however many rows there are.
-        const double all = std::max(seconds - start, 0.0) / share + start;
-        product->sampled_seconds = round == 0 ? all : std::min(product->sampled_seconds, all);
-      }
-    }
-  }
-
-  void expect_kernels_like_csr() {
+    extrapolate(sampled_products(sample), sample.nnz());
     const auto csr = std::ranges::find_if(products_, is_baseline);
-    if (csr == products_.end()) return;
     for (SearchedProduct& product : products_) {
       const Format format = product.spec.format.format();
-      if (needs_all_rows(format) && product.refusal.empty()) {
-        product.sampled_seconds = share_of_csr_kernel(format) * csr->sampled_seconds;
+      if (!needs_all_rows(format)) continue;
+      rank_by_bytes(product);
+      if (csr == products_.end() || !product.refusal.empty()) continue;
+      product.predicted.kernel_seconds =
+          share_of_csr_kernel(format) * csr->predicted.kernel_seconds;
+    }
+  }
+
+  // The products that take the sample, timed; of a part of the matrix those that it tells about.
+  std::vector<Sampled> sampled_products(const MatrixOf<B>& sample) {
+    const bool whole = sample.nnz() == matrix_.nnz();
+    std::vector<Sampled> sampled;
+    for (SearchedProduct& product : products_) {
+      if (!product.refusal.empty()) continue;
+      if (needs_all_rows(product.spec.format.format()) && !whole) continue;
+      if (auto stored = store(sample, product)) {
+        const auto bytes = static_cast<double>(backend_.bytes_of(*stored));
+        sampled.push_back({&product, std::move(stored), bytes});
       }
+    }
+    for (int round = 0; round < kRounds; ++round) {
+      for (Sampled& each : sampled) {
+        const double seconds = time_runs([&] { backend_.run(*each.stored); },
+                                         backend_.sample_timing(), backend_.stopwatch())
+                                   .minimum;
+        each.seconds = round == 0 ? seconds : std::min(each.seconds, seconds);
+      }
+    }
+    return sampled;
+  }
+
+  // From a sample to the matrix, with the help of a much smaller one: what does not grow with the
+  // entries counts once.
+  void extrapolate(const std::vector<Sampled>& sampled, Offset entries) {
+    const auto small_sample = sample_of_rows(matrix_, backend_.sample_entries() / kSmallSample);
+    const Offset few = small_sample.nnz();
+    for (const Sampled& small : sampled_products(small_sample)) {
+      const auto large = std::ranges::find(sampled, small.product, &Sampled::product);
+      if (large == sampled.end()) continue;
+      const auto to_matrix = [&](double of_small, double of_large) {
+        return few < entries
+                   ? extrapolated({few, of_small}, {entries, of_large}, matrix_.nnz())
+                   : of_large * static_cast<double>(matrix_.nnz()) / static_cast<double>(entries);
+      };
+      small.product->predicted.kernel_seconds = to_matrix(small.seconds, large->seconds);
+      expect_bytes(*small.product, to_matrix(small.bytes, large->bytes), large->bytes);
     }
   }
 
@@ -187,22 +204,22 @@ class Search {
     try {
       const Footprint whole = footprint(matrix_, product.spec.format);
       require_fill(whole, kDefaultMaxFill, label_of(product.spec));
-      expect_bytes(product, static_cast<double>(whole.bytes()), 0);
+      expect_bytes(product, static_cast<double>(whole.bytes()));
     } catch (const Error& error) {
       product.refusal = error.what();
     }
   }
 
-  // A sample with this share of the bytes has waited for them as it is said of its size.
-  void expect_bytes(SearchedProduct& product, double of_matrix, double share) const {
+  // A sample of so many bytes has waited for them already, if they come from where all would.
+  void expect_bytes(SearchedProduct& product, double of_matrix, double of_sample = 0) const {
     product.predicted_bytes = of_matrix;
-    const double bytes = of_matrix + options_.vectors * vectors().bytes();
-    const auto seconds_from = [&](double working_set) {
+    const auto bandwidth = [&](double working_set) {
       const double measured = backend_.bandwidth(static_cast<Offset>(working_set));
-      return bytes / (measured > 0 ? measured : kUnknownBandwidth);
+      return measured > 0 ? measured : kUnknownBandwidth;
     };
-    const double waited = share > 0 ? seconds_from(share * bytes) : 0;
-    product.bandwidth_seconds = std::max(seconds_from(bytes) - waited, 0.0);
+    const double bytes = of_matrix + options_.vectors * vectors().bytes();
+    const bool waited = of_sample > 0 && bandwidth(of_sample) <= bandwidth(bytes);
+    product.predicted.memory_seconds = waited ? 0 : bytes / bandwidth(bytes);
   }
 
   // x counts once, or as often as α says.
@@ -248,7 +265,21 @@ class Search {
     report("timing the best products in turn");
     const auto timings =
         time_interleaved(runs, backend_.timing(options_.min_seconds), backend_.stopwatch());
-    for (std::size_t i = 0; i < running.size(); ++i) running[i]->seconds = timings[i].median;
+    for (std::size_t i = 0; i < running.size(); ++i) {
+      running[i]->seconds = timings[i].median;
+      running[i]->miss = miss_of(*running[i]);
+    }
+  }
+
+  std::string miss_of(const SearchedProduct& product) const {
+    return cause_of_miss({.spec = product.spec,
+                          .predicted = product.predicted,
+                          .predicted_bytes = product.predicted_bytes,
+                          .seconds = product.seconds,
+                          .bytes = static_cast<double>(product.bytes),
+                          .threads = backend_.workers(),
+                          .target = B::kTarget},
+                         statistics_);
   }
 
   // Null, and the reason in the product, if it refuses.
@@ -265,6 +296,7 @@ class Search {
   const MatrixOf<B>& matrix_;
   B& backend_;
   const SearchOptions& options_;
+  MatrixStatistics statistics_;
   std::vector<SearchedProduct> products_;
 };
 

@@ -57,7 +57,7 @@ TEST_F(GpuProductSearch, TimesTheBestFewAndCsrAndPutsTheFastestFirst) {
     EXPECT_GE(product.seconds, before);
     EXPECT_GT(product.bytes, 0);
     EXPECT_GT(product.setup_seconds, 0);
-    EXPECT_GT(product.predicted_seconds(), 0);
+    EXPECT_GT(product.predicted.seconds(), 0);
     before = product.seconds;
     csr = csr || product.spec == kCsr;
   }
@@ -137,15 +137,15 @@ TEST_F(GpuProductSearch, RanksOnASampleThatHalfOfTheL2Holds) {
   for (const SearchedProduct& product : ranked) {
     EXPECT_TRUE(product.refusal.empty()) << product.refusal;
     EXPECT_EQ(product.seconds, 0);
-    EXPECT_GT(product.sampled_seconds, 0) << label_of(product.spec);
-    EXPECT_GE(product.predicted_seconds(), before);
-    before = product.predicted_seconds();
+    EXPECT_GT(product.predicted.kernel_seconds, 0) << label_of(product.spec);
+    EXPECT_GE(product.predicted.seconds(), before);
+    before = product.predicted.seconds();
   }
   const auto of = [&](const ProductSpec& spec) {
     return *std::ranges::find(ranked, spec, &SearchedProduct::spec);
   };
   // Rows of a sample have other numbers: DIA goes by CSR.
-  EXPECT_DOUBLE_EQ(of(dia).sampled_seconds, of(kCsr).sampled_seconds / 2);
+  EXPECT_DOUBLE_EQ(of(dia).predicted.kernel_seconds, of(kCsr).predicted.kernel_seconds / 2);
   EXPECT_NEAR(of(kCsr).predicted_bytes, 12.0 * static_cast<double>(matrix.nnz()) + 8 * 20000,
               0.02 * of(kCsr).predicted_bytes);
 }
@@ -153,11 +153,11 @@ TEST_F(GpuProductSearch, RanksOnASampleThatHalfOfTheL2Holds) {
 TEST_F(GpuProductSearch, CountsXAsOftenAsAlphaSays) {
   const auto matrix = generate<double, std::int32_t>("random:2000,nnzr=9");
   SearchOptions options{.only = {kCsr}, .sampled = false};
-  const double once = rank_products(matrix, profile_, options, *stream_)[0].predicted_seconds();
+  const double once = rank_products(matrix, profile_, options, *stream_)[0].predicted.seconds();
   options.alpha = 0.0;  // all of x counts nevertheless
-  EXPECT_EQ(rank_products(matrix, profile_, options, *stream_)[0].predicted_seconds(), once);
+  EXPECT_EQ(rank_products(matrix, profile_, options, *stream_)[0].predicted.seconds(), once);
   options.alpha = 1.0;
-  const double more = rank_products(matrix, profile_, options, *stream_)[0].predicted_seconds();
+  const double more = rank_products(matrix, profile_, options, *stream_)[0].predicted.seconds();
   const double bytes = 8.0 * static_cast<double>(matrix.nnz() - matrix.cols());
   EXPECT_NEAR(more - once, bytes / profile_.l2_bandwidth(), 0.01 * (more - once));
 }
@@ -168,7 +168,7 @@ TEST_F(GpuProductSearch, NeedsNoBandwidths) {
   const auto matrix = generate<double, std::int32_t>("stencil5:9x9");
   for (const SearchedProduct& product :
        rank_products(matrix, unknown, {.only = {kCsr}}, *stream_)) {
-    EXPECT_TRUE(std::isfinite(product.predicted_seconds())) << label_of(product.spec);
+    EXPECT_TRUE(std::isfinite(product.predicted.seconds())) << label_of(product.spec);
   }
 }
 

@@ -168,6 +168,8 @@ struct StepKernels {
   Kernel<CsrView<V, std::int64_t>, V> csr64;
   Kernel<CsrView<V, std::int32_t>, V> csr_gathers32;
   Kernel<CsrView<V, std::int64_t>, V> csr_gathers64;
+  Kernel<CsrView<V, std::int32_t>, V> csr_loop32;
+  Kernel<CsrView<V, std::int64_t>, V> csr_loop64;
   Kernel<SellView<V, std::int32_t>, V> sell32;
   Kernel<SellView<V, std::int64_t>, V> sell64;
   Kernel<PackedSellView<V>, V> packed_sell;
