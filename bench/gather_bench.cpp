@@ -44,7 +44,7 @@ class Segments {
     }
     Offset scratch = 0;
     for (const auto& part : parts_) scratch = std::max(scratch, part.scratch_elements(1));
-    scratch_ = gpu::DeviceArray<double>(scratch);
+    scratch_ = gpu::DeviceScratch<double>(scratch);
     stream_.synchronize();
   }
 
@@ -84,7 +84,7 @@ class Segments {
   gpu::Stream stream_;
   gpu::DeviceArray<double> x_;
   gpu::DeviceArray<double> y_;
-  gpu::DeviceArray<double> scratch_;
+  gpu::DeviceScratch<double> scratch_;
   std::vector<gpu::DeviceCsr<double>> parts_;
 };
 

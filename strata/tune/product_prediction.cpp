@@ -27,6 +27,12 @@ bool writes_anywhere(Format format) {
   return format == Format::csc || format == Format::symmetric_csr || format == Format::blocked_coo;
 }
 
+// Whether the entries of a row may belong to several threads.
+bool cuts_rows(const ProductSpec& spec) {
+  return spec.format.format() == Format::coo || spec.kernel == "parts" ||
+         spec.kernel == "balanced" || spec.kernel == "stream";
+}
+
 bool has_encoded_values(const FormatSpec& format) {
   return format.format() == Format::packed_sell &&
          format.parameter("values").value_or(0) != static_cast<Offset>(StoredValues::full);
@@ -40,12 +46,14 @@ std::string cause_of_more(const MeasuredProduct& product, const MatrixStatistics
   const Format format = product.spec.format.format();
   const double share = static_cast<double>(matrix.row_lengths.max) * product.threads /
                        static_cast<double>(std::max<Offset>(matrix.entries, 1));
-  if (share > kLongRow && format != Format::coo) {
-    return fmt::format("one row is {:.0f} % of what a thread has", 100 * share);
+  const bool on_gpu = product.target == KernelTarget::gpu;
+  if (share > kLongRow && !cuts_rows(product.spec)) {
+    return fmt::format("one row is {:.0f} % of what a {} has", 100 * share,
+                       on_gpu ? "multiprocessor" : "thread");
   }
   if (writes_anywhere(format))
     return "results are added up all over y, which a sample is too small to show";
-  if (has_columns_apart(format)) {
+  if (has_columns_apart(format) && !on_gpu) {
     return "columns of the format lie apart, more streams than are loaded ahead";
   }
   if (static_cast<double>(matrix.bandwidth()) > kWideRows * static_cast<double>(matrix.cols)) {

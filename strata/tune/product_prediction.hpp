@@ -46,7 +46,8 @@ struct MeasuredProduct {
   double predicted_bytes = 0;  // of the matrix
   double seconds = 0;
   double bytes = 0;
-  int threads = 1;
+  int threads = 1;  // of a processor; multiprocessors of a GPU
+  KernelTarget target = KernelTarget::processor;
 };
 // Why the time is not as predicted; empty where it is, within kMissShare. What the model leaves out
 // and the product has: lines of x that a sample shares less or more, entries of one thread that

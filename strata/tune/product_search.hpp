@@ -32,6 +32,9 @@ struct SearchOptions {
   std::vector<ProductSpec> more = {};
   // The candidates, if there are any here, instead of the usual ones of every format.
   std::vector<ProductSpec> only = {};
+  // α of Hager and Wellein, elements of x that come from memory per entry, where it is known. Not
+  // less than all of x once.
+  std::optional<double> alpha = {};
   // Time kernels on a sample of rows to rank them; otherwise the bytes decide.
   bool sampled = true;
   // What begins now, for people who wait. May throw to end the search.

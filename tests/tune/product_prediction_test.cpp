@@ -30,17 +30,20 @@ class CauseOfMiss : public ::testing::Test {
  protected:
   std::string cause(Format format, double seconds) const {
     MeasuredProduct product;
-    product.spec.format = FormatSpec(format);
+    product.spec = {FormatSpec(format), kernel};
     product.predicted = predicted;
     product.predicted_bytes = 100;
     product.seconds = seconds;
     product.bytes = bytes;
     product.threads = 4;
+    product.target = target;
     return cause_of_miss(product, matrix);
   }
 
   PredictedTime predicted{.kernel_seconds = 1};
   double bytes = 100;
+  std::string kernel;
+  KernelTarget target = KernelTarget::processor;
   MatrixStatistics matrix{.rows = 100,
                           .cols = 100,
                           .entries = 1000,
@@ -74,6 +77,15 @@ TEST_F(CauseOfMiss, NamesWhatTheProductHasAndTheModelLeavesOut) {
   EXPECT_NE(cause(Format::csr, 2).find("200 % of what a thread has"), std::string::npos);
   bytes = 150;
   EXPECT_NE(cause(Format::csr, 2).find("1.50 times the bytes"), std::string::npos);
+}
+
+TEST_F(CauseOfMiss, KnowsGpus) {
+  target = KernelTarget::gpu;
+  EXPECT_NE(cause(Format::ell, 2).find("memory gave less"), std::string::npos);
+  matrix.row_lengths.max = 500;
+  EXPECT_NE(cause(Format::ell, 2).find("200 % of what a multiprocessor has"), std::string::npos);
+  kernel = "balanced";  // cuts it
+  EXPECT_EQ(cause(Format::csr, 2).find("multiprocessor"), std::string::npos);
 }
 
 }  // namespace

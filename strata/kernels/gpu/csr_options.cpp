@@ -63,6 +63,11 @@ bool is_valid(const RegulyParameters& parameters, const RegulyTarget& target) {
   return why_invalid(parameters, target).empty();
 }
 
+std::string label_of(const RegulyParameters& reguly) {
+  return fmt::format("CSR of Reguly, coop {}, repeat {}, blocks of {}", reguly.coop, reguly.repeat,
+                     reguly.block_size);
+}
+
 Offset reguly_blocks(Offset rows, const RegulyParameters& parameters) {
   const Offset of_block = Offset{parameters.repeat} * (parameters.block_size / parameters.coop);
   return ceil_div(rows, of_block);

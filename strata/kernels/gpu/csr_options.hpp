@@ -10,6 +10,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -68,6 +69,8 @@ struct RegulyParameters {
 
   bool operator==(const RegulyParameters&) const = default;
 };
+// "CSR of Reguly, coop 4, repeat 2, blocks of 128"
+std::string label_of(const RegulyParameters& parameters);
 inline constexpr int kMostCoop = 32;
 inline constexpr int kMostRegulyThreads = 1024;
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "strata/base/types.hpp"
 #include "strata/device/stream.hpp"
@@ -24,7 +25,11 @@ class StoredProduct {
  public:
   virtual ~StoredProduct() = default;
 
-  virtual std::string label() const = 0;                        // with the kernel that was taken
+  virtual std::int32_t rows() const = 0;
+  virtual std::int32_t cols() const = 0;
+  virtual std::string label() const = 0;  // with the kernel that was taken
+  // What that kernel chose for the matrix: threads_per_row; coop, repeat and block_size.
+  virtual std::vector<NamedNumber> kernel_parameters() const = 0;
   virtual Offset bytes() const = 0;                             // that a product reads
   virtual Offset device_bytes() const = 0;                      // with all that goes along
   virtual std::optional<SliceEncodings> encodings() const = 0;  // of packed SELL
@@ -38,5 +43,20 @@ class StoredProduct {
 template <Value V, Index I>
 std::shared_ptr<const StoredProduct<V>> store_product(const Csr<V, I>& matrix,
                                                       const ProductSpec& spec, Stream& stream);
+// In CSR, with the parameters of a kernel as well. Throws InvalidArgument for those that no kernel
+// has.
+template <Value V, Index I>
+std::shared_ptr<const StoredProduct<V>> store_csr_product(const Csr<V, I>& matrix,
+                                                          const DeviceCsrOptions& options,
+                                                          Stream& stream);
+// Of a matrix that is there already.
+template <Value V>
+std::shared_ptr<const StoredProduct<V>> product_of(std::shared_ptr<const DeviceCsr<V>> matrix);
+
+// CSR with this kernel; `automatic` has no name.
+ProductSpec csr_product_spec(CsrKernel kernel);
+// With the kernel that the device takes by itself, where it has a choice: CSR with csr-stream, say.
+// Two products whose named ones are equal are the same.
+ProductSpec with_named_kernel(const ProductSpec& spec, const CsrRows& rows);
 
 }  // namespace strata::gpu

@@ -1,16 +1,14 @@
 #include "strata/measure/gpu/product_contest.hpp"
 
-#include <fmt/format.h>
-
+#include <algorithm>
 #include <memory>
-#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/device/device.hpp"
-#include "strata/formats/registry.hpp"
-#include "strata/kernels/gpu/device_matrix_of.hpp"
+#include "strata/kernels/gpu/stored_product.hpp"
 #include "strata/measure/gpu/contest.hpp"
 #include "strata/measure/gpu/poison.hpp"
 #include "strata/measure/internal/product_contest.hpp"
@@ -22,20 +20,19 @@ namespace {
 
 using internal::MadeProduct;
 
-std::string text_of(const RegulyParameters& reguly) {
-  return fmt::format("CSR of Reguly, coop {}, repeat {}, blocks of {}", reguly.coop, reguly.repeat,
-                     reguly.block_size);
-}
-
-template <Value V>
-std::string kernel_text(const DeviceCsr<V>& matrix) {
-  const int threads = matrix.threads_per_row();
-  switch (matrix.kernel()) {
-    case CsrKernel::balanced: return "CSR in equal parts";
-    case CsrKernel::stream: return "CSR as a stream";
-    case CsrKernel::reguly: return text_of(matrix.reguly());
-    default: return fmt::format("CSR, {} thread{} per row", threads, threads == 1 ? "" : "s");
+// Of a list whose words name some products twice: csr takes one of the kernels that have names.
+template <Value V, Index I>
+std::vector<ProductSpec> each_once(const std::vector<ProductSpec>& specs, const Csr<V, I>& matrix) {
+  const CsrRows rows = csr_rows(matrix.row_offsets());
+  std::vector<ProductSpec> seen;
+  std::vector<ProductSpec> once;
+  for (const ProductSpec& spec : specs) {
+    ProductSpec named = with_named_kernel(spec, rows);
+    if (std::ranges::find(seen, named) != seen.end()) continue;
+    seen.push_back(std::move(named));
+    once.push_back(spec);
   }
+  return once;
 }
 
 template <Value V, Index I>
@@ -59,7 +56,7 @@ class GpuProducts {
 
   void run(const ProductField<V, I>& field, const ProductDone& done) {
     contest_.set_predicted_alpha(field.alpha);
-    for (const ProductSpec& spec : field.products) add_kernel(spec);
+    for (const ProductSpec& spec : each_once(field.products, matrix_)) add_kernel(spec);
     for (const CoopKernel& kernel : field.reguly) add_reguly(kernel);
     if (field.plan) add_plan();
     if (field.peers) add_peers(field.peers);
@@ -85,24 +82,39 @@ class GpuProducts {
   }
 
   void add_kernel(const ProductSpec& spec) {
-    ProductResult result = unprepared();
-    result.format = spec.format;
-    result.label = label_of(spec);
-    contest_.options().report("converting to " + result.label);
-    contest_.enter(std::move(result), [&](ProductResult& made) {
-      return spec.format.format() == Format::csr ? csr_for(spec, made) : kernel_for(made);
+    add(spec.format, label_of(spec), [&] {
+      // The one of CSR that the peers read as well.
+      const bool shared = spec == ProductSpec{FormatSpec(Format::csr)};
+      return shared ? product_of<V>(csr_on_device()) : store_product(matrix_, spec, stream_);
     });
   }
 
   void add_reguly(const CoopKernel& kernel) {
     const RegulyParameters parameters{
         .coop = kernel.coop, .repeat = kernel.repeat, .block_size = kernel.block_size};
+    add(FormatSpec(Format::csr), label_of(parameters), [&] {
+      return store_csr_product(matrix_, {.kernel = CsrKernel::reguly, .reguly = parameters},
+                               stream_);
+    });
+  }
+
+  // `label`: until `store()` has made the product, which knows more.
+  template <class Store>
+  void add(const FormatSpec& format, std::string label, const Store& store) {
     ProductResult result = unprepared();
-    result.format = FormatSpec(Format::csr);
-    result.label = text_of(parameters);
+    result.format = format;
+    result.label = std::move(label);
     contest_.options().report("converting to " + result.label);
     contest_.enter(std::move(result), [&](ProductResult& made) {
-      return csr_product(csr_with({.kernel = CsrKernel::reguly, .reguly = parameters}), made);
+      const std::shared_ptr<const StoredProduct<V>> product = store();
+      made.label = product->label();
+      made.kernel_parameters = product->kernel_parameters();
+      made.encodings = product->encodings();
+      const auto scratch = std::make_shared<DeviceScratch<V>>(product->scratch_elements(1));
+      return MadeProduct{product->bytes(), [this, product, scratch] {
+                           product->run({}, {x_.span(), {}, y_.span(), 1, scratch->span()},
+                                        stream_);
+                         }};
     });
   }
 
@@ -117,9 +129,9 @@ class GpuProducts {
           std::make_shared<const ProductPlan<V>>(plan_product(matrix_, options, stream_));
       const auto workspace =
           std::make_shared<typename ProductPlan<V>::Workspace>(plan->make_workspace(stream_));
-      planned.format = FormatSpec(plan->choice().format);
+      planned.format = plan->choice().spec().format;
       if (plan->record().values) planned.encodings = plan->record().values->slices;
-      planned.label = "plan: " + label_of(planned.format);
+      planned.label = "plan: " + label_of(plan->choice().spec());
       return MadeProduct{plan->choice().format_bytes, [this, plan, workspace] {
                            plan->apply(std::as_const(x_).span(), y_.span(), *workspace, stream_);
                          }};
@@ -136,59 +148,6 @@ class GpuProducts {
         multiply(V{1}, std::as_const(x_).span(), y_.span());
       });
     }
-  }
-
-  MadeProduct csr_for(const ProductSpec& spec, ProductResult& result) {
-    if (spec.kernel.empty()) return csr_product(csr_on_device(), result);
-    const std::optional<CsrKernel> kernel = csr_kernel_named(name_of(spec));
-    if (!kernel) throw Unavailable("GPUs have no kernel for the product " + name_of(spec));
-    return csr_product(csr_with({.kernel = *kernel}), result);
-  }
-
-  MadeProduct csr_product(const std::shared_ptr<const DeviceCsr<V>>& stored,
-                          ProductResult& result) {
-    result.label = kernel_text(*stored);
-    if (stored->kernel() == CsrKernel::classical) {
-      result.kernel_parameters.push_back({"threads_per_row", stored->threads_per_row()});
-    } else if (stored->kernel() == CsrKernel::reguly) {
-      const RegulyParameters& reguly = stored->reguly();
-      result.kernel_parameters = {
-          {"coop", reguly.coop}, {"repeat", reguly.repeat}, {"block_size", reguly.block_size}};
-    }
-    MadeProduct made = product_of(stored);
-    made.bytes = stored->product_bytes();
-    return made;
-  }
-
-  std::shared_ptr<const DeviceCsr<V>> csr_with(const DeviceCsrOptions& options) {
-    return std::make_shared<const DeviceCsr<V>>(matrix_, stream_, options);
-  }
-
-  MadeProduct kernel_for(ProductResult& result) {
-    return with_format(
-        matrix_, result.format, [&]<class Matrix>(const Matrix& host) -> MadeProduct {
-          if constexpr (std::same_as<Matrix, PackedSell<V, I>>) {
-            result.encodings = slice_encodings(host);
-          }
-          if constexpr (HasDeviceMatrix<Matrix>) {
-            // What a product reads, which is less than what lies on the device.
-            MadeProduct made =
-                product_of(std::make_shared<const DeviceMatrix<Matrix>>(host, stream_));
-            made.bytes = host.footprint().bytes();
-            return made;
-          } else {
-            throw InvalidArgument("GPUs have no kernels for this format");
-          }
-        });
-  }
-
-  template <class Matrix>
-  MadeProduct product_of(std::shared_ptr<const Matrix> stored) {
-    const auto scratch = std::make_shared<DeviceScratch<V>>(stored->scratch_elements(1));
-    return {stored->bytes(), [this, stored, scratch] {
-              step(*stored, {}, {x_.span(), {}, y_.span(), 1, scratch->span()}, stored->all_rows(),
-                   stream_);
-            }};
   }
 
   std::shared_ptr<const DeviceCsr<V>> csr_on_device() {
