@@ -69,8 +69,8 @@ struct ProductSearch {
   double distance() const;
 };
 
-// On thread_count() threads of the processor that the profile is of. Throws InvalidArgument for
-// options that make no sense.
+// On thread_count() threads of the processor that the profile is of. Of a matrix without entries
+// nothing is timed. Throws InvalidArgument for options that make no sense.
 template <Value V, Index I>
 ProductSearch search_products(const Csr<V, I>& matrix, const MachineProfile& profile,
                               const SearchOptions& options = {});

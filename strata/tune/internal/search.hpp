@@ -112,6 +112,9 @@ class Search {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
+  // Without entries no clock sees anything of some products, and no choice matters.
+  bool has_work() const { return matrix_.nnz() > 0; }
+
   void report(const std::string& what) const {
     if (options_.progress) options_.progress(what);
   }
@@ -128,7 +131,7 @@ class Search {
 
   // What each should take, from a sample of rows and from its bytes.
   void rank() {
-    if (options_.sampled) {
+    if (options_.sampled && has_work()) {
       report("ranking products on a sample of rows");
       rank_by_sample(sample_of_rows(matrix_, backend_.sample_entries()));
     } else {
@@ -246,6 +249,7 @@ class Search {
   }
 
   void time_best() {
+    if (!has_work()) return;
     std::vector<std::unique_ptr<Stored>> ready;
     std::vector<SearchedProduct*> running;
     for (SearchedProduct* product : finalists()) {

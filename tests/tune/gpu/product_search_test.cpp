@@ -113,6 +113,7 @@ TYPED_TEST(GpuProductSearchTyped, TakesEmptyAndRectangularMatricesAndSeveralVect
     for (const int vectors : {1, 3}) {
       const auto found = this->search(matrix, {.timed = 1, .vectors = vectors});
       EXPECT_TRUE(found.best().refusal.empty()) << found.best().refusal;
+      EXPECT_EQ(found.timed, matrix.nnz() > 0 ? 2 : 0);
     }
   }
 }
