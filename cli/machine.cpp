@@ -98,9 +98,13 @@ std::string stream_text(const MachineProfile& profile) {
 
 std::string synchronisation_text(const MachineProfile& profile) {
   const HockneyFit& hockney = profile.hockney;
-  std::string text =
-      fmt::format("  fork/join  {} for {}\n", seconds_text(profile.fork_join_seconds),
-                  counted(profile.cores, "thread"));
+  std::string text;
+  if (profile.flops_per_second > 0) {
+    text += fmt::format("  arithmetic {} GF/s of multiply-adds in registers, {}\n",
+                        giga_text(profile.flops_per_second), counted(profile.cores, "thread"));
+  }
+  text += fmt::format("  fork/join  {} for {}\n", seconds_text(profile.fork_join_seconds),
+                      counted(profile.cores, "thread"));
   if (profile.handoff_seconds > 0) {
     text += fmt::format("  hand-off   {} until another thread sees a store\n",
                         seconds_text(profile.handoff_seconds));

@@ -3,22 +3,31 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 
+#include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
 #include "cli/parts/counted_matrix.hpp"
+#include "cli/parts/gpu.hpp"
 #include "cli/parts/measuring.hpp"
+#include "cli/parts/product_models.hpp"
 #include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/measure/matrix_analysis.hpp"
+#include "strata/measure/product_device.hpp"
 #include "strata/measure/product_result.hpp"
 #include "strata/tune/fill_estimate.hpp"
 #include "strata/tune/heat_map.hpp"
 #include "strata/tune/product_search.hpp"
 #include "strata/tune/register_profile.hpp"
 #include "strata/tune/tuning_store.hpp"
+#ifdef STRATA_HAS_GPU
+#include "strata/device/device.hpp"
+#include "strata/tune/gpu/product_search.hpp"
+#endif
 
 namespace strata::cli {
 
@@ -27,6 +36,7 @@ namespace {
 struct TuneOptions {
   CommonOptions common;
   std::string matrix;
+  std::string backend = "cpu";
   int timed = 5;
   bool exhaustive = false;
   bool again = false;
@@ -43,11 +53,9 @@ struct RegisterBlocks {
 };
 
 template <Value V, Index I>
-RegisterBlocks choose_registers(const Csr<V, I>& matrix) {
-  const CachedRegisterProfile& known =
-      cached_register_profile(precision_of<V>(), index_bits_of<I>());
+RegisterBlocks choose_registers(const Csr<V, I>& matrix, const BlockTable& performance) {
   RegisterBlocks blocks;
-  blocks.performance = known.profile.flops_per_second;
+  blocks.performance = performance;
   blocks.fill = estimate_fill(matrix.pattern()).fill();
   blocks.choice = choose_block_size(blocks.performance, blocks.fill);
   blocks.spec.format = FormatSpec(Format::bcsr, {{"block_rows", blocks.choice.best.rows},
@@ -55,29 +63,54 @@ RegisterBlocks choose_registers(const Csr<V, I>& matrix) {
   return blocks;
 }
 
-Json json_of(const SearchedProduct& product, double flops) {
+// Where products are searched.
+struct Place {
+  std::string backend = "cpu";
+  std::string machine;             // machine_key()
+  int threads = 0;                 // of a processor
+  std::optional<int> device = {};  // of a GPU
+};
+
+// A search on one device, whatever types the matrix has.
+struct Tuning {
+  const TuneOptions& options;
+  const CountedMatrix& counted;
+  Place place;
+  ResultDocument& document;
+  Progress& progress;
+
+  double flops() const { return work_of(counted.matrix).flops(); }
+};
+
+Json json_of(const SearchedProduct& product, const Tuning& tuning) {
+  const Place& place = tuning.place;
   Json result{{"kernel", "tune"},
-              {"backend", "cpu"},
+              {"backend", place.backend},
               {"format", name_of(product.spec.format)},
               {"product", name_of(product.spec)},
               {"variant", label_of(product.spec)},
-              {"parameters", parameters_json(product.spec.format.parameters())},
-              {"threads", thread_count()}};
+              {"parameters", parameters_json(product.spec.format.parameters())}};
+  if (place.device) {
+    result["device"] = *place.device;
+  } else {
+    result["threads"] = place.threads;
+  }
   if (!product.refusal.empty()) result["refused"] = product.refusal;
-  if (product.predicted_seconds() > 0) {
+  if (product.predicted.seconds() > 0) {
     result["rank"] = product.rank;
     result["contender"] = product.contender;
-    result["predicted"] = {{"seconds", product.predicted_seconds()},
-                           {"sampled_seconds", product.sampled_seconds},
-                           {"bandwidth_seconds", product.bandwidth_seconds}};
+    result["predicted"] = {{"seconds", product.predicted.seconds()},
+                           {"kernel_seconds", product.predicted.kernel_seconds},
+                           {"memory_seconds", product.predicted.memory_seconds}};
   }
   if (product.seconds > 0) {
     result["seconds"] = {{"median", product.seconds}};
-    result["gflops"] = flops / product.seconds / 1e9;
+    result["gflops"] = tuning.flops() / product.seconds / 1e9;
     result["setup_seconds"] = product.setup_seconds;
     result["bytes"] = {{"format", product.bytes}};
     result["break_even_products"] = product.break_even ? Json(*product.break_even) : Json();
   }
+  if (!product.miss.empty()) result["predicted"]["miss"] = product.miss;
   return result;
 }
 
@@ -90,10 +123,10 @@ std::string table_text(const ProductSearch& found, double flops) {
     } else if (product.seconds > 0) {
       table.add({label_of(product.spec), bytes_text(product.bytes),
                  fmt::format("{:.3f}", 1e3 * product.seconds), rate(product.seconds),
-                 rate(product.predicted_seconds()), seconds_text(product.setup_seconds),
-                 product.break_even ? grouped(*product.break_even) : "never", ""});
+                 rate(product.predicted.seconds()), seconds_text(product.setup_seconds),
+                 product.break_even ? grouped(*product.break_even) : "never", product.miss});
     } else {
-      table.add({label_of(product.spec), "-", "-", "-", rate(product.predicted_seconds()), "-", "-",
+      table.add({label_of(product.spec), "-", "-", "-", rate(product.predicted.seconds()), "-", "-",
                  "not timed"});
     }
   }
@@ -125,33 +158,39 @@ std::string registers_text(const RegisterBlocks& blocks) {
          text_heat_map(expected_map(blocks.choice.expected)) + "\n";
 }
 
+// Finds the fastest with `search`, unless it is known, and remembers it. `performance` is PERF(r,
+// c) of the device.
 template <Value V, Index I>
-std::string tune(const Csr<V, I>& matrix, const TuneOptions& options, const MachineProfile& profile,
-                 double flops, ResultDocument& document, Progress& progress) {
+std::string tune(const Csr<V, I>& matrix, const Tuning& tuning,
+                 const std::function<BlockTable()>& performance,
+                 const std::function<ProductSearch(const SearchOptions&)>& search) {
+  const TuneOptions& options = tuning.options;
   const TuningKey key{.matrix = fingerprint_of(matrix.pattern()),
-                      .machine = machine_key(profile),
+                      .machine = tuning.place.machine,
                       .precision = precision_of<V>(),
-                      .threads = thread_count()};
+                      .threads = tuning.place.threads};
   const TuningStore store(tuning_store_path());
   std::string text;
-  SearchOptions search{.timed = options.timed,
+  SearchOptions wanted{.timed = options.timed,
                        .exhaustive = options.exhaustive,
                        .min_seconds = options.min_time,
-                       .progress = [&](const std::string& what) { progress.start(what); }};
+                       .progress = [&](const std::string& what) { tuning.progress.start(what); }};
   if (options.registers || options.again || options.exhaustive || !store.find(key)) {
-    progress.start("measuring blocks of registers");
-    const RegisterBlocks blocks = choose_registers(matrix);
-    if (options.registers) text += registers_text(blocks);
-    search.more.push_back(blocks.spec);
+    tuning.progress.start("choosing blocks of registers");
+    const RegisterBlocks blocks = choose_registers(matrix, performance());
+    if (options.registers && !tuning.place.device) text += registers_text(blocks);
+    wanted.more.push_back(blocks.spec);
   }
   if (!options.again && !options.exhaustive) {
     if (const auto known = store.find(key)) return text + known_text(*known);
   }
-  const ProductSearch found = search_products(matrix, profile, search);
+  const ProductSearch found = search(wanted);
   for (const SearchedProduct& product : found.products) {
-    document.add_result(json_of(product, flops));
+    tuning.document.add_result(json_of(product, tuning));
   }
   const SearchedProduct& best = found.best();
+  if (!best.refusal.empty()) throw Unavailable("no product takes the matrix: " + best.refusal);
+  const double flops = tuning.flops();
   std::string not_stored = "nothing was timed";
   if (best.seconds > 0) {
     not_stored = store.remember(key, {.format = best.spec.format,
@@ -169,17 +208,74 @@ std::string tune(const Csr<V, I>& matrix, const TuneOptions& options, const Mach
   return text;
 }
 
+std::string tune_on_processor(Tuning tuning, const MachineProfile& profile) {
+  tuning.place = {.machine = machine_key(profile), .threads = thread_count()};
+  return std::visit(
+      [&]<Value V, Index I>(const Csr<V, I>& csr) {
+        return tune(
+            csr, tuning,
+            [] {
+              return cached_register_profile(precision_of<V>(), index_bits_of<I>())
+                  .profile.flops_per_second;
+            },
+            [&](const SearchOptions& search) { return search_products(csr, profile, search); });
+      },
+      tuning.counted.matrix);
+}
+
+#ifdef STRATA_HAS_GPU
+std::string tune_on_gpu(Tuning tuning, const gpu::GpuProfile& profile) {
+  gpu::use_device(profile.device.index);
+  gpu::Stream stream;
+  tuning.place = {.backend = std::string(gpu::name_of(profile.device.api)),
+                  .machine = machine_key(profile),
+                  .device = profile.device.index};
+  return std::visit(
+      [&]<Value V, Index I>(const Csr<V, I>& csr) {
+        // Blocks on GPUs are bound by their bytes.
+        return tune(
+            csr, tuning,
+            [] {
+              return default_register_profile({.precision = precision_of<V>()}).flops_per_second;
+            },
+            [&](SearchOptions search) {
+              if (csr.nnz() > 0) {
+                tuning.progress.start("predicting how often x is loaded");
+                search.alpha = alpha_of(tuning.counted.matrix, product_device(profile)).alpha;
+              }
+              return gpu::search_products(csr, profile, search, stream);
+            });
+      },
+      tuning.counted.matrix);
+}
+#else
+std::string tune_on_gpu(const Tuning&, const gpu::GpuProfile&) {
+  throw Unavailable(why_no_gpu(""));
+}
+#endif
+
 std::string run_tune(const TuneOptions& options, ResultDocument& document, Progress& progress) {
-  const CachedProfile& known = find_machine(document, progress);
+  const Backends chosen = choose_backends(options.backend, {"cpu", "cuda", "hip"});
+  if (options.registers && !chosen.cpu) {
+    throw InvalidArgument(
+        "--registers shows how fast blocks are on processors: add cpu to "
+        "--backend");
+  }
+  std::optional<KnownGpu> gpu;
+  if (chosen.gpu) gpu = find_gpu(options.common.device, document, progress);
+  const CachedProfile* known = chosen.cpu ? &find_machine(document, progress) : nullptr;
   const MatrixSource source = find_matrix(options.matrix);
   const CountedMatrix counted = load_and_count(source, options.common, document, progress);
-  const double flops = work_of(counted.matrix).flops();
-  return heading_text(source, counted.statistics, known.profile, thread_count()) +
-         std::visit(
-             [&](const auto& csr) {
-               return tune(csr, options, known.profile, flops, document, progress);
-             },
-             counted.matrix);
+  const Tuning tuning{options, counted, {}, document, progress};
+  std::string text = known == nullptr
+                         ? matrix_text(source, counted.statistics)
+                         : heading_text(source, counted.statistics, known->profile, thread_count());
+  if (known != nullptr) text += tune_on_processor(tuning, known->profile);
+  if (gpu) {
+    text += (known == nullptr ? "" : "\n") + gpu_heading_text(gpu->profile) +
+            tune_on_gpu(tuning, gpu->profile);
+  }
+  return text;
 }
 
 }  // namespace
@@ -189,6 +285,11 @@ void add_tune(CommandLine& line) {
   CommandOptions command = line.add_command(
       "tune", "Find the fastest product for a matrix on this machine, and remember it");
   add_matrix_argument(command, options->matrix);
+  command
+      .add("--backend", options->backend,
+           "cpu, cuda or hip; each of a list has its own search and its own choice")
+      .type_name("NAME,…")
+      .show_default();
   command.add("--timed", options->timed, "How many of the best ranked products are timed")
       .range(1, 1000)
       .show_default();
@@ -201,7 +302,10 @@ void add_tune(CommandLine& line) {
       .show_default();
   add_common_options(command, options->common);
   add_type_options(command, options->common);
-  command.set_example("strata tune stencil27:48x48x64,dof=3 --registers");
+  add_device_option(command, options->common);
+  command.set_example(
+      "strata tune stencil27:48x48x64,dof=3 --registers\n"
+      "  strata tune stencil27:200x200x200 --backend cuda");
   set_work(command, options, run_tune);
 }
 

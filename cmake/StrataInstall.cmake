@@ -6,7 +6,7 @@ include(CMakePackageConfigHelpers)
 # Public headers are those that strata/strata.hpp and strata/gpu.hpp include: the headers of these
 # folders but for a few, and a few of the kernels. tests/install checks that the lists agree.
 set(public_folders base bench formats gen io machine machine/gpu measure model order plans schedule
-    tune device plans/gpu measure/gpu)
+    tune tune/gpu device plans/gpu measure/gpu)
 set(public_headers strata.hpp gpu.hpp kernels/cpu/entry_parts.hpp kernels/cpu/levels.hpp
     kernels/cpu/line_windows.hpp kernels/cpu/parts.hpp kernels/cpu/step.hpp
     kernels/cpu/step_arguments.hpp kernels/cpu/stored_product.hpp kernels/cpu/team_product.hpp
@@ -20,7 +20,7 @@ set(private_headers
   measure/peers.hpp measure/gpu/peers.hpp measure/gpu/poison.hpp
   schedule/reuse.hpp schedule/worker_sweep.hpp)
 # Of no use without the GPU library. What a device is, is known without one.
-set(needs_gpu "^(gpu\\.hpp|kernels/gpu/.*|plans/gpu/.*|measure/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")
+set(needs_gpu "^(gpu\\.hpp|kernels/gpu/.*|tune/gpu/.*|plans/gpu/.*|measure/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")
 
 foreach(folder ${public_folders})
   file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/strata CONFIGURE_DEPENDS

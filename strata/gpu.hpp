@@ -23,6 +23,9 @@
 #include "strata/machine/gpu/device_profile.hpp"
 #include "strata/machine/gpu/measure.hpp"
 
+// What is fastest on them.
+#include "strata/tune/gpu/product_search.hpp"
+
 // Plans on a device, and what iterative methods need besides.
 #include "strata/kernels/gpu/vector_operations.hpp"
 #include "strata/plans/gpu/power_plan.hpp"

@@ -103,6 +103,7 @@
 #include "strata/tune/block_table.hpp"
 #include "strata/tune/fill_estimate.hpp"
 #include "strata/tune/heat_map.hpp"
+#include "strata/tune/product_prediction.hpp"
 #include "strata/tune/product_search.hpp"
 #include "strata/tune/register_profile.hpp"
 #include "strata/tune/tuning_store.hpp"

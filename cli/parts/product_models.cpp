@@ -58,6 +58,9 @@ AlphaPrediction alpha_of(const AnyMatrix& matrix, const ProductDevice& device) {
 std::string levels_text(const ProductDevice& device, const ProductWork& work,
                         const ModelledFormat& best) {
   Table table({"roofline of " + best.label, "holds", "GB/s", "moved", "GF/s at most"});
+  if (device.peak_flops > 0) {
+    table.add({"peak", "-", "-", "-", giga_text(device.peak_of(work))});
+  }
   const auto ceilings = product_ceilings(device, work, best.format, best.bytes);
   for (std::size_t i = 0; i < ceilings.size(); ++i) {
     const double at_most = ceiling_of(ceilings[i], work);
@@ -73,6 +76,13 @@ std::string levels_text(const ProductDevice& device, const ProductWork& work,
 std::vector<Json> levels_json(const std::string& backend, const ProductDevice& device,
                               const ProductWork& work, const ModelledFormat& best) {
   std::vector<Json> results;
+  if (device.peak_flops > 0) {
+    Json json = model_json(backend, "roofline, peak");
+    json["format"] = name_of(best.format);
+    json["predicted"] = {
+        {"gflops", device.peak_of(work) / 1e9}, {"bound", "peak"}, {"model", "roofline"}};
+    results.push_back(std::move(json));
+  }
   const auto ceilings = product_ceilings(device, work, best.format, best.bytes);
   for (std::size_t i = 0; i < ceilings.size(); ++i) {
     Json json = model_json(backend, "roofline, " + ceilings[i].name);

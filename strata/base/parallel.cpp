@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <array>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -137,6 +138,55 @@ void run_dynamic(Offset count, Offset grain, FunctionRef<void(Offset, Offset)> b
         body(begin, std::min(begin + grain, count));
       } catch (...) {
         failure.keep();
+      }
+    }
+  });
+  failure.rethrow();
+}
+
+namespace {
+
+// Items that are still to be done, of those that one thread begins with.
+struct alignas(64) OwnItems {
+  std::atomic<Offset> next{0};
+  Offset end = 0;
+
+  // The next of them, fewer and fewer, so that little is left to wait for at the end; none: empty.
+  Chunk take() {
+    constexpr Offset kShare = 4;
+    Offset begin = next.load(std::memory_order_relaxed);
+    while (begin < end) {
+      const Offset stop = begin + std::max<Offset>(1, (end - begin) / kShare);
+      if (next.compare_exchange_weak(begin, stop, std::memory_order_relaxed)) return {begin, stop};
+    }
+    return {end, end};
+  }
+};
+
+}  // namespace
+
+void run_own_first(Offset count, FunctionRef<void(Offset, Offset)> body) {
+  if (count <= 0) return;
+  constexpr int kMostOwners = 128;  // of more threads, some begin with the same
+  const int threads = static_cast<int>(std::min<Offset>(thread_count(), count));
+  const int owners = std::min(threads, kMostOwners);
+  std::array<OwnItems, kMostOwners> items;  // products allocate nothing
+  for (int owner = 0; owner < owners; ++owner) {
+    const Chunk own = chunk_of(count, owner, owners);
+    items[owner].next = own.begin;
+    items[owner].end = own.end;
+  }
+  FirstException failure;
+  run_on_threads(threads, [&](int thread, int) {
+    for (int visited = 0; visited < owners; ++visited) {
+      OwnItems& own = items[(thread + visited) % owners];
+      for (Chunk piece = own.take(); piece.begin < piece.end && !failure.seen();
+           piece = own.take()) {
+        try {
+          body(piece.begin, piece.end);
+        } catch (...) {
+          failure.keep();
+        }
       }
     }
   });

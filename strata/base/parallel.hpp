@@ -103,6 +103,18 @@ void parallel_dynamic(Offset count, Offset grain, Body&& body) {
 }
 
 namespace detail {
+void run_own_first(Offset count, FunctionRef<void(Offset, Offset)> body);
+}
+
+// body(begin, end) on pieces of [0, count), as parallel_dynamic: but every thread begins with the
+// items that it has whenever so many threads share so many items, which it may still have in its
+// cache, and runs of them, which are loaded ahead. Who has none left helps the others.
+template <class Body>
+void parallel_own_first(Offset count, Body&& body) {
+  detail::run_own_first(count, body);
+}
+
+namespace detail {
 // visit(piece, chunk) for each of `pieces` contiguous chunks of [0, count), on up to as many
 // threads. What is kept per piece has its place whatever team the runtime gives.
 void for_each_piece(Offset count, int pieces, FunctionRef<void(int piece, Chunk chunk)> visit);

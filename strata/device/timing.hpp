@@ -10,4 +10,7 @@ namespace strata::gpu {
 // it. The stream must outlive the stopwatch.
 Stopwatch device_stopwatch(Stream& stream);
 
+// Samples of what is compared. Kernels are short: more repetitions than on processors steady them.
+inline constexpr int kDeviceRepetitions = 20;
+
 }  // namespace strata::gpu

@@ -21,6 +21,7 @@ struct OtherKernel {
 constexpr std::array kOtherKernels{
     OtherKernel{Format::csr, "parts", "CSR in equal parts", KernelTarget::processor},
     OtherKernel{Format::csr, "gathers", "CSR with gathers", KernelTarget::processor},
+    OtherKernel{Format::csr, "loop", "CSR entry by entry", KernelTarget::processor},
     OtherKernel{Format::csr, "scalar", "CSR, a thread per row", KernelTarget::gpu},
     OtherKernel{Format::csr, "classical", "CSR, threads of a warp per row", KernelTarget::gpu},
     OtherKernel{Format::csr, "balanced", "CSR in equal parts", KernelTarget::gpu},

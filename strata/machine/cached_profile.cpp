@@ -21,7 +21,7 @@ using detail::ProfileReader;
 using Json = detail::ProfileJson;
 
 // Goes up whenever keys of stored profiles, or their meaning, change.
-constexpr int kFormat = 3;
+constexpr int kFormat = 4;
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -92,6 +92,7 @@ std::string to_json(const MachineProfile& profile) {
                         {"triad_bytes_per_second", stream.triad},
                         {"dot_bytes_per_second", stream.dot},
                         {"array_bytes", stream.array_bytes}}},
+                      {"flops_per_second", profile.flops_per_second},
                       {"fork_join_seconds", profile.fork_join_seconds},
                       {"handoff_seconds", profile.handoff_seconds},
                       {"hockney", detail::json_of(profile.hockney)}};
@@ -118,6 +119,7 @@ MachineProfile profile_from_json(std::string_view text, const std::string& sourc
                     .triad = stream.positive("triad_bytes_per_second"),
                     .dot = stream.positive("dot_bytes_per_second"),
                     .array_bytes = stream.bytes("array_bytes")};
+  profile.flops_per_second = reader.number("flops_per_second");
   profile.fork_join_seconds = reader.number("fork_join_seconds");
   profile.handoff_seconds = reader.number("handoff_seconds");
   profile.hockney = detail::hockney_from(reader.inside("hockney"));

@@ -139,12 +139,12 @@ void measure_team(TeamMemory& memory, ReadMeter& meter, Offset largest, double s
                   MachineProfile& profile) {
   constexpr int kRounds = 3;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  const double each = seconds / (3 * kRounds);
+  const double each = seconds / (4 * kRounds);
   std::vector<TimedRead> reads = hockney_reads(largest);
   profile.fork_join_seconds = kInfinity;
   profile.handoff_seconds = kInfinity;
   for (int round = 0; round < kRounds; ++round) {
-    const auto done = [&](int parts) { return (3.0 * round + parts) / (3 * kRounds); };
+    const auto done = [&](int parts) { return (4.0 * round + parts) / (4 * kRounds); };
     report("latency and bandwidth of parallel reads", done(0));
     for (TimedRead& read : reads) {
       const double share = each / static_cast<double>(reads.size());
@@ -152,7 +152,10 @@ void measure_team(TeamMemory& memory, ReadMeter& meter, Offset largest, double s
     }
     report("STREAM", done(1));
     keep_best(profile.stream, detail::measure_stream(memory, each));
-    report("fork, join and hand-off", done(2));
+    report("arithmetic", done(2));
+    profile.flops_per_second =
+        std::max(profile.flops_per_second, detail::measure_flops(profile.cores, each / 4));
+    report("fork, join and hand-off", done(3));
     profile.fork_join_seconds =
         std::min(profile.fork_join_seconds, detail::measure_fork_join(profile.cores, each / 4));
     profile.handoff_seconds =

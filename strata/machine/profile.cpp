@@ -76,6 +76,10 @@ double MachineProfile::read_bandwidth(int threads, Offset working_set) const {
       read, threads, [&](auto curve) { return bandwidth_on(curve, working_set); });
 }
 
+double MachineProfile::peak_flops(int threads) const {
+  return cores > 0 ? flops_per_second * std::min(threads, cores) / cores : 0;
+}
+
 double MachineProfile::memory_bandwidth(int threads) const {
   return between_thread_counts<Plateau>(
       plateaus, threads, [](auto of_count) { return of_count.back().bytes_per_second; });

@@ -87,6 +87,8 @@ struct MachineProfile {
   std::vector<BandwidthPoint> read;  // by threads, then by working set
   std::vector<Plateau> plateaus;     // by threads, fastest first
   StreamRates stream;
+  // Of multiply-adds of doubles in registers, all cores together; 0: not known.
+  double flops_per_second = 0;
   double fork_join_seconds = 0;  // of a parallel region on all cores that does nothing
   double handoff_seconds = 0;    // until another thread sees a store: release to acquire, one way;
                                  // 0 on one core
@@ -97,6 +99,8 @@ struct MachineProfile {
   // on a machine that has nothing else to do.
   double spread = 0;
 
+  // Of so many threads; more than there are cores reach no more.
+  double peak_flops(int threads) const;
   // Interpolated in the logarithm of the working set and between numbers of threads; beyond what
   // was measured the nearest figure holds.
   double read_bandwidth(int threads, Offset working_set) const;

@@ -43,4 +43,9 @@ double stream_dot(std::span<const double> a, std::span<const double> b) {
   return stream().dot(a.data(), b.data(), length_of(a));
 }
 
+double multiply_adds(double a, double b, Offset rounds) {
+  static_assert(kLanes == cpu::kStreamSums);
+  return stream().multiply_adds(a, b, rounds);
+}
+
 }  // namespace strata::detail

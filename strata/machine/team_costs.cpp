@@ -72,6 +72,17 @@ StreamRates measure_stream(TeamMemory& memory, double seconds) {
           .array_bytes = bytes_per_array * length};
 }
 
+double measure_flops(int threads, double seconds) {
+  constexpr Offset kRounds = 1 << 14;
+  std::vector<Kept> kept(static_cast<std::size_t>(threads));
+  const auto compute = [&] {
+    run_on_threads(threads,
+                   [&](int thread, int) { kept[thread].sum += multiply_adds(0.5, 0.5, kRounds); });
+  };
+  const double flops = 2.0 * kLanes * kRounds * threads;
+  return flops / time_runs(compute, {.min_seconds = seconds, .max_repetitions = 100000}).minimum;
+}
+
 double measure_fork_join(int threads, double seconds) {
   const auto nothing = [&] { run_on_threads(threads, [](int, int) {}); };
   return time_runs(nothing, {.min_seconds = seconds, .max_repetitions = 100000}).minimum;

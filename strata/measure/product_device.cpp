@@ -95,11 +95,18 @@ VectorTraffic ProductDevice::vectors_of(const ProductWork& work) const {
           .write_allocate = write_allocate};
 }
 
+double ProductDevice::peak_of(const ProductWork& work) const {
+  const bool complex = work.flops_per_entry > 2;
+  const double real_bytes = static_cast<double>(work.value_bytes) / (complex ? 2 : 1);
+  return peak_flops * sizeof(double) / real_bytes;
+}
+
 ProductDevice product_device(const MachineProfile& profile, int threads) {
   constexpr Offset kLine = 64;
   ProductDevice device;
   if (profile.cache_bytes(threads) > 0) device.levels = cache_levels(profile, threads);
   device.levels.push_back({"dram", 0, profile.memory_bandwidth(threads)});
+  device.peak_flops = profile.peak_flops(threads);
   const int at_once = std::clamp(threads, 1, std::max(1, profile.cores));
   device.cache = cache_of(device.cached_bytes() / at_once, kLine);
   return device;
@@ -110,6 +117,7 @@ ProductDevice product_device(const gpu::GpuProfile& profile) {
   ProductDevice device{.levels = {},
                        .x_through_first = false,
                        .write_allocate = false,
+                       .peak_flops = 0,
                        .cache = cache_of(profile.l2_bytes(), kSector)};
   if (profile.l2_bytes() > 0) {
     device.levels.push_back({"L2", profile.l2_bytes(), profile.l2_bandwidth()});
@@ -140,7 +148,8 @@ std::vector<MemoryCeiling> product_ceilings(const ProductDevice& device, const P
 
 Roofline product_roofline(const ProductDevice& device, const ProductWork& work,
                           const FormatSpec& format, Offset format_bytes) {
-  return roofline(work.flops(), 0, product_ceilings(device, work, format, format_bytes));
+  return roofline(work.flops(), device.peak_of(work),
+                  product_ceilings(device, work, format, format_bytes));
 }
 
 template <Index I>

@@ -38,12 +38,15 @@ struct ProductDevice {
   // measured past the first-level caches.
   bool x_through_first = true;
   bool write_allocate = true;  // see VectorTraffic
+  double peak_flops = 0;       // per second, in double precision, as measured; 0: not known
   CacheShape cache;            // that α is predicted for: the share of one thread; 0 bytes: none
 
   double memory_bandwidth() const { return levels.back().bytes_per_second; }
   // Working sets up to this stay in caches.
   Offset cached_bytes() const { return levels.size() < 2 ? 0 : levels[levels.size() - 2].bytes; }
   VectorTraffic vectors_of(const ProductWork& work) const;
+  // A register holds more numbers if they are smaller.
+  double peak_of(const ProductWork& work) const;
 };
 
 // Threads share the last-level cache, and each goes through rows of its own: α is that of an equal

@@ -1,299 +1,82 @@
 #include "strata/tune/product_search.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <utility>
 
 #include "strata/base/array.hpp"
 #include "strata/base/checked.hpp"
-#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
-#include "strata/bench/timing.hpp"
-#include "strata/formats/registry.hpp"
-#include "strata/formats/statistics.hpp"
 #include "strata/kernels/cpu/stored_product.hpp"
-#include "strata/model/balance.hpp"
-#include "strata/model/product_model.hpp"
+#include "strata/tune/internal/search.hpp"
 
 namespace strata {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-// Enough for every thread to be busy, little enough to be converted in no time.
-constexpr Offset kSampleEntries = Offset{1} << 18;
 constexpr Offset kRunsOfSample = 16;
-constexpr double kSampleSeconds = 5e-4;     // of timing, per candidate and round
-constexpr double kUnknownBandwidth = 1e10;  // of a profile without any
-constexpr int kRounds = 3;                  // so that who is disturbed in one is not in all
-constexpr int kMostOfFormat = 3;            // of the candidates that are timed
 // Runs of rows begin at multiples of this, and have so many rows, or several times: blocks of any
 // shape are then what they are in the matrix.
 constexpr Offset kAlignment = 24;
 
-// Formats that store where columns are relative to the row: rows of a sample have other numbers.
-bool needs_all_rows(Format format) {
-  return format == Format::dia || format == Format::symmetric_csr;
-}
-
-// What the kernels of these are taken to need of the time of CSR's. DIA has no columns to load.
-double share_of_csr_kernel(Format format) {
-  return format == Format::dia ? 0.5 : 1.0;
-}
-
-bool is_baseline(const SearchedProduct& product) {
-  return product.spec == ProductSpec{FormatSpec(Format::csr)};
-}
-
-// A candidate whose matrix has been stored.
-template <Value V>
-struct Ready {
-  std::shared_ptr<const cpu::StoredProduct<V>> product;
-  Array<V> scratch;
-};
-
+// The threads of this processor.
 template <Value V, Index I>
-class Search {
+class ProcessorBackend {
  public:
-  Search(const Csr<V, I>& matrix, const MachineProfile& profile, const SearchOptions& options)
-      : matrix_(matrix),
-        profile_(profile),
-        options_(options),
-        x_(elements(matrix.cols()), V{1}),
-        y_(elements(matrix.rows()), V{}) {}
+  using value_type = V;
+  using index_type = I;
+  struct Stored {
+    std::unique_ptr<const cpu::StoredProduct<V>> product;
+    Array<V> scratch;
+  };
 
-  std::vector<SearchedProduct> ranked() {
-    collect();
-    rank();
-    return std::move(products_);
+  static constexpr KernelTarget kTarget = KernelTarget::processor;
+  static constexpr bool kWriteAllocate = true;
+
+  ProcessorBackend(const Csr<V, I>& matrix, const MachineProfile& profile, int vectors)
+      : profile_(profile), vectors_(vectors), x_(elements(matrix.cols()), V{1}) {}
+
+  // Enough for every thread to be busy, little enough to be converted in no time.
+  Offset sample_entries() const { return Offset{1} << 18; }
+
+  std::unique_ptr<Stored> store(const Csr<V, I>& matrix, const ProductSpec& spec) {
+    auto stored = std::make_unique<Stored>();
+    stored->product = cpu::store_product(matrix, spec);
+    stored->scratch = Array<V>(stored->product->scratch_elements(vectors_));
+    if (y_.size() < elements(matrix.rows())) y_ = Array<V>(elements(matrix.rows()), V{});
+    return stored;
+  }
+  bool is_refusal(const Error&) const { return true; }
+  Offset bytes_of(const Stored& stored) const { return stored.product->bytes(); }
+  void run(Stored& stored) {
+    stored.product->run({}, {x_.data(), nullptr, y_.data(), vectors_}, stored.scratch);
   }
 
-  ProductSearch run() {
-    const Clock::time_point begin = Clock::now();
-    collect();
-    rank();
-    time_best();
-    compare_with_csr();
-    std::ranges::stable_sort(products_, {}, place_of);
-    ProductSearch found{.products = std::move(products_)};
-    found.timed = static_cast<int>(
-        std::ranges::count_if(found.products, [](const auto& each) { return each.seconds > 0; }));
-    found.seconds = seconds_since(begin);
-    return found;
+  int workers() const { return thread_count(); }
+  double bandwidth(Offset working_set) const {
+    return profile_.read_bandwidth(thread_count(), working_set);
   }
+
+  TimingOptions sample_timing() const {
+    return {.min_seconds = kSampleSeconds, .min_repetitions = 2};
+  }
+  TimingOptions timing(double min_seconds) const { return {.min_seconds = min_seconds}; }
+  const Stopwatch& stopwatch() const { return host_stopwatch(); }
 
  private:
-  static std::pair<int, double> place_of(const SearchedProduct& product) {
-    if (product.seconds > 0) return {0, product.seconds};
-    if (product.refusal.empty()) return {1, product.predicted_seconds()};
-    return {2, 0};
-  }
+  static constexpr double kSampleSeconds = 5e-4;  // of timing, per candidate and round
 
   std::size_t elements(Offset rows) const {
     return static_cast<std::size_t>(
-        checked_multiply<Offset>(rows, options_.vectors, "the elements of vectors"));
+        checked_multiply<Offset>(rows, vectors_, "the elements of vectors"));
   }
 
-  void report(const std::string& what) const {
-    if (options_.progress) options_.progress(what);
-  }
-
-  void collect() {
-    auto specs = options_.only.empty()
-                     ? parse_product_list("all", statistics_of(matrix_), KernelTarget::processor)
-                     : options_.only;
-    specs.insert(specs.end(), options_.more.begin(), options_.more.end());
-    for (const ProductSpec& spec : specs) {
-      const auto same = [&](const SearchedProduct& known) { return known.spec == spec; };
-      if (std::ranges::none_of(products_, same)) products_.push_back({.spec = spec});
-    }
-  }
-
-  // What each should take, from a sample of rows and from its bytes.
-  void rank() {
-    if (options_.sampled) {
-      report("ranking products on a sample of rows");
-      rank_by_sample(sample_of_rows(matrix_, kSampleEntries));
-    } else {
-      for (SearchedProduct& product : products_) rank_by_bytes(product);
-    }
-    std::ranges::stable_sort(products_, {}, place_of);
-    for (std::size_t i = 0; i < products_.size(); ++i) products_[i].rank = static_cast<int>(i);
-    find_contenders();
-  }
-
-  // CSR, which all are compared with, and the best of the others. What a sample says too well of a
-  // format, it says of all its parameters.
-  void find_contenders() {
-    std::vector<Format> taken;
-    for (SearchedProduct& product : products_) {
-      if (!product.refusal.empty()) return;
-      const Format format = product.spec.format.format();
-      if (is_baseline(product)) {
-        product.contender = true;
-      } else if (std::ssize(taken) < options_.timed &&
-                 std::ranges::count(taken, format) < kMostOfFormat) {
-        product.contender = true;
-        taken.push_back(format);
-      }
-    }
-  }
-
-  void rank_by_sample(const Csr<V, I>& sample) {
-    const bool whole = sample.nnz() == matrix_.nnz();
-    const double share = static_cast<double>(std::max<Offset>(sample.nnz(), 1)) /
-                         static_cast<double>(std::max<Offset>(matrix_.nnz(), 1));
-    Array<V> y(elements(sample.rows()), V{});
-    std::vector<std::pair<SearchedProduct*, std::unique_ptr<Ready<V>>>> sampled;
-    for (SearchedProduct& product : products_) {
-      if (needs_all_rows(product.spec.format.format()) && !whole) {
-        rank_by_bytes(product);
-        continue;
-      }
-      auto ready = store(sample, product);
-      if (!ready) continue;
-      expect_bytes(product, static_cast<double>(ready->product->bytes()) / share, share);
-      sampled.emplace_back(&product, std::move(ready));
-    }
-    const double start = start_seconds();
-    for (int round = 0; round < kRounds; ++round) {
-      for (const auto& [product, ready] : sampled) {
-        const double seconds = time_runs([&] { multiply(*ready, y); },
-                                         {.min_seconds = kSampleSeconds, .min_repetitions = 2})
-                                   .minimum;
-        // Threads start once, however many rows there are.
-        const double all = std::max(seconds - start, 0.0) / share + start;
-        product->sampled_seconds = round == 0 ? all : std::min(product->sampled_seconds, all);
-      }
-    }
-    const auto csr = std::ranges::find_if(products_, is_baseline);
-    if (whole || csr == products_.end()) return;
-    for (SearchedProduct& product : products_) {
-      const Format format = product.spec.format.format();
-      if (needs_all_rows(format) && product.refusal.empty()) {
-        product.sampled_seconds = share_of_csr_kernel(format) * csr->sampled_seconds;
-      }
-    }
-  }
-
-  static double start_seconds() {
-    return time_runs([] { run_on_threads(thread_count(), [](int, int) {}); },
-                     {.min_seconds = kSampleSeconds, .min_repetitions = 3})
-        .minimum;
-  }
-
-  void rank_by_bytes(SearchedProduct& product) const {
-    try {
-      const Footprint whole = footprint(matrix_, product.spec.format);
-      require_fill(whole, kDefaultMaxFill, label_of(product.spec));
-      expect_bytes(product, static_cast<double>(whole.bytes()), 0);
-    } catch (const Error& error) {
-      product.refusal = error.what();
-    }
-  }
-
-  // A sample with this share of the bytes has waited for them as it is said of its size.
-  void expect_bytes(SearchedProduct& product, double of_matrix, double share) const {
-    product.predicted_bytes = of_matrix;
-    const double bytes = of_matrix + options_.vectors * vectors().bytes();
-    const auto seconds_from = [&](double working_set) {
-      const double measured =
-          profile_.read_bandwidth(thread_count(), static_cast<Offset>(working_set));
-      return bytes / (measured > 0 ? measured : kUnknownBandwidth);
-    };
-    const double waited = share > 0 ? seconds_from(share * bytes) : 0;
-    product.bandwidth_seconds = std::max(seconds_from(bytes) - waited, 0.0);
-  }
-
-  VectorTraffic vectors() const {
-    return {.rows = matrix_.rows(), .cols = matrix_.cols(), .value_bytes = sizeof(V)};
-  }
-
-  std::vector<SearchedProduct*> finalists() {
-    std::vector<SearchedProduct*> running;
-    for (SearchedProduct& product : products_) {
-      if (product.contender || (options_.exhaustive && product.refusal.empty())) {
-        running.push_back(&product);
-      }
-    }
-    return running;
-  }
-
-  void time_best() {
-    std::vector<std::unique_ptr<Ready<V>>> ready;
-    std::vector<SearchedProduct*> running;
-    for (SearchedProduct* product : finalists()) {
-      report("converting to " + label_of(product->spec));
-      const Clock::time_point begin = Clock::now();
-      auto stored = store(matrix_, *product);
-      if (!stored) continue;
-      product->setup_seconds = seconds_since(begin);
-      product->bytes = stored->product->bytes();
-      ready.push_back(std::move(stored));
-      running.push_back(product);
-    }
-    std::vector<std::function<void()>> runs;
-    for (const auto& each : ready) {
-      runs.emplace_back([this, &each] { multiply(*each, y_); });
-    }
-    report("timing the best products in turn");
-    const auto timings = time_interleaved(runs, {.min_seconds = options_.min_seconds});
-    for (std::size_t i = 0; i < running.size(); ++i) running[i]->seconds = timings[i].median;
-  }
-
-  // The matrix in the product's format; null, and the reason in the product, if it refuses.
-  std::unique_ptr<Ready<V>> store(const Csr<V, I>& matrix, SearchedProduct& product) const {
-    try {
-      auto ready = std::make_unique<Ready<V>>();
-      ready->product = cpu::store_product(matrix, product.spec);
-      ready->scratch = Array<V>(ready->product->scratch_elements(options_.vectors));
-      return ready;
-    } catch (const Error& error) {
-      product.refusal = error.what();
-      return nullptr;
-    }
-  }
-
-  void multiply(Ready<V>& ready, Array<V>& y) const {
-    ready.product->run({}, {x_.data(), nullptr, y.data(), options_.vectors}, ready.scratch);
-  }
-
-  void compare_with_csr() {
-    const auto csr = std::ranges::find_if(products_, is_baseline);
-    if (csr == products_.end() || csr->seconds == 0) return;
-    const SetupAndProduct baseline{csr->setup_seconds, csr->seconds};
-    for (SearchedProduct& product : products_) {
-      if (product.seconds == 0) continue;
-      product.break_even = break_even_products({product.setup_seconds, product.seconds}, baseline);
-    }
-  }
-
-  const Csr<V, I>& matrix_;
   const MachineProfile& profile_;
-  const SearchOptions& options_;
+  int vectors_;
   Array<V> x_;
   Array<V> y_;
-  std::vector<SearchedProduct> products_;
 };
-
-void require_sense(const SearchOptions& options) {
-  if (options.timed < 1 || !(options.min_seconds >= 0)) {
-    throw InvalidArgument("a search times one candidate or more, and not for less than no time");
-  }
-  if (options.vectors < 1 || options.vectors > cpu::kMaxVectors) {
-    throw InvalidArgument(
-        fmt::format("products have 1 to {} vectors, not {}", cpu::kMaxVectors, options.vectors));
-  }
-}
 
 }  // namespace
 
@@ -341,15 +124,17 @@ double ProductSearch::distance() const {
 template <Value V, Index I>
 std::vector<SearchedProduct> rank_products(const Csr<V, I>& matrix, const MachineProfile& profile,
                                            const SearchOptions& options) {
-  require_sense(options);
-  return Search<V, I>(matrix, profile, options).ranked();
+  detail::require_sense(options);
+  ProcessorBackend<V, I> processor(matrix, profile, options.vectors);
+  return detail::Search(matrix, processor, options).ranked();
 }
 
 template <Value V, Index I>
 ProductSearch search_products(const Csr<V, I>& matrix, const MachineProfile& profile,
                               const SearchOptions& options) {
-  require_sense(options);
-  return Search<V, I>(matrix, profile, options).run();
+  detail::require_sense(options);
+  ProcessorBackend<V, I> processor(matrix, profile, options.vectors);
+  return detail::Search(matrix, processor, options).run();
 }
 
 #define STRATA_INSTANTIATE(V, I)                                                               \

@@ -19,6 +19,7 @@
 #include "strata/formats/csr.hpp"
 #include "strata/kernels/product_spec.hpp"
 #include "strata/machine/profile.hpp"
+#include "strata/tune/product_prediction.hpp"
 
 namespace strata {
 
@@ -31,6 +32,9 @@ struct SearchOptions {
   std::vector<ProductSpec> more = {};
   // The candidates, if there are any here, instead of the usual ones of every format.
   std::vector<ProductSpec> only = {};
+  // α of Hager and Wellein, elements of x that come from memory per entry, where it is known. Not
+  // less than all of x once.
+  std::optional<double> alpha = {};
   // Time kernels on a sample of rows to rank them; otherwise the bytes decide.
   bool sampled = true;
   // What begins now, for people who wait. May throw to end the search.
@@ -39,20 +43,17 @@ struct SearchOptions {
 
 struct SearchedProduct {
   ProductSpec spec;
-  int rank = 0;                // by what was predicted; 0 is the best
-  bool contender = false;      // is timed unless the search is exhaustive: CSR and the best few
-  double sampled_seconds = 0;  // of all rows, from the time that a sample of them took
+  int rank = 0;            // by what was predicted; 0 is the best
+  bool contender = false;  // is timed unless the search is exhaustive: CSR and the best few
+  PredictedTime predicted = {};
   double predicted_bytes = 0;  // of the matrix
-  // Of all its bytes at the bandwidth of where they are, beyond what the sample had to wait for.
-  double bandwidth_seconds = 0;
-  double seconds = 0;        // measured; 0 where it was not timed
-  double setup_seconds = 0;  // of the whole matrix, where it was timed
-  Offset bytes = 0;          // of the matrix
+  double seconds = 0;          // measured; 0 where it was not timed
+  double setup_seconds = 0;    // of the whole matrix, where it was timed
+  Offset bytes = 0;            // of the matrix
   // Products until the set-up has paid off against CSR; none if it never does or was not timed.
   std::optional<Offset> break_even = {};
+  std::string miss = {};     // why it takes another time than predicted; see cause_of_miss
   std::string refusal = {};  // why it takes no part
-
-  double predicted_seconds() const { return sampled_seconds + bandwidth_seconds; }
 };
 
 struct ProductSearch {

@@ -28,7 +28,10 @@ TEST_P(Parallel, EveryItemIsVisitedOnce) {
     parallel_dynamic(count, 17, [&](Offset begin, Offset end) {
       for (Offset i = begin; i < end; ++i) ++visits[i];
     });
-    for (const auto& visit : visits) ASSERT_EQ(visit, 2);
+    parallel_own_first(count, [&](Offset begin, Offset end) {
+      for (Offset i = begin; i < end; ++i) ++visits[i];
+    });
+    for (const auto& visit : visits) ASSERT_EQ(visit, 3);
   }
 }
 
@@ -39,6 +42,10 @@ TEST_P(Parallel, AnExceptionReachesTheCaller) {
   EXPECT_THROW(parallel_for(10000, fail_late), std::runtime_error);
   EXPECT_THROW(parallel_dynamic(10000, 10, [&](Offset begin, Offset) { fail_late(begin); }),
                std::runtime_error);
+  const auto fail_at_last = [&](Offset begin, Offset end) {
+    for (Offset i = begin; i < end; ++i) fail_late(i);
+  };
+  EXPECT_THROW(parallel_own_first(10000, fail_at_last), std::runtime_error);
 }
 
 TEST_P(Parallel, ScanTurnsCountsIntoOffsets) {
@@ -154,6 +161,7 @@ TEST(ThreadCount, OfAScopeIsTheMostThatLoopsUse) {
     const auto expect_self = [&](Offset, Offset) { EXPECT_EQ(std::this_thread::get_id(), self); };
     parallel_chunks(100000, expect_self);
     parallel_dynamic(100000, 10000, expect_self);
+    parallel_own_first(100000, expect_self);
     const auto reduced = [&](Offset begin, Offset end) {
       expect_self(begin, end);
       return Offset{0};

@@ -56,6 +56,11 @@ TEST_F(Tune, RemembersTheFastestUntilItIsAskedAgain) {
 TEST_F(Tune, WrongUsageIsStatus2) {
   expect_failure({"tune"}, 2, "--help");
   expect_failure({"tune", "stencil5:9x9", "--timed", "0"}, 2, "--timed");
+  expect_failure({"tune", "stencil5:9x9", "--backend", "vendor"}, 2, "vendor");
+}
+
+TEST_F(Tune, MissingGpusAreStatus4) {
+  expect_missing_gpus_to_be_status_4({"tune", "stencil5:9x9"}, {"", "cpu,"});
 }
 
 }  // namespace

@@ -82,12 +82,13 @@ TYPED_TEST(CpuTeamProduct, CsrInEqualPartsAgreesWithTheReference) {
   });
 }
 
-TYPED_TEST(CpuTeamProduct, CsrWithGathersAgreesWithTheReference) {
+TYPED_TEST(CpuTeamProduct, CsrInOtherWaysAgreesWithTheReference) {
   using V = typename TypeParam::Value;
   using I = typename TypeParam::Index;
   for_each_matrix<V, I>([](const std::string& name, const Csr<V, I>& csr) {
     SCOPED_TRACE(name);
-    expect_steps(cpu::GathersProduct<V, I>(csr), csr);
+    expect_steps(cpu::CsrProduct<V, I, cpu::CsrWay::gathers>(csr), csr);
+    expect_steps(cpu::CsrProduct<V, I, cpu::CsrWay::loop>(csr), csr);
   });
 }
 

@@ -134,6 +134,8 @@ TEST_F(StoredProfile, NumbersThatCannotBeAreRefused) {
   expect_refused(changed([](json& profile) { profile["cores"] = 1e300; }), "'cores'");
   expect_refused(changed([](json& profile) { profile["handoff_seconds"] = -1; }),
                  "'handoff_seconds'");
+  expect_refused(changed([](json& profile) { profile["flops_per_second"] = -1; }),
+                 "'flops_per_second'");
   // NaN becomes null in JSON.
   expect_refused(changed([](json& profile) { profile["fork_join_seconds"] = std::nan(""); }),
                  "'fork_join_seconds' is not a number");

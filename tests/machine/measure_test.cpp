@@ -16,8 +16,9 @@ constexpr Offset kMiB = 1 << 20;
 // Every speed is possible, but not every profile.
 void expect_sensible(const MachineProfile& profile) {
   const StreamRates& stream = profile.stream;
-  for (const double rate : {stream.copy, stream.scale, stream.add, stream.triad, stream.dot,
-                            profile.hockney.bytes_per_second, profile.fork_join_seconds}) {
+  for (const double rate :
+       {stream.copy, stream.scale, stream.add, stream.triad, stream.dot,
+        profile.hockney.bytes_per_second, profile.fork_join_seconds, profile.flops_per_second}) {
     EXPECT_GT(rate, 0);
   }
   EXPECT_EQ(profile.handoff_seconds > 0, profile.cores > 1);

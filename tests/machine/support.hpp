@@ -27,6 +27,7 @@ inline MachineProfile imaginary_machine() {
                       {1, 100 * kMega, 10 * kGiga}, {4, 4 * kMega, 300 * kGiga},
                       {4, 16 * kMega, 60 * kGiga},  {4, 100 * kMega, 20 * kGiga}};
   profile.stream = {21 * kGiga, 22 * kGiga, 23 * kGiga, 24 * kGiga, 25 * kGiga, 48 * kMega};
+  profile.flops_per_second = 80 * kGiga;
   profile.fork_join_seconds = 1.25e-6;
   profile.handoff_seconds = 0.1e-6;
   profile.hockney = {2e-6, 1.0 / 3 * 60 * kGiga, 0.03};

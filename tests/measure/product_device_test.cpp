@@ -37,6 +37,24 @@ TEST(ProductDevice, HasTheCachesOfAProcessorAndItsMemory) {
   EXPECT_EQ(device.cache.bytes, 39 * 1024) << "whole sets of 16 lines";
 }
 
+TEST(ProductDevice, ArithmeticLimitsWhereMemoryDoesNot) {
+  MachineProfile profile = small_machine();
+  EXPECT_EQ(product_device(profile, 1).peak_flops, 0);
+  profile.cores = 4;
+  profile.flops_per_second = 8 * kMega;
+  const ProductDevice device = product_device(profile, 2);
+  EXPECT_EQ(device.peak_flops, 4 * kMega);
+  EXPECT_EQ(product_device(profile, 8).peak_flops, 8 * kMega) << "no more than all cores";
+  const ProductWork work{.rows = 10, .cols = 10, .entries = 100};
+  const Roofline roof = product_roofline(device, work, FormatSpec(Format::csr), 1200);
+  EXPECT_EQ(roof.limit, "peak");
+  EXPECT_EQ(roof.flops_per_second, 4 * kMega);
+  EXPECT_EQ(device.peak_of({.value_bytes = 4}), 8 * kMega);
+  EXPECT_EQ(device.peak_of({.value_bytes = 8, .flops_per_entry = 8}), 8 * kMega)
+      << "complex numbers of two floats";
+  EXPECT_EQ(device.peak_of({.value_bytes = 16, .flops_per_entry = 8}), 4 * kMega);
+}
+
 TEST(ProductDevice, ThreadsShareTheLastCacheAndHaveTheOthers) {
   const ProductDevice device = product_device(imaginary_machine(), 4);
   ASSERT_EQ(device.levels.size(), 4U);

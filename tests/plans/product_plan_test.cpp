@@ -173,6 +173,24 @@ TEST(ProductPlan, RunsOnTheProcessorsThatItIsGiven) {
   EXPECT_TRUE(check_step(matrix, {}, x, {}, y).passed);
 }
 
+TEST(ProductPlan, KeepsItsOwnCopyOfTheMatrix) {
+  const auto matrix = generate<double, std::int32_t>("mesh:3000,dim=2,nnzr=7");
+  const auto x = random_vector<double>(static_cast<std::size_t>(matrix.cols()), 1);
+  for (const char* kernel : {"", "loop", "gathers", "parts"}) {
+    ProductOptions options = quick_product();
+    options.product = ProductSpec{FormatSpec(Format::csr), kernel};
+    options.threads = 3;
+    auto gone = std::make_unique<Csr<double, std::int32_t>>(matrix);
+    const auto plan = plan_product(*gone, options);
+    std::ranges::fill(gone->mutable_values(), 0.0);
+    gone.reset();
+    std::vector<double> y(static_cast<std::size_t>(matrix.rows()));
+    auto workspace = plan.make_workspace();
+    plan.apply(x, y, workspace);
+    EXPECT_TRUE(check_step(matrix, {}, x, {}, y).passed) << kernel;
+  }
+}
+
 TEST(ProductPlan, RefusesWhatMakesNoSense) {
   const auto matrix = generate<double, std::int32_t>("stencil5:10x10");
   ProductOptions options = quick_product();

@@ -32,7 +32,7 @@ TEST(ProductSearch, TimesTheBestFewAndCsrAndPutsTheFastestFirst) {
     const SearchedProduct& product = found.products[i];
     EXPECT_GE(product.seconds, before);
     EXPECT_GT(product.bytes, 0);
-    EXPECT_GT(product.predicted_seconds(), 0);
+    EXPECT_GT(product.predicted.seconds(), 0);
     before = product.seconds;
     csr = csr || name_of(product.spec) == "csr";
   }
@@ -94,9 +94,9 @@ TEST(RankProducts, PutsTheBestFirstAndStoresNothing) {
     EXPECT_EQ(ranked[i].rank, static_cast<int>(i));
     EXPECT_EQ(ranked[i].seconds, 0);
     if (!ranked[i].refusal.empty()) continue;
-    EXPECT_GE(ranked[i].predicted_seconds(), before);
+    EXPECT_GE(ranked[i].predicted.seconds(), before);
     EXPECT_GT(ranked[i].predicted_bytes, 0);
-    before = ranked[i].predicted_seconds();
+    before = ranked[i].predicted.seconds();
     symmetric += ranked[i].spec.format.format() == Format::symmetric_csr ? 1 : 0;
   }
   EXPECT_EQ(symmetric, 1);  // although a sample of rows is no symmetric matrix
@@ -106,7 +106,7 @@ TEST(RankProducts, PutsTheBestFirstAndStoresNothing) {
 TEST(RankProducts, NeedsNoBandwidths) {
   for (const SearchedProduct& product :
        rank_products(generate<double, std::int32_t>("stencil27:30x30x30"), MachineProfile())) {
-    EXPECT_TRUE(std::isfinite(product.predicted_seconds())) << label_of(product.spec);
+    EXPECT_TRUE(std::isfinite(product.predicted.seconds())) << label_of(product.spec);
   }
 }
 
@@ -119,7 +119,7 @@ TEST(RankProducts, ByBytesAloneWhereNothingMayBeTimed) {
   ASSERT_EQ(ranked.size(), 2U);
   EXPECT_EQ(ranked[0].spec, dia);
   EXPECT_EQ(ranked[1].spec, csr);
-  EXPECT_EQ(ranked[0].sampled_seconds, 0);
+  EXPECT_EQ(ranked[0].predicted.kernel_seconds, 0);
   EXPECT_LT(ranked[0].predicted_bytes, ranked[1].predicted_bytes);
 }
 

@@ -9,6 +9,7 @@
 
 #include "strata/base/error.hpp"
 #include "strata/gen/generate.hpp"
+#include "tests/machine/gpu/support.hpp"
 #include "tests/machine/support.hpp"
 #include "tests/tune/support.hpp"
 
@@ -195,6 +196,18 @@ TEST_F(TuningStoreFile, LosesNothingBetweenThreads) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(store().size(), 4U);
+}
+
+TEST_F(TuningStoreFile, TakesNoChoiceOfAGpuForOneOfAProcessor) {
+  TuningKey on_processor = kKey;
+  on_processor.threads = 0;
+  TuningKey on_gpu = on_processor;
+  on_gpu.machine = machine_key(imaginary_gpu());
+  store().remember(on_gpu, kChoice);
+  EXPECT_EQ(store().find(on_gpu), kChoice);
+  EXPECT_EQ(store().find(on_processor), std::nullopt);
+  EXPECT_TRUE(on_gpu.machine.starts_with("gpu-")) << on_gpu.machine;
+  EXPECT_TRUE(on_processor.machine.starts_with("machine-")) << on_processor.machine;
 }
 
 TEST(MachineKey, ChangesWithWhatMakesAProfileUseless) {

@@ -63,7 +63,7 @@ Offset LevelPowers<V>::scratch_elements() const {
 template <Value V>
 typename LevelPowers<V>::Workspace LevelPowers<V>::make_workspace() const {
   Workspace workspace;
-  workspace.scratch = DeviceArray<V>(scratch_elements());
+  workspace.scratch = DeviceScratch<V>(scratch_elements());
   return workspace;
 }
 
@@ -97,7 +97,7 @@ void LevelPowers<V>::run(std::span<V* const> vectors, std::span<const StepCoeffi
 
 template <Value V>
 void LevelPowers<V>::launch(std::span<V* const> vectors, std::span<const StepCoefficients<V>> steps,
-                            DeviceSpan<V> scratch, Stream& stream) const {
+                            ScratchSpan<V> scratch, Stream& stream) const {
   std::visit(
       [&](const auto& matrix) {
         const Offset elements = Offset{matrix.rows()} * shape_.vectors;

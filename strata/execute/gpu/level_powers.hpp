@@ -43,7 +43,7 @@ class LevelPowers {
 
    private:
     friend class LevelPowers;
-    DeviceArray<V> scratch;
+    DeviceScratch<V> scratch;
     std::optional<Graph> graph;
     std::shared_ptr<const char> recorded_by;  // whose it is
     std::vector<V*> vectors;
@@ -79,7 +79,7 @@ class LevelPowers {
 
  private:
   void launch(std::span<V* const> vectors, std::span<const StepCoefficients<V>> steps,
-              DeviceSpan<V> scratch, Stream& stream) const;
+              ScratchSpan<V> scratch, Stream& stream) const;
   Offset scratch_elements() const;
 
   LevelPowersShape shape_;

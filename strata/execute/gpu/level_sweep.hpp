@@ -34,7 +34,7 @@ struct SweepVectors {
   DeviceSpan<const V> x;              // y_0
   std::vector<DeviceSpan<V>> powers;  // y_1 … y_p
   int count = 1;                      // 1 … kMaxVectors
-  DeviceSpan<V> scratch;              // of the matrix, see DeviceVectors
+  ScratchSpan<V> scratch;             // of the matrix, see DeviceVectors
 
   // All powers, one after another in one array.
   static SweepVectors all(DeviceSpan<const V> x, DeviceSpan<V> block, int power, int count = 1);

@@ -28,6 +28,20 @@ Number<V> row_times(const I* columns, const V* values, Offset length, const V* x
   return added(added(sums[0], sums[1]), added(sums[2], sums[3]));
 }
 
+// One sum: the additions of a row wait for each other, but those of the next rows do not wait for
+// them. Nothing is to be decided but where the row ends, which is worth more where lengths of short
+// rows follow no pattern.
+template <Value V, Index I>
+Number<V> row_times_one_by_one(const I* columns, const V* values, Offset length, const V* x) {
+  constexpr Offset kShort = 32;
+  if (length >= kShort) return row_times(columns, values, length, x);
+  Number<V> sum{};
+  for (Offset k = 0; k < length; ++k) {
+    sum = multiply_add(loaded(values + k), loaded(x + columns[k]), sum);
+  }
+  return sum;
+}
+
 // As many sums at every level, whose results have the same bits; what is left as above.
 template <Value V, Index I>
 Number<V> row_times_gathered(const I* columns, const V* values, Offset length, const V* x) {
@@ -58,9 +72,9 @@ void row_times_vectors(const I* columns, const V* values, Offset length, const V
   }
 }
 
-enum class Loads { single, gathers };
+enum class Way { four_sums, one_sum, gathers };
 
-template <int count, Loads loads, class AnyStep, Value V, Index I>
+template <int count, Way way, class AnyStep, Value V, Index I>
 void step_rows(const CsrView<V, I>& matrix, const AnyStep& step, const StepVectors<V>& vectors,
                Offset begin, Offset end) {
   for (Offset row = begin; row < end; ++row) {
@@ -69,8 +83,10 @@ void step_rows(const CsrView<V, I>& matrix, const AnyStep& step, const StepVecto
     const I* columns = matrix.columns + first;
     const V* values = matrix.values + first;
     if constexpr (count == 1) {
-      if constexpr (loads == Loads::gathers) {
+      if constexpr (way == Way::gathers) {
         finish(step, vectors, row, row_times_gathered(columns, values, length, vectors.x));
+      } else if constexpr (way == Way::one_sum) {
+        finish(step, vectors, row, row_times_one_by_one(columns, values, length, vectors.x));
       } else {
         finish(step, vectors, row, row_times(columns, values, length, vectors.x));
       }
@@ -82,18 +98,18 @@ void step_rows(const CsrView<V, I>& matrix, const AnyStep& step, const StepVecto
   }
 }
 
-template <Loads loads, Value V, Index I>
+template <Way way, Value V, Index I>
 void step_any(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
               const StepVectors<V>& vectors, Offset begin, Offset end) {
   const Step<V> step = step_of(coefficients);
   if (vectors.count == 1) {
     with_step(step,
-              [&](const auto& known) { step_rows<1, loads>(matrix, known, vectors, begin, end); });
+              [&](const auto& known) { step_rows<1, way>(matrix, known, vectors, begin, end); });
     return;
   }
-  // The elements of a row of vectors lie side by side: nothing is to be gathered.
+  // The elements of a row of vectors lie side by side, each with a sum of its own.
   with_vector_count<2>(vectors.count, [&]<int count>(Constant<count>) {
-    step_rows<count, Loads::single>(matrix, step, vectors, begin, end);
+    step_rows<count, Way::four_sums>(matrix, step, vectors, begin, end);
   });
 }
 
@@ -102,13 +118,19 @@ void step_any(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficien
 template <Value V, Index I>
 void step_csr(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
               const StepVectors<V>& vectors, Offset begin, Offset end) {
-  step_any<Loads::single>(matrix, coefficients, vectors, begin, end);
+  step_any<Way::four_sums>(matrix, coefficients, vectors, begin, end);
 }
 
 template <Value V, Index I>
 void step_csr_gathers(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
                       const StepVectors<V>& vectors, Offset begin, Offset end) {
-  step_any<Loads::gathers>(matrix, coefficients, vectors, begin, end);
+  step_any<Way::gathers>(matrix, coefficients, vectors, begin, end);
+}
+
+template <Value V, Index I>
+void step_csr_loop(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
+                   const StepVectors<V>& vectors, Offset begin, Offset end) {
+  step_any<Way::one_sum>(matrix, coefficients, vectors, begin, end);
 }
 
 template <Value V, Index I>
@@ -132,6 +154,8 @@ void sum_csr(const CsrView<V, I>& matrix, const V* x, int count, Offset begin, O
                          Offset, Offset);                                                         \
   template void step_csr_gathers(const CsrView<V, I>&, const StepCoefficients<V>&,                \
                                  const StepVectors<V>&, Offset, Offset);                          \
+  template void step_csr_loop(const CsrView<V, I>&, const StepCoefficients<V>&,                   \
+                              const StepVectors<V>&, Offset, Offset);                             \
   template void sum_csr(const CsrView<V, I>&, const V*, int, Offset, Offset, V*)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

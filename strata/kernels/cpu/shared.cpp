@@ -27,7 +27,7 @@ void step_csr_part(const CsrView<V, I>& matrix, const StepCoefficients<V>& coeff
     ++row;
     sum_csr(matrix, vectors.x, vectors.count, from.entry, matrix.row_offsets[row], first);
   }
-  step_csr(matrix, coefficients, vectors, row, to.row);
+  step_csr_loop(matrix, coefficients, vectors, row, to.row);  // lengths differ, or why parts?
   if (!to.inside) return;
   const Offset begin = to.row == from.row ? from.entry : matrix.row_offsets[to.row];
   sum_csr(matrix, vectors.x, vectors.count, begin, to.entry, last);

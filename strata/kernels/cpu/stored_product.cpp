@@ -43,7 +43,12 @@ std::unique_ptr<StoredProduct<V>> store_csr(std::shared_ptr<const Csr<V, I>> mat
                                             const std::string& kernel) {
   using Matrix = Csr<V, I>;
   if (kernel.empty()) return std::make_unique<Stored<Matrix, TeamProduct<Matrix>>>(matrix);
-  if (kernel == "gathers") return std::make_unique<Stored<Matrix, GathersProduct<V, I>>>(matrix);
+  if (kernel == "gathers") {
+    return std::make_unique<Stored<Matrix, CsrProduct<V, I, CsrWay::gathers>>>(matrix);
+  }
+  if (kernel == "loop") {
+    return std::make_unique<Stored<Matrix, CsrProduct<V, I, CsrWay::loop>>>(matrix);
+  }
   if (kernel == "parts") return std::make_unique<Stored<Matrix, EntriesProduct<Matrix>>>(matrix);
   return nullptr;
 }

@@ -45,8 +45,16 @@ double dot(const double* a, const double* b, Offset length) {
   return total(sums);
 }
 
+double multiply_adds(double a, double b, Offset rounds) {
+  double sums[kStreamSums] = {};
+  for (Offset round = 0; round < rounds; ++round) {
+    for (double& sum : sums) sum = multiply_add(a, b, sum);
+  }
+  return total(sums);
+}
+
 }  // namespace
 
-constinit const StreamKernels stream_kernels{read, copy, scale, add, triad, dot};
+constinit const StreamKernels stream_kernels{read, copy, scale, add, triad, dot, multiply_adds};
 
 }  // namespace strata::cpu::STRATA_CPU_LEVEL

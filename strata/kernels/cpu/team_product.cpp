@@ -41,6 +41,16 @@ CooView<V, I> view_of(const Coo<V, I>& matrix) {
           false};
 }
 
+template <Value V, Index I>
+auto csr_kernel(CsrWay way) {
+  const StepKernels<V>& kernels = kernels_for<V>();
+  if constexpr (sizeof(I) == 4) {
+    return way == CsrWay::gathers ? kernels.csr_gathers32 : kernels.csr_loop32;
+  } else {
+    return way == CsrWay::gathers ? kernels.csr_gathers64 : kernels.csr_loop64;
+  }
+}
+
 // The parts on all threads, then the rows that they share.
 template <Value V, class Matrix, class View>
 void run_parts(const Matrix& matrix, const View& view, const EntryParts& parts,
@@ -49,7 +59,7 @@ void run_parts(const Matrix& matrix, const View& view, const EntryParts& parts,
   const Offset count = vectors.count;
   // Whoever is free takes the next one: rows with scattered columns take longer than others, and
   // who computes a part does not matter to its bits.
-  parallel_dynamic(parts.count(), 1, [&](Offset begin, Offset end) {
+  parallel_own_first(parts.count(), [&](Offset begin, Offset end) {
     for (Offset part = begin; part < end; ++part) {
       V* first = pieces + 2 * part * count;
       kernel(view, coefficients, vectors, parts.cuts[part], parts.cuts[part + 1], first,
@@ -62,19 +72,15 @@ void run_parts(const Matrix& matrix, const View& view, const EntryParts& parts,
 
 }  // namespace
 
-template <Value V, Index I>
-void GathersProduct<V, I>::run(const StepCoefficients<V>& coefficients,
-                               const StepVectors<V>& vectors, std::span<V>) const {
+template <Value V, Index I, CsrWay way>
+void CsrProduct<V, I, way>::run(const StepCoefficients<V>& coefficients,
+                                const StepVectors<V>& vectors, std::span<V>) const {
   require_vector_count(vectors.count);
-  const StepKernels<V>& kernels = kernels_for<V>();
+  const auto kernel = csr_kernel<V, I>(way);
   const CsrView<V, I> view = view_of(*matrix_);
   run_on_threads(thread_count(), [&](int thread, int team) {
     const RowRange<I> rows = balanced_rows(*matrix_, thread, team);
-    if constexpr (sizeof(I) == 4) {
-      kernels.csr_gathers32(view, coefficients, vectors, rows.begin, rows.end);
-    } else {
-      kernels.csr_gathers64(view, coefficients, vectors, rows.begin, rows.end);
-    }
+    kernel(view, coefficients, vectors, rows.begin, rows.end);
   });
 }
 
@@ -123,7 +129,7 @@ void LinesProduct<V, I>::run(const StepCoefficients<V>& coefficients, const Step
       return kind_ == Kind::symmetric ? kernels.symmetric64 : kernels.scatter64;
     }
   }();
-  parallel_dynamic(windows_.count(), 1, [&](Offset begin, Offset end) {
+  parallel_own_first(windows_.count(), [&](Offset begin, Offset end) {
     for (Offset part = begin; part < end; ++part) {
       const Window<V>& window = windows[part];
       std::fill_n(window.elements, (window.rows.end - window.rows.begin) * count, V{});
@@ -138,10 +144,11 @@ void LinesProduct<V, I>::run(const StepCoefficients<V>& coefficients, const Step
   });
 }
 
-#define STRATA_INSTANTIATE(V, I)            \
-  template class GathersProduct<V, I>;      \
-  template class EntriesProduct<Csr<V, I>>; \
-  template class EntriesProduct<Coo<V, I>>; \
+#define STRATA_INSTANTIATE(V, I)                    \
+  template class CsrProduct<V, I, CsrWay::gathers>; \
+  template class CsrProduct<V, I, CsrWay::loop>;    \
+  template class EntriesProduct<Csr<V, I>>;         \
+  template class EntriesProduct<Coo<V, I>>;         \
   template class LinesProduct<V, I>
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

@@ -53,12 +53,18 @@ class RowsProduct {
   const Matrix* matrix_;
 };
 
-// The same for CSR with x gathered into registers of the processor, for those that do that fast.
-// Long rows have eight sums, those of RowsProduct four: the last bits differ.
-template <Value V, Index I>
-class GathersProduct {
+// Other ways to go through the rows of CSR than that of RowsProduct, which has four sums for each.
+// The last bits differ.
+enum class CsrWay {
+  gathers,  // x comes in registers of the processor; long rows have eight sums
+  loop      // one sum for every row that is not long
+};
+
+// The same as RowsProduct in another way.
+template <Value V, Index I, CsrWay way>
+class CsrProduct {
  public:
-  explicit GathersProduct(const Csr<V, I>& matrix) : matrix_(&matrix) {}
+  explicit CsrProduct(const Csr<V, I>& matrix) : matrix_(&matrix) {}
 
   Offset scratch_elements(int) const { return 0; }
   void run(const StepCoefficients<V>& coefficients, const StepVectors<V>& vectors,

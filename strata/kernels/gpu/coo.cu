@@ -1,5 +1,7 @@
 #include "strata/kernels/gpu/coo.hpp"
 
+#include <algorithm>
+
 #include "strata/kernels/gpu/device_coo.hpp"
 #include "strata/kernels/gpu/internal/step_launch.hpp"
 
@@ -31,16 +33,19 @@ __global__ void coo_long_cut_rows_kernel(CooView<T> matrix, StepArguments<T> ste
 template <class Rows, class T>
 void launch_steps(const CooView<T>& view, const CooSplit& split, const DeviceShape& matrix,
                   const StepArguments<T>& arguments, Stream& stream, Reuse reuse) {
-  const LaunchShape shape = shape_for(split.chunks, matrix);
+  // A warp per chunk, and threads for the rows without entries.
+  const Offset empty = Rows::kEmptyRows ? std::ssize(split.empty_rows) : 0;
+  const LaunchShape shape =
+      shape_for(std::max<Offset>(split.chunks, ceil_div<Offset>(empty, matrix.warp)), matrix);
   with_vectors(arguments.count, [&](auto count) {
     with_loads<count()>(reuse, [&](auto loads) {
       launch("coo_kernel", coo_kernel<decltype(loads), Rows, count(), T>, shape, stream, view,
              arguments);
     });
   });
+  if (view.counters != nullptr) return;
   const bool few = split.most_pieces <= kFewPieces;
-  const Offset cut = std::ssize(split.cut_rows) * (few ? 1 : matrix.warp);
-  const Offset threads = cut + (Rows::kEmptyRows ? std::ssize(split.empty_rows) : 0);
+  const Offset threads = std::ssize(split.cut_rows) * (few ? 1 : matrix.warp);
   launch("coo_cut_rows_kernel",
          few ? coo_short_cut_rows_kernel<Rows, T> : coo_long_cut_rows_kernel<Rows, T>,
          shape_for(ceil_div<Offset>(threads, matrix.warp), matrix), stream, view, arguments);

@@ -3,13 +3,15 @@
 // A warp multiplies its entries side by side, the last of them in lane 0. While all of them are in
 // one row its lanes add up on their own; when a row ends, a segmented scan leaves the sum of each
 // row in the lane of its last entry, and what goes on in lane 0. No two warps write the same: the
-// sums of a chunk's first and last row, where they are cut, go to places of the chunk, and
-// coo_cut_rows_step adds them up afterwards. There are no atomics, so that bits do not depend on
-// who comes first.
+// sums of a chunk's first and last row, where they are cut, go to places of the chunk. The warp
+// that is the last to have left a piece of a row adds them up; where there are too many cut rows to
+// count arrivals, a second launch does, coo_cut_rows_step. Atomics add up nothing, so that bits do
+// not depend on who comes first.
 #pragma once
 
 #include <cstdint>
 
+#include "strata/kernels/gpu/arrivals.hpp"
 #include "strata/kernels/gpu/coo_split.hpp"
 #include "strata/kernels/gpu/products.hpp"
 #include "strata/kernels/gpu/step.hpp"
@@ -28,8 +30,12 @@ struct CooView {
   std::int32_t cut_row_count = 0;
   const std::int32_t* empty_rows = nullptr;
   std::int32_t empty_row_count = 0;
-  T* pieces =
-      nullptr;  // of one step at a time: two per chunk and vector, of its first and last row
+  // Of one step at a time: two per chunk and vector, of its first and last row.
+  T* pieces = nullptr;
+  // CooSplit::cut_into, and a counter per cut row, 0 between steps. Null: a second launch, of
+  // coo_cut_rows_step, ends the cut rows.
+  const std::int32_t* cut_into = nullptr;
+  std::uint32_t* counters = nullptr;
 };
 
 // What a step does with the sum of a row: the whole of the step, or α times it added to what is
@@ -166,6 +172,65 @@ STRATA_DEVICE void coo_chunk_step(Thread& thread, const CooView<T>& matrix,
   }
 }
 
+// A cut row from its pieces, by `threads` neighbouring lanes. Those without a row stay for the
+// shuffles.
+template <class Rows, int threads, class Thread, class T>
+STRATA_DEVICE void end_cut_row(Thread& thread, const CooView<T>& matrix,
+                               const StepArguments<T>& step, const CutRow& cut, bool has_row) {
+  const int part = thread.lane() % threads;
+  const std::int32_t pieces = has_row ? cut.last_chunk - cut.first_chunk + 1 : 0;
+  for (int v = 0; v < step.count; ++v) {
+    T sum{};
+    for (std::int32_t k = part; k < pieces; k += threads) {
+      const std::int64_t chunk = cut.first_chunk + k;
+      sum = add(sum, matrix.pieces[(2 * chunk + (k == 0 ? 1 : 0)) * step.count + v]);
+    }
+    sum = sum_of_group(thread, threads, sum);
+    if (has_row && part == 0) {
+      Rows::finish_row(step, static_cast<std::int64_t>(cut.row) * step.count + v, sum);
+    }
+  }
+}
+
+// Ends the rows that are cut at the ends of a chunk if all others have left their pieces, by the
+// warp that has just written those of this chunk.
+template <class Rows, class Thread, class T>
+STRATA_DEVICE void arrive_with_chunk(Thread& thread, const CooView<T>& matrix,
+                                     const StepArguments<T>& step, const CooChunk& chunk) {
+  if (matrix.counters == nullptr || !(chunk.begins_inside_row || chunk.ends_inside_row)) return;
+  // Lane 0 counts the chunk in for its first row, lane 1 for the last if that is another cut row.
+  const bool one_row = chunk.begins_inside_row && chunk.first_row == chunk.last_row;
+  const bool arrives = thread.lane() == 0   ? chunk.begins_inside_row
+                       : thread.lane() == 1 ? chunk.ends_inside_row && !one_row
+                                            : false;
+  std::int32_t ended = -1;
+  thread.sync_warp();
+  if (arrives) {
+    const std::int32_t number = matrix.cut_into[chunk.number + thread.lane()];
+    const CutRow cut = matrix.cut_rows[number];
+    if (arrives_last(thread, matrix.counters + number, cut.last_chunk - cut.first_chunk)) {
+      ended = number;
+    }
+  }
+  thread.sync_warp();
+  for (int lane = 0; lane < 2; ++lane) {
+    const std::int32_t number = thread.shuffle(ended, lane);
+    if (number < 0) continue;
+    end_cut_row<Rows, Thread::warp_size>(thread, matrix, step, matrix.cut_rows[number], true);
+  }
+}
+
+template <class Rows, class Thread, class T>
+STRATA_DEVICE void write_empty_rows(Thread& thread, const CooView<T>& matrix,
+                                    const StepArguments<T>& step) {
+  const std::int64_t stride = static_cast<std::int64_t>(thread.blocks()) * thread.size();
+  for (std::int64_t i = static_cast<std::int64_t>(thread.block()) * thread.size() + thread.index();
+       i < matrix.empty_row_count; i += stride) {
+    const std::int64_t place = static_cast<std::int64_t>(matrix.empty_rows[i]) * step.count;
+    for (int v = 0; v < step.count; ++v) Rows::finish_row(step, place + v, T{});
+  }
+}
+
 template <class Loads, class Rows, int vectors, class Thread, class T>
 STRATA_DEVICE void coo_step(Thread& thread, const CooView<T>& matrix,
                             const StepArguments<T>& step) {
@@ -173,19 +238,20 @@ STRATA_DEVICE void coo_step(Thread& thread, const CooView<T>& matrix,
   for (std::int64_t number =
            static_cast<std::int64_t>(thread.block()) * thread.warps() + thread.warp();
        number < matrix.chunks; number += stride) {
-    coo_chunk_step<Loads, Rows, vectors>(thread, matrix, step, CooChunk(matrix, number));
+    const CooChunk chunk(matrix, number);
+    coo_chunk_step<Loads, Rows, vectors>(thread, matrix, step, chunk);
+    arrive_with_chunk<Rows>(thread, matrix, step, chunk);
   }
+  if constexpr (Rows::kEmptyRows) write_empty_rows<Rows>(thread, matrix, step);
 }
 
-// Ends the rows whose pieces coo_step has left, `threads` neighbouring lanes per row, and writes
-// those without entries.
+// Ends the rows whose pieces coo_step has left, `threads` neighbouring lanes per row.
 template <class Rows, int threads, class Thread, class T>
 STRATA_DEVICE void coo_cut_rows_step(Thread& thread, const CooView<T>& matrix,
                                      const StepArguments<T>& step) {
   const std::int64_t stride = static_cast<std::int64_t>(thread.blocks()) * thread.size();
   const std::int64_t number =
       static_cast<std::int64_t>(thread.block()) * thread.size() + thread.index();
-  const int part = thread.lane() % threads;
   // Threads without a row stay for the shuffles.
   const std::int64_t all =
       (static_cast<std::int64_t>(matrix.cut_row_count) * threads + Thread::warp_size - 1) /
@@ -193,24 +259,7 @@ STRATA_DEVICE void coo_cut_rows_step(Thread& thread, const CooView<T>& matrix,
   for (std::int64_t i = number; i < all; i += stride) {
     const bool has_row = i / threads < matrix.cut_row_count;
     const CutRow cut = matrix.cut_rows[has_row ? i / threads : 0];
-    const std::int32_t pieces = has_row ? cut.last_chunk - cut.first_chunk + 1 : 0;
-    for (int v = 0; v < step.count; ++v) {
-      T sum{};
-      for (std::int32_t k = part; k < pieces; k += threads) {
-        const std::int64_t chunk = cut.first_chunk + k;
-        sum = add(sum, matrix.pieces[(2 * chunk + (k == 0 ? 1 : 0)) * step.count + v]);
-      }
-      sum = sum_of_group(thread, threads, sum);
-      if (has_row && part == 0) {
-        Rows::finish_row(step, static_cast<std::int64_t>(cut.row) * step.count + v, sum);
-      }
-    }
-  }
-  if constexpr (Rows::kEmptyRows) {
-    for (std::int64_t i = number; i < matrix.empty_row_count; i += stride) {
-      const std::int64_t place = static_cast<std::int64_t>(matrix.empty_rows[i]) * step.count;
-      for (int v = 0; v < step.count; ++v) Rows::finish_row(step, place + v, T{});
-    }
+    end_cut_row<Rows, threads>(thread, matrix, step, cut, has_row);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/kernels/gpu/arrivals.hpp"
 
 namespace strata::gpu {
 
@@ -25,6 +26,23 @@ Offset coo_chunk(Offset nnz, int oversubscription, int warp_size) {
   const Offset entries = ceil_div<Offset>(nnz, kCoreWarps * oversubscription);
   return std::max<Offset>(1, ceil_div<Offset>(entries, warp_size)) * warp_size;
 }
+
+namespace {
+
+Array<std::int32_t> cut_rows_by_chunk(const CooSplit& split) {
+  const auto count = std::ssize(split.cut_rows);
+  if (count == 0 || count > kRowCounters) return {};
+  Array<std::int32_t> cut_into(static_cast<std::size_t>(split.chunks) + 1);
+  std::ranges::fill(cut_into, -1);
+  for (std::int32_t number = 0; number < count; ++number) {
+    const CutRow& cut = split.cut_rows[number];
+    std::fill(cut_into.begin() + cut.first_chunk + 1, cut_into.begin() + cut.last_chunk + 1,
+              number);
+  }
+  return cut_into;
+}
+
+}  // namespace
 
 template <Index I>
 CooSplit split_coo(std::span<const I> row_indices, I rows, Offset chunk) {
@@ -43,6 +61,7 @@ CooSplit split_coo(std::span<const I> row_indices, I rows, Offset chunk) {
     const CutRow& cut = split.cut_rows.back();
     split.most_pieces = std::max(split.most_pieces, cut.last_chunk - cut.first_chunk + 1);
   }
+  split.cut_into = cut_rows_by_chunk(split);
   I next = 0;  // the rows before it have entries or are in the list
   const auto add_until = [&](I row) {
     for (; next < row; ++next) split.empty_rows.push_back(static_cast<std::int32_t>(next));

@@ -1,7 +1,7 @@
 // How the entries of a COO matrix in row order are shared out to the warps of a GPU (Tsai, Cojean,
 // Anzt: Sparse Linear Algebra on AMD and NVIDIA GPUs – The Race is on, 2020, Algorithm 1): every
 // warp takes a chunk of equal size, whatever the rows. A row that goes on from a chunk to the next
-// is cut there; a second pass adds its pieces in the order of the chunks.
+// is cut there; its pieces are added in the order of the chunks.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,11 @@ struct CutRow {
 struct CooSplit {
   Offset chunk = 1;  // entries
   std::int32_t chunks = 0;
-  Array<CutRow> cut_rows;          // in increasing order
-  Array<std::int32_t> empty_rows;  // likewise; they have to be written too
+  Array<CutRow> cut_rows;  // in increasing order
+  // Of each chunk, and one behind the last: which cut row goes on into it, or −1. None unless there
+  // are cut rows, and kRowCounters of them at most.
+  Array<std::int32_t> cut_into;
+  Array<std::int32_t> empty_rows;  // in increasing order; they have to be written too
   std::int32_t most_pieces = 0;    // of a cut row
 };
 

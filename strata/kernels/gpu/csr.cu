@@ -27,12 +27,12 @@ __global__ void csr_parts_kernel(CsrPartsView<T> matrix, StepArguments<T> step, 
   csr_parts_step<Loads, vectors, gathers_ahead(vectors)>(thread, matrix, step, parts, rows);
 }
 
-template <class Shape, class Loads, class T>
+template <class Shape, class Loads, bool pieces, class T>
 __global__ void __launch_bounds__(Shape::threads, (stream_blocks<Shape, T>()))
     csr_stream_kernel(CsrStreamView<T> matrix, StepArguments<T> step, PartRange parts,
                       RowRange<std::int32_t> rows) {
   NativeThread thread;
-  csr_stream_step<Shape, Loads>(thread, matrix, step, parts, rows);
+  csr_stream_step<Shape, Loads, pieces>(thread, matrix, step, parts, rows);
 }
 
 template <int coop, class T>
@@ -74,10 +74,12 @@ void with_stream_shape(const StreamShape& shape, Body&& body) {
   if constexpr (number + 1 < kStreamShapes.size()) with_stream_shape<number + 1>(shape, body);
 }
 
+// Where they have not been ended already.
 template <Value V>
 void end_long_rows(const DeviceCsr<V>& matrix, const CsrPartsView<DeviceValue<V>>& view,
                    const StepArguments<DeviceValue<V>>& arguments, RowRange<std::int32_t> rows,
                    Stream& stream) {
+  if (view.counters != nullptr) return;
   const PartRange long_rows = matrix.split().long_rows_of(rows);
   launch("csr_long_rows_kernel", csr_long_rows_kernel<DeviceValue<V>>,
          shape_for(long_rows.end - long_rows.begin, matrix.shape()), stream, view, arguments,
@@ -86,7 +88,7 @@ void end_long_rows(const DeviceCsr<V>& matrix, const CsrPartsView<DeviceValue<V>
 
 template <Value V>
 void step_by_stream(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
-                    DeviceSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
+                    ScratchSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
                     Reuse reuse) {
   using T = DeviceValue<V>;
   const CsrStreamView<T> view = matrix.stream_view(scratch);
@@ -97,8 +99,10 @@ void step_by_stream(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<
                             .threads = Shape::threads,
                             .shared_bytes = stream_shared_bytes<T>(Shape::entries)};
     with_loads<1>(reuse, [&](auto loads) {
-      launch("csr_stream_kernel", csr_stream_kernel<Shape, decltype(loads), T>, shape, stream, view,
-             arguments, parts, rows);
+      const auto kernel = view.split.counters != nullptr
+                              ? csr_stream_kernel<Shape, decltype(loads), true, T>
+                              : csr_stream_kernel<Shape, decltype(loads), false, T>;
+      launch("csr_stream_kernel", kernel, shape, stream, view, arguments, parts, rows);
     });
   });
   end_long_rows(matrix, view.split, arguments, rows, stream);
@@ -118,7 +122,7 @@ void step_by_reguly(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<
 
 template <Value V>
 void step_by_parts(const DeviceCsr<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
-                   DeviceSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
+                   ScratchSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
                    Reuse reuse) {
   using T = DeviceValue<V>;
   const CsrPartsView<T> view = matrix.parts_view(scratch);

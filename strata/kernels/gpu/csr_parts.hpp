@@ -7,15 +7,18 @@
 //   CSR-Stream (Greathouse and Daga, Efficient sparse matrix-vector multiplication on GPUs using
 //   the CSR storage format, SC 2014).
 // - One row that is too long for that: the warp adds it up on its way.
-// - A piece of a row that is even longer: the same, but its sum is a partial one. A second launch,
-//   csr_long_rows_step, adds up the partial sums of each such row.
+// - A piece of a row that is even longer: the same, but its sum is a partial one. The warp that is
+//   the last to have left one adds up those of the row. Where there are too many such rows to count
+//   arrivals, a second launch does, csr_long_rows_step.
 //
-// There is one order in which a row is added up, and it does not depend on the range of rows.
+// There is one order in which a row is added up, and it depends neither on the range of rows nor on
+// who is last.
 #pragma once
 
 #include <cstdint>
 
 #include "strata/base/types.hpp"
+#include "strata/kernels/gpu/arrivals.hpp"
 #include "strata/kernels/gpu/csr.hpp"
 #include "strata/kernels/gpu/products.hpp"
 #include "strata/kernels/gpu/step.hpp"
@@ -85,6 +88,36 @@ STRATA_DEVICE void several_rows(Thread& thread, const CsrPartsView<T>& matrix,
   }
 }
 
+// The row from its partial sums, by a warp.
+template <class Thread, class T>
+STRATA_DEVICE void end_long_row(Thread& thread, const CsrPartsView<T>& matrix,
+                                const StepArguments<T>& step, std::int32_t row,
+                                std::int32_t first_partial, std::int32_t end_partial) {
+  for (int v = 0; v < step.count; ++v) {
+    T sum{};
+    for (std::int32_t k = first_partial + thread.lane(); k < end_partial; k += Thread::warp_size) {
+      sum = add(sum, matrix.partials[static_cast<std::int64_t>(k) * step.count + v]);
+    }
+    sum = sum_of_lanes(thread, 1, sum);
+    if (thread.lane() == 0) finish(step, static_cast<std::int64_t>(row) * step.count + v, sum);
+  }
+}
+
+// Ends the row of a piece if all others have left their partial sums, by the warp whose lane 0 has
+// just written those of this piece.
+template <class Thread, class T>
+STRATA_DEVICE void arrive_with_piece(Thread& thread, const CsrPartsView<T>& matrix,
+                                     const StepArguments<T>& step, const CsrPart& part) {
+  if (matrix.counters == nullptr) return;
+  const RowPieces pieces = matrix.pieces[part.partial];
+  const bool last =
+      thread.lane() == 0 && arrives_last(thread, matrix.counters + pieces.number,
+                                         pieces.end_partial - pieces.first_partial - 1);
+  if (!thread.any(last)) return;
+  thread.sync_warp();
+  end_long_row(thread, matrix, step, part.first_row, pieces.first_partial, pieces.end_partial);
+}
+
 template <class Loads, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void piece_of_row(Thread& thread, const CsrPartsView<T>& matrix,
                                 const StepArguments<T>& step, const CsrPart& part,
@@ -103,6 +136,7 @@ STRATA_DEVICE void piece_of_row(Thread& thread, const CsrPartsView<T>& matrix,
       finish(step, static_cast<std::int64_t>(part.first_row) * step.count + v, sum);
     }
   }
+  if (part.partial >= 0) arrive_with_piece(thread, matrix, step, part);
 }
 
 // The parts that hold the rows; of the first and the last part some rows may be others.
@@ -133,16 +167,7 @@ STRATA_DEVICE void csr_long_rows_step(Thread& thread, const CsrPartsView<T>& mat
        number < long_rows.end; number += stride) {
     const LongRow row = matrix.long_rows[number];
     const std::int32_t end = matrix.long_rows[number + 1].first_partial;
-    for (int v = 0; v < step.count; ++v) {
-      T sum{};
-      for (std::int32_t k = row.first_partial + thread.lane(); k < end; k += Thread::warp_size) {
-        sum = add(sum, matrix.partials[static_cast<std::int64_t>(k) * step.count + v]);
-      }
-      sum = sum_of_lanes(thread, 1, sum);
-      if (thread.lane() == 0) {
-        finish(step, static_cast<std::int64_t>(row.row) * step.count + v, sum);
-      }
-    }
+    end_long_row(thread, matrix, step, row.row, row.first_partial, end);
   }
 }
 

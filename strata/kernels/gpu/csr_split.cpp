@@ -5,6 +5,7 @@
 
 #include "strata/base/checked.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/kernels/gpu/arrivals.hpp"
 
 namespace strata::gpu {
 
@@ -18,17 +19,20 @@ std::int32_t first_from(std::span<const Element> list, std::int32_t row, auto ro
 
 class Splitter {
  public:
-  Splitter(std::span<const Offset> row_offsets, Offset most_entries, Offset most_rows)
+  // Rows of more than whole_row · most_entries are cut.
+  Splitter(std::span<const Offset> row_offsets, Offset most_entries, Offset most_rows,
+           Offset whole_row)
       : offsets_(row_offsets),
         rows_(narrow<std::int32_t>(std::ssize(row_offsets) - 1, "the number of rows")),
         most_(most_entries),
-        most_rows_(most_rows) {}
+        most_rows_(most_rows),
+        longest_(most_entries * whole_row) {}
 
   // how_many(first, end) of the rows that fit into a part become one, and way_of(first, end) says
   // how it adds them up.
   CsrParts split(auto how_many, auto way_of) {
     for (std::int32_t row = 0; row < rows_;) {
-      if (length(row) > most_ * kPiece) {
+      if (length(row) > longest_) {
         row = add_pieces(row);
       } else {
         const std::int32_t end = row + how_many(row, fitting(row));
@@ -39,6 +43,7 @@ class Splitter {
     result_.parts.push_back({offsets_.back(), rows_, -1});
     result_.long_rows.push_back({rows_, partials_});
     narrow<std::int32_t>(std::ssize(result_.parts), "the number of parts");
+    list_pieces();
     return std::move(result_);
   }
 
@@ -47,11 +52,23 @@ class Splitter {
 
   std::int32_t add_pieces(std::int32_t row) {
     result_.long_rows.push_back({row, partials_});
-    for (Offset entry = offsets_[row]; entry < offsets_[row + 1]; entry += most_ * kPiece) {
+    const Offset piece =
+        most_ * std::clamp<Offset>(ceil_div(length(row), most_ * kPieces), 1, kPiece);
+    for (Offset entry = offsets_[row]; entry < offsets_[row + 1]; entry += piece) {
       result_.parts.push_back({entry, row, partials_});
       partials_ = checked_add(partials_, 1, "the number of partial sums");
     }
     return row + 1;
+  }
+
+  void list_pieces() {
+    const auto count = static_cast<std::int32_t>(std::ssize(result_.long_rows) - 1);
+    if (count > kRowCounters) return;
+    for (std::int32_t number = 0; number < count; ++number) {
+      const std::int32_t first = result_.long_rows[number].first_partial;
+      const std::int32_t end = result_.long_rows[number + 1].first_partial;
+      for (std::int32_t k = first; k < end; ++k) result_.pieces.push_back({number, first, end});
+    }
   }
 
   // The row after those that fit, at least one.
@@ -66,6 +83,7 @@ class Splitter {
   std::int32_t rows_;
   Offset most_;
   Offset most_rows_;
+  Offset longest_;
   CsrParts result_;
   std::int32_t partials_ = 0;
 };
@@ -121,7 +139,7 @@ StreamWay way_of_rows(std::span<const Offset> row_offsets, std::int32_t first, s
 
 CsrParts split_csr(std::span<const Offset> row_offsets, int warp_size) {
   const Offset most = products_of_part(warp_size);
-  return Splitter(row_offsets, most, most)
+  return Splitter(row_offsets, most, most, kWholeRow)
       .split([](std::int32_t first, std::int32_t end) { return end - first; },
              [](std::int32_t, std::int32_t) { return -1; });
 }
@@ -136,7 +154,8 @@ CsrParts split_csr_stream(std::span<const Offset> row_offsets, const StreamShape
   const auto way_of = [&](std::int32_t first, std::int32_t end) {
     return way_of_rows(row_offsets, first, end, shape, gather, warp_size).code();
   };
-  return Splitter(row_offsets, shape.entries(), shape.threads).split(rows_of_part, way_of);
+  return Splitter(row_offsets, shape.entries(), shape.threads, kWholeStreamRow)
+      .split(rows_of_part, way_of);
 }
 
 Array<std::uint16_t> stream_row_ends(std::span<const Offset> row_offsets, const CsrParts& split) {

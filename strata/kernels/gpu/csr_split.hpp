@@ -14,6 +14,7 @@ namespace strata::gpu {
 struct CsrParts {
   Array<CsrPart> parts;      // and one behind the last
   Array<LongRow> long_rows;  // and one behind the last
+  Array<RowPieces> pieces;   // of each partial sum; none with more than kRowCounters long rows
 
   std::int32_t partials() const { return long_rows.back().first_partial; }
   // Those that hold the rows.
@@ -22,13 +23,20 @@ struct CsrParts {
 };
 
 // Parts hold whole rows with products_of_part(warp_size) entries and as many rows at most; a longer
-// row is a part of its own, and one of more than kPiece times as many is cut into pieces. Throws
+// row is a part of its own, and one of more than kWholeRow times as many is cut into pieces. Throws
 // OverflowError if there are more than 2^31 − 1 rows or parts.
-inline constexpr int kPiece = 16;
+inline constexpr int kWholeRow = 16;
 CsrParts split_csr(std::span<const Offset> row_offsets, int warp_size);
 
-// The same for blocks: at most shape.entries() entries and shape.threads rows. `partial` of parts
-// with several rows is a StreamWay. The warp limits how many threads share a row.
+// A piece has the entries of as many parts as leave about kPieces pieces of its row, kPiece of them
+// at most: gathers follow each other in a piece, and partial sums when the row is ended.
+inline constexpr int kPieces = 128;
+inline constexpr int kPiece = 16;
+
+// The same for blocks: at most shape.entries() entries and shape.threads rows, and rows of more
+// than kWholeStreamRow times as many are cut. `partial` of parts with several rows is a StreamWay.
+// The warp limits how many threads share a row.
+inline constexpr int kWholeStreamRow = 4;
 CsrParts split_csr_stream(std::span<const Offset> row_offsets, const StreamShape& shape,
                           StreamGather gather, int warp_size);
 // CsrStreamView::row_ends of that split; 0 for rows that are not in a part with others.

@@ -9,7 +9,7 @@
 // - Other rows: whoever has read an entry multiplies it, so that no thread gathers more than
 //   others, and shared memory has the products: CSR-Stream (Greathouse and Daga, SC 2014).
 // - A row that fills a part, or a piece of an even longer one: the whole block, straight from
-//   memory. csr_long_rows_step (csr_parts.hpp) adds up the pieces.
+//   memory. The pieces are added up as in csr_parts.hpp.
 //
 // A part says how many threads a row has, so that its sum has one order whatever the range of rows
 // and the grid. Vectors go one after the other through what has been read once.
@@ -20,6 +20,7 @@
 
 #include "strata/base/types.hpp"
 #include "strata/kernels/gpu/csr.hpp"
+#include "strata/kernels/gpu/csr_parts.hpp"
 #include "strata/kernels/gpu/products.hpp"
 #include "strata/kernels/gpu/step.hpp"
 #include "strata/kernels/gpu/views.hpp"
@@ -253,8 +254,9 @@ STRATA_DEVICE void stream_one_row(Thread& thread, const CsrStreamView<T>& matrix
 }
 
 // The parts that hold the rows, in blocks of Shape::threads; of the first and the last part some
-// rows may be others.
-template <class Shape, class Loads, class Thread, class T>
+// rows may be others. Without `pieces` there are no long rows, or a second launch ends them: what
+// it takes to end them here costs all other parts registers.
+template <class Shape, class Loads, bool pieces = true, class Thread, class T>
 STRATA_DEVICE void csr_stream_step(Thread& thread, const CsrStreamView<T>& matrix,
                                    const StepArguments<T>& step, PartRange parts,
                                    RowRange<std::int32_t> range) {
@@ -272,6 +274,14 @@ STRATA_DEVICE void csr_stream_step(Thread& thread, const CsrStreamView<T>& matri
       rows.add_by_entries();
     } else {
       rows.add_by_rows();
+    }
+  }
+  if constexpr (pieces) {
+    if (thread.warp() != 0) return;
+    for (std::int64_t number = std::int64_t{parts.begin} + thread.block(); number < parts.end;
+         number += thread.blocks()) {
+      const CsrPart part = matrix.split.parts[number];
+      if (part.partial >= 0) arrive_with_piece(thread, matrix.split, step, part);
     }
   }
 }

@@ -30,17 +30,18 @@ void DeviceCoo<V>::upload_sorted(const Coo<V, I>& matrix, Stream& stream) {
   columns_ = upload_indices(matrix.column_indices(), stream);
   values_ = to_device(matrix.values(), stream);
   cut_rows_ = upload(split_.cut_rows, stream);
+  cut_into_ = upload(split_.cut_into, stream);
   empty_rows_ = upload(split_.empty_rows, stream);
 }
 
 template <Value V>
 Offset DeviceCoo<V>::bytes() const {
   return row_indices_.bytes() + columns_.bytes() + values_.bytes() + cut_rows_.bytes() +
-         empty_rows_.bytes();
+         cut_into_.bytes() + empty_rows_.bytes();
 }
 
 template <Value V>
-CooView<DeviceValue<V>> DeviceCoo<V>::view(DeviceSpan<V> scratch) const {
+CooView<DeviceValue<V>> DeviceCoo<V>::view(ScratchSpan<V> scratch) const {
   return {row_indices_.data(),
           columns_.data(),
           device_values(values_),
@@ -51,7 +52,9 @@ CooView<DeviceValue<V>> DeviceCoo<V>::view(DeviceSpan<V> scratch) const {
           static_cast<std::int32_t>(cut_rows_.size()),
           empty_rows_.data(),
           static_cast<std::int32_t>(empty_rows_.size()),
-          reinterpret_cast<DeviceValue<V>*>(scratch.data())};
+          reinterpret_cast<DeviceValue<V>*>(scratch.data()),
+          cut_into_.data(),
+          cut_into_.empty() ? nullptr : scratch.counters()};
 }
 
 #define STRATA_INSTANTIATE(V, I) \

@@ -36,7 +36,7 @@ class DeviceCoo {
   // On the device.
   Offset bytes() const;
 
-  CooView<DeviceValue<V>> view(DeviceSpan<V> scratch) const;
+  CooView<DeviceValue<V>> view(ScratchSpan<V> scratch) const;
 
  private:
   template <Index I>
@@ -49,6 +49,7 @@ class DeviceCoo {
   DeviceArray<std::int32_t> columns_;
   DeviceArray<V> values_;
   DeviceArray<CutRow> cut_rows_;
+  DeviceArray<std::int32_t> cut_into_;
   DeviceArray<std::int32_t> empty_rows_;
 };
 

@@ -103,6 +103,7 @@ DeviceCsr<V>::DeviceCsr(const Csr<V, I>& matrix, Stream& stream, const DeviceCsr
   }
   parts_ = upload(split_.parts, stream);
   long_rows_ = upload(split_.long_rows, stream);
+  pieces_ = upload(split_.pieces, stream);
 }
 
 template <Value V>
@@ -114,7 +115,7 @@ void DeviceCsr<V>::set_reguly(const RegulyParameters& parameters) {
 template <Value V>
 Offset DeviceCsr<V>::bytes() const {
   return row_offsets_.bytes() + columns_.bytes() + values_.bytes() + parts_.bytes() +
-         long_rows_.bytes() + row_ends_.bytes();
+         long_rows_.bytes() + pieces_.bytes() + row_ends_.bytes();
 }
 
 template <Value V>
@@ -128,13 +129,17 @@ CsrView<DeviceValue<V>> DeviceCsr<V>::view() const {
 }
 
 template <Value V>
-CsrPartsView<DeviceValue<V>> DeviceCsr<V>::parts_view(DeviceSpan<V> scratch) const {
-  return {view(), parts_.data(), long_rows_.data(),
-          reinterpret_cast<DeviceValue<V>*>(scratch.data())};
+CsrPartsView<DeviceValue<V>> DeviceCsr<V>::parts_view(ScratchSpan<V> scratch) const {
+  return {view(),
+          parts_.data(),
+          long_rows_.data(),
+          reinterpret_cast<DeviceValue<V>*>(scratch.data()),
+          pieces_.data(),
+          pieces_.empty() ? nullptr : scratch.counters()};
 }
 
 template <Value V>
-CsrStreamView<DeviceValue<V>> DeviceCsr<V>::stream_view(DeviceSpan<V> scratch) const {
+CsrStreamView<DeviceValue<V>> DeviceCsr<V>::stream_view(ScratchSpan<V> scratch) const {
   return {parts_view(scratch), row_ends_.data()};
 }
 

@@ -4,7 +4,7 @@
 //
 // as kernels/cpu/step.hpp has it. A matrix is uploaded when it is made and stays, and no step
 // writes to it: it may serve several streams at once. Vectors are given on the device, and so is
-// what a step needs besides: some elements of scratch, of one stream at a time. Steps run in the
+// what a step needs besides: scratch (scratch.hpp), of one stream at a time. Steps run in the
 // order of their stream and do not synchronise.
 //
 // Kernels count rows, columns and slots with 31 bits: larger matrices throw OverflowError.
@@ -23,6 +23,7 @@
 #include "strata/kernels/gpu/csr_options.hpp"
 #include "strata/kernels/gpu/csr_split.hpp"
 #include "strata/kernels/gpu/group_rules.hpp"
+#include "strata/kernels/gpu/scratch.hpp"
 #include "strata/kernels/gpu/slice_groups.hpp"
 #include "strata/kernels/gpu/value.hpp"
 #include "strata/kernels/gpu/views.hpp"
@@ -40,7 +41,7 @@ struct DeviceVectors {
   DeviceSpan<const V> previous;  // may be the same as out; not read where β is 0
   DeviceSpan<V> out;             // shares nothing with x
   int count = 1;                 // 1 … kMaxVectors
-  DeviceSpan<V> scratch = {};    // at least scratch_elements(count) of the matrix
+  ScratchSpan<V> scratch = {};   // at least scratch_elements(count) of the matrix
 };
 
 struct DeviceShape {
@@ -86,8 +87,8 @@ class DeviceCsr {
   Offset product_bytes() const;
 
   CsrView<DeviceValue<V>> view() const;
-  CsrPartsView<DeviceValue<V>> parts_view(DeviceSpan<V> scratch) const;
-  CsrStreamView<DeviceValue<V>> stream_view(DeviceSpan<V> scratch) const;
+  CsrPartsView<DeviceValue<V>> parts_view(ScratchSpan<V> scratch) const;
+  CsrStreamView<DeviceValue<V>> stream_view(ScratchSpan<V> scratch) const;
 
  private:
   DeviceShape shape_;
@@ -98,6 +99,7 @@ class DeviceCsr {
   CsrParts split_;
   DeviceArray<CsrPart> parts_;
   DeviceArray<LongRow> long_rows_;
+  DeviceArray<RowPieces> pieces_;
   DeviceArray<std::uint16_t> row_ends_;
 };
 

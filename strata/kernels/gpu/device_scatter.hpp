@@ -2,7 +2,7 @@
 // device_matrix.hpp and, for how they are shared out, scatter_split.hpp.
 //
 //   const gpu::DeviceTransposedCsr<double> transposed(csr, {}, stream);
-//   gpu::DeviceArray<double> scratch(transposed.scratch_elements(1));
+//   gpu::DeviceScratch<double> scratch(transposed.scratch_elements(1));
 //   step(transposed, {}, {x.span(), {}, y.span(), 1, scratch.span()}, transposed.all_rows(),
 //   stream);
 #pragma once

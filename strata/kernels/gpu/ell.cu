@@ -42,7 +42,7 @@ void step_by_rows(const DeviceEll<V>& matrix, const StepArguments<DeviceValue<V>
 
 template <Value V>
 void step_by_groups(const DeviceEll<V>& matrix, const StepArguments<DeviceValue<V>>& arguments,
-                    DeviceSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
+                    ScratchSpan<V> scratch, RowRange<std::int32_t> rows, Stream& stream,
                     Reuse reuse) {
   using T = DeviceValue<V>;
   const EllGroups groups = matrix.groups();

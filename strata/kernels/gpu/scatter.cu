@@ -21,11 +21,11 @@ __global__ void scatter_windows_kernel(ScatterView<T> matrix, StepArguments<T> s
 
 template <bool kRows, Value V>
 void launch_steps(const DeviceScatter<V>& matrix, const DeviceShape& shape,
-                  const StepArguments<DeviceValue<V>>& arguments, DeviceSpan<V> scratch,
+                  const StepArguments<DeviceValue<V>>& arguments, ScratchSpan<V> scratch,
                   Stream& stream, Reuse reuse) {
   using T = DeviceValue<V>;
   require_scratch(scratch.size(), matrix.scratch_elements(arguments.count));
-  const ScatterView<T> view = matrix.view(scratch);
+  const ScatterView<T> view = matrix.view(scratch.elements());
   with_vectors(arguments.count, [&](auto count) {
     with_loads<count()>(reuse, [&](auto loads) {
       launch("scatter_kernel", scatter_kernel<decltype(loads), kRows, count(), T>,

@@ -2,7 +2,7 @@
 // program runs. The counterpart of kernels/cpu/stored_product.hpp.
 //
 //   const auto product = gpu::store_product(matrix, {parse_format_spec("bcsr")}, stream);
-//   DeviceArray<double> scratch(product->scratch_elements(1));
+//   DeviceScratch<double> scratch(product->scratch_elements(1));
 //   product->run({}, {x.span(), {}, y.span(), 1, scratch.span()}, stream);   // y = Ax
 #pragma once
 

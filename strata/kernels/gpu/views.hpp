@@ -31,6 +31,12 @@ struct LongRow {
   std::int32_t row;
   std::int32_t first_partial;
 };
+// All that a piece of a long row has to know to end the row, in one load.
+struct alignas(16) RowPieces {
+  std::int32_t number;  // of the long row, and of its counter
+  std::int32_t first_partial;
+  std::int32_t end_partial;
+};
 // Entries that a thread has in flight in a part of several rows.
 inline constexpr int kEntriesPerThread = 8;
 // The most entries of such a part, and the values that its warp needs in shared memory.
@@ -44,6 +50,10 @@ struct CsrPartsView {
   const CsrPart* parts = nullptr;      // one more than there are
   const LongRow* long_rows = nullptr;  // likewise
   T* partials = nullptr;               // of one step at a time; an element per vector each
+  // Of each partial sum, and a counter per long row, 0 between steps. Null: a second launch, of
+  // csr_long_rows_step, ends the long rows.
+  const RowPieces* pieces = nullptr;
+  std::uint32_t* counters = nullptr;
 };
 
 // How a part of the stream (csr_stream.hpp) with several rows adds them up.

@@ -24,4 +24,7 @@ void stream_triad(double factor, std::span<const double> b, std::span<const doub
                   std::span<double> a);  // a = b + factor·c
 double stream_dot(std::span<const double> a, std::span<const double> b);
 
+// a·b is added to each of kLanes sums, `rounds` times: needs no memory, and none waits for another.
+double multiply_adds(double a, double b, Offset rounds);
+
 }  // namespace strata::detail

@@ -10,6 +10,9 @@ namespace strata::detail {
 // The three arrays of STREAM are the thirds of the memory.
 StreamRates measure_stream(TeamMemory& memory, double seconds);
 
+// Multiplications and additions of double precision per second, all threads together.
+double measure_flops(int threads, double seconds);
+
 // Seconds of a parallel region that does nothing.
 double measure_fork_join(int threads, double seconds);
 

@@ -6,10 +6,9 @@
 
 namespace strata::gpu {
 
-// The same contest by the clock of the device. Kernels are short: more repetitions steady them.
+// The same contest by the clock of the device.
 inline ContestOptions on_device(ContestOptions options, Stream& stream) {
-  constexpr int kMinRepetitions = 20;
-  options.min_repetitions = kMinRepetitions;
+  options.min_repetitions = kDeviceRepetitions;
   options.stopwatch = device_stopwatch(stream);
   return options;
 }

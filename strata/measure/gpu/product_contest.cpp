@@ -110,7 +110,7 @@ class GpuProducts {
       made.label = product->label();
       made.kernel_parameters = product->kernel_parameters();
       made.encodings = product->encodings();
-      const auto scratch = std::make_shared<DeviceArray<V>>(product->scratch_elements(1));
+      const auto scratch = std::make_shared<DeviceScratch<V>>(product->scratch_elements(1));
       return MadeProduct{product->bytes(), [this, product, scratch] {
                            product->run({}, {x_.span(), {}, y_.span(), 1, scratch->span()},
                                         stream_);

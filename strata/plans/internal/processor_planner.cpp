@@ -334,10 +334,10 @@ class ProcessorPlanner {
   }
 
   void propose_contenders() {
-    const double limit = kProductMayWin * ranked_.front().predicted_seconds();
+    const double limit = kProductMayWin * ranked_.front().predicted.seconds();
     const ProductSpec csr{FormatSpec(Format::csr)};
     for (SearchedProduct& product : ranked_) {
-      const bool may_win = product.predicted_seconds() <= limit || product.spec == csr;
+      const bool may_win = product.predicted.seconds() <= limit || product.spec == csr;
       if (!product.contender || !may_win || is_proposed(product.spec)) continue;
       try {
         propose_spec(product);
@@ -374,7 +374,7 @@ class ProcessorPlanner {
     const double started = now();
     arrangement->product = cpu::store_product(matrix_, product.spec);
     arrangement->conversion_seconds = now() - started;
-    arrangement->kernel_seconds = product.sampled_seconds;
+    arrangement->kernel_seconds = product.predicted.kernel_seconds;
     Proposal proposal;
     proposal.candidate =
         product_candidate(product, static_cast<double>(arrangement->product->bytes()));
@@ -388,7 +388,8 @@ class ProcessorPlanner {
     candidate.product = product.spec;
     candidate.format_bytes = static_cast<Offset>(bytes);
     const SweepCosts costs = costs_of_product(bytes);
-    const Rates rates = limited_by_kernel(prepared_.places.rates, costs, product.sampled_seconds);
+    const Rates rates =
+        limited_by_kernel(prepared_.places.rates, costs, product.predicted.kernel_seconds);
     const Prediction prediction = predict_without_overlap(costs, rates);
     candidate.memory_bytes = costs.memory_bytes;
     candidate.predicted_seconds = prediction.seconds;
@@ -797,7 +798,7 @@ template <Value V, Index I>
 std::unique_ptr<const cpu::StoredProduct<V>> store_own_product(const Csr<V, I>& matrix,
                                                                const ProductSpec& spec) {
   if (spec.format.format() != Format::csr) return cpu::store_product(matrix, spec);
-  return cpu::store_product(std::make_shared<const Csr<V, I>>(matrix), spec);
+  return cpu::store_product(std::make_shared<const Csr<V, I>>(copied_by_threads(matrix)), spec);
 }
 
 template <Value V, Index I>

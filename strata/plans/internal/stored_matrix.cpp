@@ -50,6 +50,15 @@ Array<Offset> bytes_before_rows(const PackedSell<V, I>& matrix) {
   return bytes_before_rows(matrix, [&](Offset slice) { return before[slice]; });
 }
 
+template <class T>
+Array<T> copied_by_threads(std::span<const T> numbers) {
+  Array<T> copy(numbers.size());
+  parallel_chunks(std::ssize(numbers), [&](Offset begin, Offset end) {
+    std::copy(numbers.begin() + begin, numbers.begin() + end, copy.begin() + begin);
+  });
+  return copy;
+}
+
 // The values alone: the indices that are here are the same.
 template <Value V, Index I>
 void assign(Csr<V, I>& held, const Csr<V, I>& matrix) {
@@ -71,6 +80,12 @@ void assign(Sliced& held, const Csr<V, I>& matrix) {
 }  // namespace
 
 template <Value V, Index I>
+Csr<V, I> copied_by_threads(const Csr<V, I>& matrix) {
+  return {matrix.rows(), matrix.cols(), copied_by_threads(matrix.row_offsets()),
+          copied_by_threads(matrix.columns()), copied_by_threads(matrix.values())};
+}
+
+template <Value V, Index I>
 StoredMatrix<V, I>::StoredMatrix(const Csr<V, I>& matrix, const StoredFormat& stored,
                                  std::span<const I> groups) {
   // Fill is part of the bytes by which a format is chosen; nothing needs refusing here.
@@ -89,7 +104,7 @@ StoredMatrix<V, I>::StoredMatrix(const Csr<V, I>& matrix, const StoredFormat& st
                                               .groups = wide_groups});
       break;
     }
-    case Format::csr: matrix_ = matrix; break;
+    case Format::csr: matrix_ = copied_by_threads(matrix); break;
     default: throw InvalidArgument("processors have no kernels for this format");
   }
   bytes_before_ = std::visit([](const auto& held) { return bytes_before_rows(held); }, matrix_);
@@ -135,7 +150,9 @@ void StoredMatrix<V, I>::assign_values(const Csr<V, I>& matrix) {
   std::visit([&](auto& held) { assign(held, matrix); }, matrix_);
 }
 
-#define STRATA_INSTANTIATE(V, I) template class StoredMatrix<V, I>
+#define STRATA_INSTANTIATE(V, I)                                 \
+  template Csr<V, I> copied_by_threads(const Csr<V, I>& matrix); \
+  template class StoredMatrix<V, I>
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::detail

@@ -18,6 +18,12 @@
 
 namespace strata::detail {
 
+// A copy whose memory each thread of the team touches first where it will multiply: its share of
+// the entries. On machines with several memories (NUMA) it is then in that of the thread, which
+// stays there if the plan has an affinity.
+template <Value V, Index I>
+Csr<V, I> copied_by_threads(const Csr<V, I>& matrix);
+
 template <Value V, Index I>
 class StoredMatrix {
  public:

@@ -96,7 +96,7 @@ Array<V> all_powers(const LevelSweep<V>& sweep, const Matrix& matrix, const Vect
   auto block = poisoned<V>(x.size() * sweep.power(), stream);
   auto vectors = SweepVectors<V>::all(x.span(), block.span(), sweep.power(), given.count);
   vectors.before = before.span();
-  DeviceArray<V> scratch(matrix.scratch_elements(given.count));
+  DeviceScratch<V> scratch(matrix.scratch_elements(given.count));
   vectors.scratch = scratch.span();
   if (how == How::launched) {
     sweep.run(matrix, vectors, steps, stream);
@@ -114,7 +114,7 @@ Array<V> last_power(const std::vector<LevelSweep<V>>& sweeps, const Matrix& matr
                     const Vectors<V>& given, const Steps<V>& steps, Stream& stream) {
   auto even = to_device(std::span<const V>(given.x), stream);
   auto odd = to_device(std::span<const V>(given.before), stream);
-  DeviceArray<V> scratch(matrix.scratch_elements(given.count));
+  DeviceScratch<V> scratch(matrix.scratch_elements(given.count));
   std::size_t done = 0;
   for (const LevelSweep<V>& sweep : sweeps) {
     auto& x = done % 2 == 0 ? even : odd;

@@ -45,8 +45,11 @@ TEST(CooSplit, KnowsWhichRowsAreCutAndWhichAreEmpty) {
   EXPECT_EQ(split.most_pieces, 3);
   EXPECT_EQ(std::vector<Index32>(split.empty_rows.begin(), split.empty_rows.end()),
             (std::vector<Index32>{0, 3, 5, 7}));
+  EXPECT_EQ(std::vector<Index32>(split.cut_into.begin(), split.cut_into.end()),
+            (std::vector<Index32>{-1, -1, 0, 0, -1, -1}));
   const auto none = gpu::split_coo<Index32>({}, 2, 32);
   EXPECT_EQ(none.chunks, 0);
+  EXPECT_TRUE(none.cut_into.empty());
   EXPECT_EQ(none.empty_rows.size(), 2U);
 }
 
@@ -65,7 +68,23 @@ template <class Types>
 class GpuCoo : public testing::Test {};
 TYPED_TEST_SUITE(GpuCoo, test::ValuesOnWarps);
 
-// With chunks of so many entries; cut rows have `threads` threads each.
+TEST(CooSplit, TooManyCutRowsToCountArrivalsLeaveThemToASecondLaunch) {
+  std::vector<Index32> rows{0};  // the row of each entry; chunks of 2 cut all others
+  while (std::ssize(rows) <= 2 * gpu::kRowCounters) {
+    rows.push_back(static_cast<Index32>(rows.size() + 1) / 2);
+  }
+  EXPECT_EQ(std::ssize(gpu::split_coo<Index32>(rows, gpu::kRowCounters + 2, 2).cut_rows),
+            gpu::kRowCounters);
+  EXPECT_FALSE(gpu::split_coo<Index32>(rows, gpu::kRowCounters + 2, 2).cut_into.empty());
+  rows.insert(rows.end(), 2, gpu::kRowCounters + 1);
+  const auto more = gpu::split_coo<Index32>(rows, gpu::kRowCounters + 2, 2);
+  EXPECT_EQ(std::ssize(more.cut_rows), gpu::kRowCounters + 1);
+  EXPECT_TRUE(more.cut_into.empty());
+}
+
+// With chunks of so many entries. Cut rows are ended by the last piece, or by `threads` threads
+// each in a second launch.
+constexpr int kLastPiece = 0;
 template <int warp_size, int threads, Value V>
 auto on_emulator(const Csr<V, Index32>& csr, Offset chunk) {
   using T = gpu::DeviceValue<V>;
@@ -77,6 +96,7 @@ auto on_emulator(const Csr<V, Index32>& csr, Offset chunk) {
                                                                    auto vectors) {
         std::vector<T> pieces(2 * static_cast<std::size_t>(split.chunks) * arguments.count,
                               gpu::device_value(test::not_a_number<V>()));
+        std::vector<std::uint32_t> counters(split.cut_rows.size() + 1);
         const gpu::CooView<T> view{matrix.row_indices().data(),
                                    matrix.column_indices().data(),
                                    values.data(),
@@ -87,13 +107,18 @@ auto on_emulator(const Csr<V, Index32>& csr, Offset chunk) {
                                    static_cast<Index32>(split.cut_rows.size()),
                                    split.empty_rows.data(),
                                    static_cast<Index32>(split.empty_rows.size()),
-                                   pieces.data()};
+                                   pieces.data(),
+                                   split.cut_into.data(),
+                                   threads == kLastPiece ? counters.data() : nullptr};
         test::launch_somehow<warp_size>(0, [&](auto& thread) {
           gpu::coo_step<gpu::FromMemory, gpu::WritesRows, vectors>(thread, view, arguments);
         });
-        test::launch_somehow<warp_size>(0, [&](auto& thread) {
-          gpu::coo_cut_rows_step<gpu::WritesRows, threads>(thread, view, arguments);
-        });
+        if constexpr (threads != kLastPiece) {
+          test::launch_somehow<warp_size>(0, [&](auto& thread) {
+            gpu::coo_cut_rows_step<gpu::WritesRows, threads>(thread, view, arguments);
+          });
+        }
+        EXPECT_EQ(counters, std::vector<std::uint32_t>(counters.size())) << "counters stay 0";
       });
 }
 
@@ -104,6 +129,8 @@ TYPED_TEST(GpuCoo, AgreesWithTheReference) {
     SCOPED_TRACE(testing::Message() << "chunks of " << chunk);
     test::expect_whole_gpu_steps_on_all<V>(
         [&](const Csr<V, Index32>& csr) { return on_emulator<warp, 1>(csr, chunk); });
+    test::expect_whole_gpu_steps_on_all<V>(
+        [&](const Csr<V, Index32>& csr) { return on_emulator<warp, kLastPiece>(csr, chunk); });
   }
 }
 
@@ -116,6 +143,8 @@ TYPED_TEST(GpuCoo, RowsOfAnyLengthAgreeWithTheReference) {
     const Offset chunk = warp * (static_cast<Offset>(number) + 1);
     SCOPED_TRACE(testing::Message() << "chunks of " << chunk);
     test::expect_gpu_steps(csr, test::whole(csr), number, on_emulator<warp, warp>(csr, chunk));
+    test::expect_gpu_steps(csr, test::whole(csr), number,
+                           on_emulator<warp, kLastPiece>(csr, chunk));
   }
   test::expect_gpu_steps(csr, test::whole(csr), 3, on_emulator<warp, 1>(csr, 2 * warp));
 }
@@ -126,10 +155,11 @@ TYPED_TEST(GpuCoo, NothingButEntriesLetsAnythingThrough) {
   const auto csr = test::tridiagonal_with_a_hole<V, Index32>(70);
   for (const int count : {1, 3}) {
     test::expect_holes_let_nothing_through(csr, count, on_emulator<warp, 1>(csr, warp));
+    test::expect_holes_let_nothing_through(csr, count, on_emulator<warp, kLastPiece>(csr, warp));
   }
 }
 
-// Grids and orders differ from launch to launch.
+// Grids and orders differ from launch to launch, and with them who comes last.
 TYPED_TEST(GpuCoo, EveryRunGivesTheSameBits) {
   using V = typename TypeParam::Value;
   constexpr int warp = TypeParam::warp_size;
@@ -138,10 +168,13 @@ TYPED_TEST(GpuCoo, EveryRunGivesTheSameBits) {
   const auto run = on_emulator<warp, warp>(csr, 3 * warp);
   std::vector<V> first(csr.rows());
   run({}, {x.data(), nullptr, first.data(), 1}, csr.all_rows());
+  const auto in_one_launch = on_emulator<warp, kLastPiece>(csr, 3 * warp);
   for (int again = 0; again < 5; ++again) {
     std::vector<V> out(csr.rows());
     run({}, {x.data(), nullptr, out.data(), 1}, csr.all_rows());
     EXPECT_EQ(out, first);
+    in_one_launch({}, {x.data(), nullptr, out.data(), 1}, csr.all_rows());
+    EXPECT_EQ(out, first) << "ended by the last piece";
   }
 }
 

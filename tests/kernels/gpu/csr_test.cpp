@@ -37,25 +37,56 @@ auto with_threads_per_row(const Csr<V, Index32>& matrix) {
       });
 }
 
+// Who ends the rows that are cut into pieces.
+enum class LongRows { last_piece, second_launch };
+
+template <class T>
+gpu::CsrPartsView<T> parts_view(const gpu::CsrView<T>& csr, const gpu::CsrParts& split,
+                                std::vector<T>& partials, std::vector<std::uint32_t>& counters,
+                                LongRows ends) {
+  gpu::CsrPartsView<T> view{csr, split.parts.data(), split.long_rows.data(), partials.data()};
+  if (ends == LongRows::last_piece) {
+    view.pieces = split.pieces.data();
+    view.counters = counters.data();
+  }
+  return view;
+}
+
+// launch(view) adds up the pieces, in scratch that is poisoned.
+template <int warp_size, Value V, class T, class Launch>
+void launch_with_long_rows(const gpu::CsrView<T>& csr, const gpu::CsrParts& split, LongRows ends,
+                           const gpu::StepArguments<T>& arguments, RowRange<Index32> rows,
+                           const Launch& launch) {
+  std::vector<T> partials(static_cast<std::size_t>(split.partials()) * arguments.count,
+                          gpu::device_value(test::not_a_number<V>()));
+  std::vector<std::uint32_t> counters(split.long_rows.size());
+  const auto view = parts_view(csr, split, partials, counters, ends);
+  launch(view);
+  if (ends == LongRows::second_launch) {
+    test::launch_somehow<warp_size>(0, [&](auto& thread) {
+      gpu::csr_long_rows_step(thread, view, arguments, split.long_rows_of(rows));
+    });
+  }
+  EXPECT_EQ(counters, std::vector<std::uint32_t>(counters.size())) << "counters stay 0";
+}
+
 template <int warp_size, Value V>
-auto in_parts(const Csr<V, Index32>& matrix) {
+auto in_parts(const Csr<V, Index32>& matrix, LongRows ends = LongRows::last_piece) {
   using T = gpu::DeviceValue<V>;
   return test::emulated<V>(
       matrix.rows(), matrix.cols(),
-      [matrix, values = test::device_copy(matrix.values()),
+      [matrix, ends, values = test::device_copy(matrix.values()),
        split = gpu::split_csr(matrix.row_offsets(), warp_size)](const auto& arguments, auto rows,
                                                                 auto vectors) {
-        std::vector<T> partials(static_cast<std::size_t>(split.partials()) * arguments.count);
-        const gpu::CsrPartsView<T> view{view_of(matrix, values), split.parts.data(),
-                                        split.long_rows.data(), partials.data()};
-        test::launch_somehow<warp_size>(
-            sizeof(T) * gpu::products_of_part(warp_size), [&](auto& thread) {
-              gpu::csr_parts_step<gpu::FromMemory, vectors, gpu::gathers_ahead(vectors)>(
-                  thread, view, arguments, split.parts_of(rows), rows);
-            });
-        test::launch_somehow<warp_size>(0, [&](auto& thread) {
-          gpu::csr_long_rows_step(thread, view, arguments, split.long_rows_of(rows));
-        });
+        const auto launch = [&](const gpu::CsrPartsView<T>& view) {
+          test::launch_somehow<warp_size>(
+              sizeof(T) * gpu::products_of_part(warp_size), [&](auto& thread) {
+                gpu::csr_parts_step<gpu::FromMemory, vectors, gpu::gathers_ahead(vectors)>(
+                    thread, view, arguments, split.parts_of(rows), rows);
+              });
+        };
+        launch_with_long_rows<warp_size, V>(view_of(matrix, values), split, ends, arguments, rows,
+                                            launch);
       });
 }
 
@@ -70,28 +101,27 @@ void launch_blocks(int threads, std::size_t shared_bytes, const Body& body) {
 }
 
 template <int warp_size, class Shape, Value V>
-auto as_stream(const Csr<V, Index32>& matrix, gpu::StreamGather gather) {
+auto as_stream(const Csr<V, Index32>& matrix, gpu::StreamGather gather,
+               LongRows ends = LongRows::last_piece) {
   using T = gpu::DeviceValue<V>;
   const auto split = gpu::split_csr_stream(
       matrix.row_offsets(), {Shape::threads, Shape::entries_per_thread}, gather, warp_size);
-  return test::emulated<V>(
-      matrix.rows(), matrix.cols(),
-      [matrix, values = test::device_copy(matrix.values()), split,
-       ends = gpu::stream_row_ends(matrix.row_offsets(), split)](const auto& arguments, auto rows,
-                                                                 auto) {
-        std::vector<T> partials(static_cast<std::size_t>(split.partials()) * arguments.count);
-        const gpu::CsrStreamView<T> view{
-            {view_of(matrix, values), split.parts.data(), split.long_rows.data(), partials.data()},
-            ends.data()};
-        launch_blocks<warp_size>(Shape::threads, gpu::stream_shared_bytes<T>(Shape::entries),
-                                 [&](auto& thread) {
-                                   gpu::csr_stream_step<Shape, gpu::FromMemory>(
-                                       thread, view, arguments, split.parts_of(rows), rows);
-                                 });
-        test::launch_somehow<warp_size>(0, [&](auto& thread) {
-          gpu::csr_long_rows_step(thread, view.split, arguments, split.long_rows_of(rows));
-        });
-      });
+  return test::emulated<V>(matrix.rows(), matrix.cols(),
+                           [matrix, ends, values = test::device_copy(matrix.values()), split,
+                            row_ends = gpu::stream_row_ends(matrix.row_offsets(), split)](
+                               const auto& arguments, auto rows, auto) {
+                             const auto launch = [&](const gpu::CsrPartsView<T>& view) {
+                               launch_blocks<warp_size>(
+                                   Shape::threads, gpu::stream_shared_bytes<T>(Shape::entries),
+                                   [&](auto& thread) {
+                                     gpu::csr_stream_step<Shape, gpu::FromMemory>(
+                                         thread, gpu::CsrStreamView<T>{view, row_ends.data()},
+                                         arguments, split.parts_of(rows), rows);
+                                   });
+                             };
+                             launch_with_long_rows<warp_size, V>(view_of(matrix, values), split,
+                                                                 ends, arguments, rows, launch);
+                           });
 }
 
 template <int warp_size, Value V>
@@ -111,7 +141,7 @@ auto by_reguly(const Csr<V, Index32>& matrix, const gpu::RegulyParameters& param
 
 // Steps on two streams at once have scratch of their own; the matrix is common.
 template <int warp_size>
-void expect_steps_apart(const Csr<double, Index32>& matrix) {
+void expect_steps_apart(const Csr<double, Index32>& matrix, LongRows ends) {
   const auto values = test::device_copy(matrix.values());
   const auto split = gpu::split_csr(matrix.row_offsets(), warp_size);
   ASSERT_GT(split.partials(), 0);
@@ -119,6 +149,7 @@ void expect_steps_apart(const Csr<double, Index32>& matrix) {
     std::vector<double> x;
     std::vector<double> y;
     std::vector<double> partials;
+    std::vector<std::uint32_t> counters;
     gpu::StepArguments<double> arguments;
     gpu::CsrPartsView<double> view;
   };
@@ -130,8 +161,9 @@ void expect_steps_apart(const Csr<double, Index32>& matrix) {
     step.y.assign(elements, 0);
     step.partials.resize(static_cast<std::size_t>(split.partials()));
     step.arguments = {step.x.data(), nullptr, step.y.data(), 1, 0, 0, 1};
-    step.view = {view_of(matrix, values), split.parts.data(), split.long_rows.data(),
-                 step.partials.data()};
+    step.counters.resize(split.long_rows.size());
+    step.view =
+        parts_view<double>(view_of(matrix, values), split, step.partials, step.counters, ends);
   }
   for (Step& step : steps) {
     test::launch_somehow<warp_size>(
@@ -142,6 +174,7 @@ void expect_steps_apart(const Csr<double, Index32>& matrix) {
         });
   }
   for (Step& step : steps) {
+    if (ends == LongRows::last_piece) break;
     test::launch_somehow<warp_size>(0, [&](auto& thread) {
       gpu::csr_long_rows_step(thread, step.view, step.arguments,
                               split.long_rows_of(matrix.all_rows()));
@@ -156,9 +189,11 @@ void expect_steps_apart(const Csr<double, Index32>& matrix) {
 }
 
 TEST(GpuCsr, StepsOfTwoStreamsKeepTheirPartialSumsApart) {
-  expect_steps_apart<32>(generate<double, Index32>("arrow:9000"));
-  expect_steps_apart<64>(generate<double, Index32>("arrow:30000"));
-  expect_steps_apart<32>(generate<double, Index32>("rmat:15,edges=32"));
+  for (const LongRows ends : {LongRows::last_piece, LongRows::second_launch}) {
+    expect_steps_apart<32>(generate<double, Index32>("arrow:9000"), ends);
+    expect_steps_apart<64>(generate<double, Index32>("arrow:30000"), ends);
+    expect_steps_apart<32>(generate<double, Index32>("rmat:15,edges=32"), ends);
+  }
 }
 
 template <int warp_size, int threads, Value V>
@@ -193,7 +228,7 @@ TYPED_TEST(GpuCsr, PartsAgreeWithTheReference) {
 TYPED_TEST(GpuCsr, RowsOfAnyLengthAgreeWithTheReference) {
   using V = typename TypeParam::Value;
   constexpr int warp = TypeParam::warp_size;
-  const auto csr = test::uneven_rows<V>(warp * gpu::kEntriesPerThread * gpu::kPiece * 5 / 2);
+  const auto csr = test::uneven_rows<V>(warp * gpu::kEntriesPerThread * gpu::kWholeRow * 5 / 2);
   for (std::size_t number = 0; number < 7; ++number) {
     test::expect_gpu_steps(csr, 1, number, in_parts<warp>(csr));
   }
@@ -235,7 +270,7 @@ TYPED_TEST(GpuCsr, StreamsOfRowsOfAnyLengthAgreeWithTheReference) {
   using V = typename TypeParam::Value;
   constexpr int warp = TypeParam::warp_size;
   using Shape = SmallStream<warp>;
-  const auto csr = test::uneven_rows<V>(Shape::entries * gpu::kPiece * 5 / 2);
+  const auto csr = test::uneven_rows<V>(Shape::entries * gpu::kWholeRow * 5 / 2);
   for (std::size_t number = 0; number < 7; ++number) {
     test::expect_gpu_steps(csr, 1, number, as_stream<warp, Shape>(csr, {}));
   }
@@ -283,11 +318,35 @@ void expect_same_bits_in_pieces(const Csr<V, Index32>& csr, const Run& run) {
   EXPECT_EQ(whole, pieces);
 }
 
+// Whoever ends a row: whichever piece comes last, or a launch of its own.
+TYPED_TEST(GpuCsr, EveryRunGivesTheSameBits) {
+  using V = typename TypeParam::Value;
+  constexpr int warp = TypeParam::warp_size;
+  const auto csr = test::uneven_rows<V>(warp * gpu::kEntriesPerThread * gpu::kWholeRow * 5 / 2);
+  ASSERT_GT(gpu::split_csr(csr.row_offsets(), warp).partials(), 1);
+  constexpr int count = 2;
+  const auto x = test::random_vector<V>(static_cast<std::size_t>(csr.cols()) * count, 1);
+  const auto result = [&](const auto& run) {
+    std::vector<V> out(static_cast<std::size_t>(csr.rows()) * count);
+    run({}, {x.data(), nullptr, out.data(), count}, csr.all_rows());
+    return out;
+  };
+  const auto expect_same_bits = [&](const auto& in_one_launch, const auto& in_two) {
+    const std::vector<V> expected = result(in_two);
+    for (int again = 0; again < 5; ++again) EXPECT_EQ(result(in_one_launch), expected);
+  };
+  using enum LongRows;
+  expect_same_bits(in_parts<warp>(csr, last_piece), in_parts<warp>(csr, second_launch));
+  using Shape = SmallStream<warp>;
+  expect_same_bits(as_stream<warp, Shape>(csr, {}, last_piece),
+                   as_stream<warp, Shape>(csr, {}, second_launch));
+}
+
 // The order of a row's sum does not depend on the range, the grid or who runs first.
 TYPED_TEST(GpuCsr, AnySplitOfTheRowsGivesTheSameBits) {
   using V = typename TypeParam::Value;
   constexpr int warp = TypeParam::warp_size;
-  const auto csr = test::uneven_rows<V>(warp * gpu::kEntriesPerThread * gpu::kPiece * 5 / 2);
+  const auto csr = test::uneven_rows<V>(warp * gpu::kEntriesPerThread * gpu::kWholeRow * 5 / 2);
   expect_same_bits_in_pieces(csr, in_parts<warp>(csr));
   using enum gpu::StreamGather;
   for (const gpu::StreamGather gather : {automatic, by_rows, by_entries}) {

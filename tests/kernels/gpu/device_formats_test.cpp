@@ -165,8 +165,9 @@ TEST_F(GpuFormats, WrongArgumentsAreRefused) {
   const auto csr = generate<double, Index32>("stencil5:40x40");
   const gpu::DeviceCoo<double> coo(Coo<double, Index32>::from_csr(csr), stream);
   const gpu::DeviceTransposedCsr<double> transpose(csr, {}, stream);
-  gpu::DeviceArray<double> x(1600), y(1600), scratch(coo.scratch_elements(1));
-  const auto step = [&](const auto& some, gpu::DeviceSpan<double> extra, RowRange<Index32> rows) {
+  gpu::DeviceArray<double> x(1600), y(1600);
+  gpu::DeviceScratch<double> scratch(coo.scratch_elements(1));
+  const auto step = [&](const auto& some, gpu::ScratchSpan<double> extra, RowRange<Index32> rows) {
     gpu::step(some, {}, {x.span(), {}, y.span(), 1, extra}, rows, stream);
   };
   ASSERT_GT(coo.scratch_elements(1), 0);

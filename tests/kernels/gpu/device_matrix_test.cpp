@@ -249,7 +249,8 @@ TEST_F(GpuMatrices, StreamsKeepTheirPartialSumsApart) {
     const gpu::DeviceCsr<double> matrix(csr, streams[0], {.kernel = gpu::CsrKernel::balanced});
     ASSERT_GT(matrix.scratch_elements(1), 0);
     struct OfStream {
-      gpu::DeviceArray<double> x, y, scratch;
+      gpu::DeviceArray<double> x, y;
+      gpu::DeviceScratch<double> scratch;
       Array<double> alone;
     };
     OfStream on[2];
@@ -261,7 +262,7 @@ TEST_F(GpuMatrices, StreamsKeepTheirPartialSumsApart) {
       const auto x = test::random_vector<double>(csr.rows(), static_cast<std::uint64_t>(s));
       on[s].x = gpu::to_device(std::span<const double>(x), streams[s]);
       on[s].y = gpu::DeviceArray<double>(csr.rows());
-      on[s].scratch = gpu::DeviceArray<double>(matrix.scratch_elements(1));
+      on[s].scratch = gpu::DeviceScratch<double>(matrix.scratch_elements(1));
       step(s);
       on[s].alone = gpu::to_host(on[s].y.span(), streams[s]);
     }
@@ -294,7 +295,8 @@ TEST_F(GpuMatrices, WrongArgumentsAreRefused) {
   const gpu::DeviceCsr<double> long_row(generate<double, Index32>("arrow:9000"), stream,
                                         {.kernel = gpu::CsrKernel::balanced});
   ASSERT_GT(long_row.scratch_elements(1), 0);
-  gpu::DeviceArray<double> long_x(9000), long_y(9000), scratch(long_row.scratch_elements(1) - 1);
+  gpu::DeviceArray<double> long_x(9000), long_y(9000);
+  gpu::DeviceScratch<double> scratch(long_row.scratch_elements(1) - 1);
   EXPECT_THROW(gpu::step(long_row, {}, {long_x.span(), {}, long_y.span(), 1, scratch.span()},
                          long_row.all_rows(), stream),
                InvalidArgument);

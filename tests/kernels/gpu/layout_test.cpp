@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "strata/kernels/gpu/arrivals.hpp"
 #include "strata/kernels/gpu/csr_split.hpp"
 #include "strata/kernels/gpu/dispatch.hpp"
 #include "strata/kernels/gpu/slice_groups.hpp"
@@ -175,10 +176,49 @@ void expect_covers(std::span<const Offset> offsets, int warp_size) {
       EXPECT_EQ(part.first_entry, offsets[part.first_row]);
       EXPECT_GT(next.first_row, part.first_row);
       EXPECT_LE(next.first_row, part.first_row + most);
-      EXPECT_LE(entries, next.first_row == part.first_row + 1 ? most * kPiece : most);
+      EXPECT_LE(entries, next.first_row == part.first_row + 1 ? most * kWholeRow : most);
     }
   }
   EXPECT_EQ(split.partials(), partial);
+}
+
+// Of every piece, which row it is of and where the partial sums of all others are.
+TEST_P(SplitCsr, PiecesKnowTheirRow) {
+  const CsrParts split = split_csr(test::uneven_rows<double>(30000).row_offsets(), GetParam());
+  ASSERT_GT(split.partials(), 1);
+  ASSERT_EQ(std::ssize(split.pieces), split.partials());
+  for (const CsrPart& part : split.parts) {
+    if (part.partial < 0) continue;
+    const RowPieces& pieces = split.pieces[part.partial];
+    EXPECT_EQ(split.long_rows[pieces.number].row, part.first_row);
+    EXPECT_EQ(split.long_rows[pieces.number].first_partial, pieces.first_partial);
+    EXPECT_EQ(split.long_rows[pieces.number + 1].first_partial, pieces.end_partial);
+  }
+}
+
+// Longer rows have more pieces, and then longer ones.
+TEST_P(SplitCsr, TheLengthOfARowDecidesAboutItsPieces) {
+  const Offset most = products_of_part(GetParam());
+  const auto pieces_of = [&](Offset length) {
+    return split_csr(std::vector<Offset>{0, length}, GetParam()).partials();
+  };
+  EXPECT_EQ(pieces_of(most * kWholeRow), 0);
+  EXPECT_EQ(pieces_of(most * kWholeRow + 1), kWholeRow + 1);
+  EXPECT_EQ(pieces_of(most * kPieces), kPieces);
+  EXPECT_EQ(pieces_of(most * kPieces + 1), kPieces / 2 + 1);
+  EXPECT_EQ(pieces_of(most * kPieces * kPiece), kPieces);
+  EXPECT_EQ(pieces_of(most * kPieces * kPiece * 2), kPieces * 2);
+}
+
+TEST_P(SplitCsr, TooManyLongRowsToCountArrivalsLeaveThemToASecondLaunch) {
+  const Offset length = Offset{products_of_part(GetParam())} * kWholeRow + 1;
+  std::vector<Offset> offsets{0};
+  while (std::ssize(offsets) <= kRowCounters) offsets.push_back(offsets.back() + length);
+  EXPECT_EQ(std::ssize(split_csr(offsets, GetParam()).pieces), kRowCounters * (kWholeRow + 1));
+  offsets.push_back(offsets.back() + length);
+  const CsrParts more = split_csr(offsets, GetParam());
+  EXPECT_TRUE(more.pieces.empty());
+  EXPECT_EQ(more.partials(), (kRowCounters + 1) * (kWholeRow + 1));
 }
 
 TEST_P(SplitCsr, PartsCoverEveryRowAndAreNeverTooLarge) {

@@ -27,7 +27,7 @@ auto with_host_vectors(std::shared_ptr<const Stored> stored, const Run& run) {
     const auto x = upload(vectors.x, Offset{stored->cols()} * vectors.count);
     const auto previous = upload(vectors.previous, vectors.previous == nullptr ? 0 : elements);
     auto out = upload(vectors.out, elements);
-    gpu::DeviceArray<V> scratch(stored->scratch_elements(vectors.count));
+    gpu::DeviceScratch<V> scratch(stored->scratch_elements(vectors.count));
     run(*stored, coefficients,
         gpu::DeviceVectors<V>{x.span(), previous.span(), out.span(), vectors.count, scratch.span()},
         rows, stream);

@@ -168,6 +168,8 @@ struct StepKernels {
   Kernel<CsrView<V, std::int64_t>, V> csr64;
   Kernel<CsrView<V, std::int32_t>, V> csr_gathers32;
   Kernel<CsrView<V, std::int64_t>, V> csr_gathers64;
+  Kernel<CsrView<V, std::int32_t>, V> csr_loop32;
+  Kernel<CsrView<V, std::int64_t>, V> csr_loop64;
   Kernel<SellView<V, std::int32_t>, V> sell32;
   Kernel<SellView<V, std::int64_t>, V> sell64;
   Kernel<PackedSellView<V>, V> packed_sell;
@@ -193,6 +195,8 @@ struct StreamKernels {
   void (*add)(const double* a, const double* b, double* c, Offset length);
   void (*triad)(double factor, const double* b, const double* c, double* a, Offset length);
   double (*dot)(const double* a, const double* b, Offset length);
+  // a·b is added to each of kStreamSums sums, `rounds` times, in registers alone.
+  double (*multiply_adds)(double a, double b, Offset rounds);
 };
 
 struct KernelTable {

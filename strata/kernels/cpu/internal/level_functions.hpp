@@ -13,6 +13,10 @@ void step_csr(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficien
 template <Value V, Index I>
 void step_csr_gathers(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
                       const StepVectors<V>& vectors, Offset begin, Offset end);
+// The same with one sum for every row that is not long.
+template <Value V, Index I>
+void step_csr_loop(const CsrView<V, I>& matrix, const StepCoefficients<V>& coefficients,
+                   const StepVectors<V>& vectors, Offset begin, Offset end);
 template <Value V, Index I>
 void step_sell(const SellView<V, I>& matrix, const StepCoefficients<V>& coefficients,
                const StepVectors<V>& vectors, Offset begin, Offset end);

@@ -68,7 +68,7 @@ DeviceVectors<V> vectors_of(const Stored& stored, const V* x, const V* previous,
 
 template <Value V>
 void run_plain(const StoredMatrix<V>& stored, std::span<const StepCoefficients<V>> coefficients,
-               std::span<V* const> vectors, const V* before, int count, DeviceSpan<V> scratch,
+               std::span<V* const> vectors, const V* before, int count, ScratchSpan<V> scratch,
                Stream& stream) {
   std::visit(
       [&](const auto& matrix) {
@@ -109,7 +109,7 @@ MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stre
   } else if (const auto* product = std::get_if<SharedProduct<V>>(&method)) {
     workspace.scratch = DeviceArray<V>((*product)->scratch_elements(count));
   } else {
-    workspace.scratch = DeviceArray<V>(
+    workspace.scratch = DeviceScratch<V>(
         std::visit([&](const auto& matrix) { return matrix.scratch_elements(count); },
                    *std::get<SharedMatrix<V>>(method)));
   }

@@ -36,7 +36,7 @@ using Method = std::variant<SharedMatrix<V>, PersistentSweep<V>, LevelPowers<V>,
 // Device memory that one run of a method at a time needs.
 template <Value V>
 struct MethodWorkspace {
-  DeviceArray<V> scratch;  // of plain products
+  DeviceScratch<V> scratch;  // of plain products
   typename PersistentSweep<V>::Workspace sweep;
   typename LevelPowers<V>::Workspace levels;
 
