@@ -89,8 +89,8 @@ struct PowerOptions {
   const gpu::GpuProfile* gpu_profile = nullptr;  // to predict with; none: of the current device
 };
 
-// What autotuned product plans on processors have to do with the tuning store (tuning_store.hpp):
-// whether choices outlive the process.
+// What autotuned product plans have to do with the tuning store (tuning_store.hpp): whether choices
+// outlive the process.
 enum class TuningMemory {
   ignore,    // candidates are timed whatever the store knows
   recall,    // the fastest of an earlier search is taken without timing, if the store knows it
@@ -101,17 +101,18 @@ enum class TuningMemory {
 struct ProductOptions {
   int vectors = 1;  // right-hand sides, interleaved, 1 … 8
   VectorOrder vector_order = VectorOrder::caller;
-  // As for powers; on processors any format that has kernels there, with its usual parameters, of
-  // which the fastest is taken.
+  // Any format that has kernels on the device, with its usual parameters, of which the fastest is
+  // taken.
   Format format = Format::automatic;
-  // On processors: this format with these parameters and this kernel, instead of `format`.
+  // This format with these parameters and this kernel, instead of `format`.
   std::optional<ProductSpec> product = {};
-  bool transposed = false;                     // y = αAᵀx + βy; on processors
-  TuningMemory memory = TuningMemory::recall;  // on processors
+  bool transposed = false;                     // y = αAᵀx + βy
+  TuningMemory memory = TuningMemory::recall;  // whether earlier choices count
   Offset slice_height = 0;                     // as for powers
   std::optional<StoredValues> values = {};     // as for powers
-  // As for powers. On processors products in all formats are ranked, on a sample of rows, and the
-  // best few are timed; without, packed SELL and CSR alone are considered, by their bytes.
+  // As for powers. Products in all formats are ranked, on processors on a sample of rows and on
+  // GPUs by their bytes, and what may win is timed; without, packed SELL and CSR alone are
+  // considered, by their bytes.
   bool autotune = true;
   int threads = 0;                               // as for powers
   std::vector<int> affinity = {};                // as for powers

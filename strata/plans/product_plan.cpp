@@ -1,18 +1,13 @@
 #include "strata/plans/product_plan.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
-#include "strata/formats/statistics.hpp"
 #include "strata/plans/internal/checks.hpp"
 #include "strata/plans/internal/prepared.hpp"
 #include "strata/plans/internal/strided.hpp"
 #include "strata/plans/internal/workspace.hpp"
-#include "strata/plans/plan_formats.hpp"
 
 namespace strata {
 
@@ -164,31 +159,10 @@ std::string ProductPlan<V, I>::explain() const {
 
 namespace {
 
-// What powers do not run in is a matter of products alone.
-template <Value V, Index I>
-detail::ProductRequest request_of(const Csr<V, I>& matrix, const ProductOptions& options) {
-  detail::ProductRequest request{.searches = true, .memory = options.memory};
-  if (options.product) {
-    request.only = {*options.product};
-  } else if (options.format != Format::automatic &&
-             !plans_run_in(options.format, KernelTarget::processor)) {
-    request.only =
-        parse_product_list(name_of(options.format), statistics_of(matrix), KernelTarget::processor);
-    if (request.only.empty()) {
-      throw Unavailable(
-          fmt::format("processors have no product in the format {}", name_of(options.format)));
-    }
-  }
-  return request;
-}
-
 template <Value V, Index I>
 std::unique_ptr<detail::Prepared<V, I>> prepare_product(const Csr<V, I>& matrix,
                                                         const ProductOptions& options) {
-  const detail::ProductRequest request = request_of(matrix, options);
-  PowerOptions one = detail::as_power_options(options);
-  if (!request.only.empty()) one.format = Format::automatic;
-  detail::require_options<V>(matrix.rows(), one, detail::Target::processor);
+  const auto [request, one] = detail::asked_product(matrix, options, detail::Target::processor);
   return detail::prepare(matrix, one, request);
 }
 
@@ -196,7 +170,6 @@ std::unique_ptr<detail::Prepared<V, I>> prepare_product(const Csr<V, I>& matrix,
 
 template <Value V, Index I>
 ProductPlan<V, I> plan_product(const Csr<V, I>& matrix, const ProductOptions& options) {
-  detail::require_product_options(options, detail::Target::processor);
   ProductPlan<V, I> plan;
   if (options.transposed) {
     plan.prepared_ = prepare_product(transposed(matrix), options);

@@ -40,7 +40,7 @@ TEST_F(SpmvGpu, FormatsAndTheVendorAgreeWithTheReference) {
       if (variant.starts_with("plan: ")) {
         ++plans;
       } else {
-        variants.insert(variant);
+        EXPECT_TRUE(variants.insert(variant).second) << variant << " is there twice";
       }
     }
     if (result.contains("refused")) continue;
@@ -150,7 +150,7 @@ TEST_F(SpmvGpu, EveryKernelOfCsrTakesRowsOfManyLengths) {
   Words words = products("arrow:5000", "");
   words.insert(words.end(), {"--format", "csr"});
   const json results = json_of(words)["results"];
-  ASSERT_EQ(results.size(), 6U);  // what the device takes by itself, then every kernel
+  ASSERT_EQ(results.size(), 5U);  // what the device takes by itself, then every other kernel
   EXPECT_EQ(results[0]["variant"], "CSR as a stream");
   for (const json& result : results) {
     EXPECT_EQ(result["error"]["passed"], true) << result;

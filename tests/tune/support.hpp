@@ -14,14 +14,16 @@
 
 namespace strata::test {
 
-class FolderTest : public testing::Test {
- protected:
-  FolderTest() {
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "strata-tune-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder");
     folder_ = name;
   }
-  ~FolderTest() override { std::filesystem::remove_all(folder_); }
+  ~TemporaryFolder() { std::filesystem::remove_all(folder_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   std::filesystem::path file(const std::string& name) const { return folder_ / name; }
   static void write(const std::filesystem::path& path, const std::string& text) {
@@ -40,6 +42,7 @@ class FolderTest : public testing::Test {
  private:
   std::filesystem::path folder_;
 };
+class FolderTest : public testing::Test, protected TemporaryFolder {};
 
 // number(r, c) everywhere.
 template <class Number>

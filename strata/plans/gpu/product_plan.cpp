@@ -7,6 +7,7 @@
 #include "strata/plans/gpu/internal/strided.hpp"
 #include "strata/plans/gpu/internal/workspace.hpp"
 #include "strata/plans/internal/checks.hpp"
+#include "strata/plans/internal/product_request.hpp"
 
 namespace strata::gpu {
 
@@ -26,11 +27,11 @@ const detail::Prepared<V>& ProductPlan<V>::prepared() const {
 
 template <Value V>
 std::int32_t ProductPlan<V>::rows() const {
-  return order().rows();
+  return prepared().transposed ? prepared().cols : order().rows();
 }
 template <Value V>
 std::int32_t ProductPlan<V>::cols() const {
-  return prepared().cols;
+  return prepared().transposed ? order().rows() : prepared().cols;
 }
 template <Value V>
 int ProductPlan<V>::vectors() const {
@@ -38,11 +39,12 @@ int ProductPlan<V>::vectors() const {
 }
 template <Value V>
 std::int32_t ProductPlan<V>::x_rows() const {
-  return order().is_identity() ? cols() : y_rows();
+  return order().is_identity() ? prepared().cols : y_rows();
 }
 template <Value V>
 std::int32_t ProductPlan<V>::y_rows() const {
-  return prepared().options.vector_order == VectorOrder::plan ? order().padded_rows() : rows();
+  return prepared().options.vector_order == VectorOrder::plan ? order().padded_rows()
+                                                              : order().rows();
 }
 
 template <Value V>
@@ -81,8 +83,8 @@ void ProductPlan<V>::apply(V alpha, DeviceSpan<const V> x, V beta, DeviceSpan<V>
 
 template <Value V>
 PlanWorkspace<V> ProductPlan<V>::make_strided_workspace(Stream& stream) const {
-  return detail::WorkspaceState<V>::make(prepared(), 2, std::max(order().padded_rows(), cols()),
-                                         stream);
+  return detail::WorkspaceState<V>::make(prepared(), 2,
+                                         std::max(order().padded_rows(), prepared().cols), stream);
 }
 
 template <Value V>
@@ -94,7 +96,7 @@ void ProductPlan<V>::apply(V alpha, StridedVectors<const V> x, V beta, StridedVe
   const Offset padded = Offset{on_device.padded_rows()} * vectors();
   const DeviceSpan<V> packed_y = state.vectors[1].subspan(0, padded);
   if (order().is_identity()) {
-    interleave(detail::lines_of(x), state.vectors[0].subspan(0, Offset{cols()} * vectors()),
+    interleave(detail::lines_of(x), state.vectors[0].subspan(0, Offset{plan.cols} * vectors()),
                vectors(), stream);
   } else {
     on_device.gather(detail::lines_of(x), state.vectors[0].subspan(0, padded), vectors(), stream);
@@ -126,8 +128,11 @@ void ProductPlan<V>::to_caller_order(DeviceSpan<const V> padded, DeviceSpan<V> o
 template <Value V>
 template <Index I>
 void ProductPlan<V>::update_values(const Csr<V, I>& matrix, Stream& stream) {
-  prepared();
-  prepared_->assign_values(matrix, stream);
+  if (prepared().transposed) {
+    prepared_->assign_values(strata::transposed(matrix), stream);
+  } else {
+    prepared_->assign_values(matrix, stream);
+  }
 }
 
 template <Value V>
@@ -140,17 +145,32 @@ const PlanRecord& ProductPlan<V>::record() const {
 }
 template <Value V>
 std::string ProductPlan<V>::explain() const {
-  return prepared().explain("The product");
+  return prepared().explain(prepared().transposed ? "The transposed product" : "The product");
 }
+
+namespace {
+
+template <Value V, Index I>
+std::unique_ptr<detail::Prepared<V>> prepare_product(const Csr<V, I>& matrix,
+                                                     const ProductOptions& options,
+                                                     Stream& stream) {
+  const auto [request, one] =
+      strata::detail::asked_product(matrix, options, strata::detail::Target::gpu);
+  return detail::prepare(matrix, one, stream, request);
+}
+
+}  // namespace
 
 template <Value V, Index I>
 ProductPlan<V> plan_product(const Csr<V, I>& matrix, const ProductOptions& options,
                             Stream& stream) {
-  strata::detail::require_product_options(options, strata::detail::Target::gpu);
-  const PowerOptions one = strata::detail::as_power_options(options);
-  strata::detail::require_options<V>(matrix.rows(), one, strata::detail::Target::gpu);
   ProductPlan<V> plan;
-  plan.prepared_ = detail::prepare(matrix, one, stream);
+  if (options.transposed) {
+    plan.prepared_ = prepare_product(transposed(matrix), options, stream);
+    plan.prepared_->transposed = true;
+  } else {
+    plan.prepared_ = prepare_product(matrix, options, stream);
+  }
   return plan;
 }
 

@@ -7,8 +7,12 @@
 //   plan.apply(-1.0, x, 1.0, r, workspace, stream);   // r = r − Ax
 //   stream.synchronize();
 //
+//   auto transposed = plan_product(matrix, {.transposed = true}, stream);   // y = Aᵀx
+//
 // The counterpart of plans/product_plan.hpp, with the properties of power plans on GPUs: apply puts
-// its work into the stream and returns, allocates nothing and can be captured into a graph.
+// its work into the stream and returns, allocates nothing and can be captured into a graph. While
+// it chooses, a plan may take 256 MB of device memory where 2.5 times what its most compact form
+// needs is less.
 #pragma once
 
 #include <memory>
@@ -41,11 +45,11 @@ class ProductPlan {
   ProductPlan(ProductPlan&&) noexcept;
   ProductPlan& operator=(ProductPlan&&) noexcept;
 
-  std::int32_t rows() const;  // of the matrix
+  std::int32_t rows() const;  // of the matrix, also where products are transposed
   std::int32_t cols() const;
   int vectors() const;
-  // How many rows the vectors of apply have: those of the matrix or, in the plan's order, padded
-  // ones. Plans reorder square matrices only.
+  // How many rows the vectors of apply have: columns and rows of the matrix, of its transpose or,
+  // in the plan's order, padded ones. Plans reorder square matrices only.
   std::int32_t x_rows() const;
   std::int32_t y_rows() const;
 
@@ -69,7 +73,9 @@ class ProductPlan {
   void to_plan_order(DeviceSpan<const V> of_rows, DeviceSpan<V> padded, Stream& stream) const;
   void to_caller_order(DeviceSpan<const V> padded, DeviceSpan<V> of_rows, Stream& stream) const;
 
-  // New values on the same pattern, as PowerPlan::update_values.
+  // New values on the same pattern, as PowerPlan::update_values. Throws what the conversion throws
+  // if the format was asked for and refuses the values, as symmetric CSR may; the plan is then as
+  // it was.
   template <Index I>
   void update_values(const Csr<V, I>& matrix, Stream& stream);
 
@@ -89,8 +95,9 @@ class ProductPlan {
   std::unique_ptr<detail::Prepared<V>> prepared_;
 };
 
-// Throws InvalidArgument for options that make no sense; Unavailable without a device;
-// DeviceOutOfMemory if the matrix does not fit.
+// Throws InvalidArgument for options that make no sense; Unavailable without a device and for
+// kernels that GPUs do not have; DeviceOutOfMemory if the matrix does not fit; and what a
+// conversion throws if the format that is asked for refuses the matrix.
 template <Value V, Index I>
 ProductPlan<V> plan_product(const Csr<V, I>& matrix, const ProductOptions& options, Stream& stream);
 

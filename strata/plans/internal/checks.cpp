@@ -91,12 +91,7 @@ void require_powers(Offset rows, Offset cols) {
   throw InvalidArgument(fmt::format("a {} x {} matrix has no powers", rows, cols));
 }
 
-void require_product_options(const ProductOptions& options, Target target) {
-  if (target == Target::gpu) {
-    if (options.product) throw Unavailable("plans on GPUs take a format, not a product");
-    if (options.transposed) throw Unavailable("plans on GPUs have no transposed products");
-    return;
-  }
+void require_product_options(const ProductOptions& options) {
   if (!options.product) return;
   if (options.format != Format::automatic || options.slice_height != 0 || options.values) {
     throw InvalidArgument("a plan is for a product or for a format, not for both");

@@ -20,9 +20,8 @@ void require_options(Offset rows, const PowerOptions& options, Target target);
 // Throws InvalidArgument unless the matrix is square.
 void require_powers(Offset rows, Offset cols);
 
-// Throws InvalidArgument for options of products that do not go together, and Unavailable for what
-// the target does not have.
-void require_product_options(const ProductOptions& options, Target target);
+// Throws InvalidArgument for options of products that do not go together.
+void require_product_options(const ProductOptions& options);
 
 // A product plan is a plan for one power.
 PowerOptions as_power_options(const ProductOptions& options);

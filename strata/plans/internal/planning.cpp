@@ -72,4 +72,11 @@ void record_candidates(PlanRecord& record, std::vector<PowerCandidate> candidate
   record.plain_reason = plain_reason(record, options, affords_sweeps);
 }
 
+void compare_with_csr(PlanRecord& record) {
+  const auto csr = std::ranges::find_if(record.candidates, [](const PowerCandidate& candidate) {
+    return is_csr_product(candidate) && candidate.measured_seconds > 0;
+  });
+  if (csr != record.candidates.end()) record.plain_seconds = csr->seconds();
+}
+
 }  // namespace strata::detail

@@ -123,6 +123,9 @@ inline bool is_csr_product(const PowerCandidate& candidate) {
 void record_candidates(PlanRecord& record, std::vector<PowerCandidate> candidates,
                        const PowerOptions& options, bool affords_sweeps);
 
+// Of a product plan: what its choice gains is what it gains over CSR, where that was timed.
+void compare_with_csr(PlanRecord& record);
+
 template <class Backend>
 void choose(Backend& backend, const PowerOptions& options, PlanRecord& record) {
   using Proposal = typename Backend::Proposal;

@@ -16,15 +16,9 @@
 #include "strata/plans/candidate.hpp"
 #include "strata/plans/internal/arrangement.hpp"
 #include "strata/plans/internal/prediction.hpp"
+#include "strata/plans/internal/product_request.hpp"
 
 namespace strata::detail {
-
-// What a product plan is asked for beyond a plan of one power.
-struct ProductRequest {
-  bool searches = false;               // products in all formats are candidates
-  std::vector<ProductSpec> only = {};  // candidates; none: whatever is fastest
-  TuningMemory memory = TuningMemory::ignore;
-};
 
 // A product that shares nothing with the matrix.
 template <Value V, Index I>

@@ -23,11 +23,11 @@
 #include "strata/plans/internal/layout.hpp"
 #include "strata/plans/internal/planning.hpp"
 #include "strata/plans/internal/prepared.hpp"
+#include "strata/plans/internal/product_memory.hpp"
 #include "strata/plans/internal/trials.hpp"
 #include "strata/schedule/reuse.hpp"
 #include "strata/schedule/schedule.hpp"
 #include "strata/tune/product_search.hpp"
-#include "strata/tune/tuning_store.hpp"
 
 namespace strata::detail {
 
@@ -198,16 +198,13 @@ class ProcessorPlanner {
   // What the choice of products leaves to say and to keep.
   void finish() {
     PlanRecord& record = prepared_.record;
-    const auto csr = std::ranges::find_if(record.candidates, [](const PowerCandidate& candidate) {
-      return is_csr_product(candidate) && candidate.measured_seconds > 0;
-    });
-    if (csr != record.candidates.end()) record.plain_seconds = csr->seconds();
+    compare_with_csr(record);
     for (const SearchedProduct& product : ranked_) {
       if (!product.refusal.empty() || is_proposed(product.spec)) continue;
       record.candidates.push_back(product_candidate(product, product.predicted_bytes));
     }
-    if (request_.memory == TuningMemory::remember && !settled_ && searches_products()) {
-      remember(record);
+    if (!settled_ && searches_products()) {
+      memory().remember(record, product_flops<V>(matrix_.nnz(), options_.vectors));
     }
   }
 
@@ -254,69 +251,30 @@ class ProcessorPlanner {
     return true;
   }
 
-  void remember(PlanRecord& record) const {
-    const PowerCandidate& choice = record.choice();
-    if (choice.measured_seconds == 0) return;
-    if (choice.order.moves_rows()) {
-      record.remarks.push_back(
-          "the choice is not in the tuning store, which has no orders of rows");
-      return;
-    }
-    constexpr double kFlops = is_complex<V> ? 8 : 2;  // of an entry and a vector
-    const double flops = kFlops * static_cast<double>(matrix_.nnz()) * options_.vectors;
-    const auto timed = std::ranges::count_if(
-        record.candidates,
-        [](const PowerCandidate& candidate) { return candidate.measured_seconds > 0; });
-    const ProductSpec spec = choice.spec();
-    const std::string problem =
-        TuningStore(tuning_store_path())
-            .remember(tuning_key(), {.format = spec.format,
-                                     .kernel = spec.kernel,
-                                     .seconds = choice.measured_seconds,
-                                     .flops_per_second = flops / choice.measured_seconds,
-                                     .candidates = static_cast<int>(timed)});
-    if (!problem.empty()) record.remarks.push_back("the choice is " + problem);
-  }
-
   // Whether any format will do, and time may be spent on it.
   bool searches_products() const {
     return options_.power == 1 && options_.autotune && options_.format == Format::automatic &&
            options_.slice_height == 0 && !options_.values && request_.searches;
   }
 
-  TuningKey tuning_key() const {
-    return {.matrix = prepared_.pattern,
-            .machine = machine_key(*profile_),
-            .precision = precision_of<V>(),
-            .threads = thread_count(),
-            .vectors = options_.vectors};
+  ProductMemory memory() const {
+    return {request_.memory,
+            {.matrix = prepared_.pattern,
+             .machine = machine_key(*profile_),
+             .precision = precision_of<V>(),
+             .threads = thread_count(),
+             .vectors = options_.vectors}};
   }
 
   // The fastest of an earlier search.
   bool propose_stored_choice() {
-    if (request_.memory == TuningMemory::ignore || !searches_products()) return false;
-    std::vector<std::string>& remarks = prepared_.record.remarks;
-    const TuningAnswer answer = TuningStore(tuning_store_path()).look_up(tuning_key());
-    if (!answer.problem.empty()) {
-      remarks.push_back("what cannot be read of the tuning store is ignored: " + answer.problem);
-    }
-    if (!answer.choice) return false;
-    const TunedChoice& choice = *answer.choice;
-    const std::string label = label_of(choice.product());
+    if (!searches_products()) return false;
     settled_ = true;
-    try {
-      propose_spec({.spec = choice.product()});
-    } catch (const Error& refusal) {
-      remarks.push_back(fmt::format("the tuning store has {}, which does not take this matrix: {}",
-                                    label, refusal.what()));
-      settled_ = false;
-      return false;
-    }
-    proposals_.back().candidate.predicted_seconds = choice.seconds;
-    remarks.push_back(
-        fmt::format("{} is in the tuning store as the fastest of {} that were timed on {}", label,
-                    choice.candidates, choice.tuned_at));
-    return true;
+    const auto choice = memory().recall(
+        prepared_.record.remarks, [&](const ProductSpec& spec) { propose_spec({.spec = spec}); });
+    settled_ = choice.has_value();
+    if (settled_) proposals_.back().candidate.predicted_seconds = choice->seconds;
+    return settled_;
   }
 
   // Products in all formats beside what powers run in as well: the best by rank, and CSR, which

@@ -3,50 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include <limits>
-
 #include "strata/measure/validation.hpp"
-#include "tests/plans/gpu/support.hpp"
+#include "tests/plans/gpu/products.hpp"
 #include "tests/support/repeated_values.hpp"
 #include "tests/support/types.hpp"
 
 namespace strata::gpu {
 namespace {
-
-class GpuProductPlanTest : public GpuPowerPlanTest {
- protected:
-  ProductOptions quick_product() {
-    const PowerOptions power = quick_options();
-    ProductOptions options;
-    options.autotune = false;
-    options.gpu_profile = power.gpu_profile;
-    return options;
-  }
-
-  template <Value V, Index I>
-  void expect_products(const Csr<V, I>& matrix, const ProductOptions& options) {
-    const ProductPlan<V> plan = plan_product(matrix, options, stream());
-    SCOPED_TRACE(plan.explain());
-    auto workspace = plan.make_workspace(stream());
-    const auto count = static_cast<std::size_t>(options.vectors);
-    const auto x = test::random_vector<V>(static_cast<std::size_t>(matrix.cols()) * count, 5);
-    const auto y = test::random_vector<V>(static_cast<std::size_t>(matrix.rows()) * count, 6);
-    for (const auto& [alpha, beta] :
-         {std::pair<V, V>{V(1), V(0)}, {V(-2), V(1)}, {V(0.5), V(-3)}}) {
-      std::vector<V> start = y;
-      // The old y is not read where β is 0.
-      if (beta == V{}) std::ranges::fill(start, V(std::numeric_limits<float>::quiet_NaN()));
-      const auto on_device = to_device(std::span<const V>(x), stream());
-      auto result = to_device(std::span<const V>(start), stream());
-      plan.apply(alpha, on_device.span(), beta, result.span(), workspace, stream());
-      const Array<V> found = to_host(result.span(), stream());
-      const Check check =
-          check_step(matrix, {.alpha = alpha, .beta = beta}, std::span<const V>(x),
-                     std::span<const V>(y), std::span<const V>(found), options.vectors);
-      EXPECT_TRUE(check.passed) << alpha << " " << beta << ": " << check.explain();
-    }
-  }
-};
 
 // Three interleaved vectors as columns, with -7 between them.
 std::vector<double> columns_of(const std::vector<double>& interleaved, Offset leading) {
@@ -94,7 +57,8 @@ TEST_F(GpuProductPlanTest, AgreesWithExactStepsInAllPrecisions) {
 }
 
 TEST_F(GpuProductPlanTest, TimesItsCandidatesWhereItReorders) {
-  const auto matrix = generate<double, std::int32_t>("stencil7:40x40x40,shuffle=1");
+  const auto matrix = generate<double, std::int32_t>(
+      test::on_gpu_or_emulated("stencil7:40x40x40,shuffle=1", "stencil7:24x24x24,shuffle=1"));
   ProductOptions options = quick_product();
   options.autotune = true;
   const auto plan = plan_product(matrix, options, stream());
@@ -104,7 +68,7 @@ TEST_F(GpuProductPlanTest, TimesItsCandidatesWhereItReorders) {
         return candidate.order.kind == RowOrder::Kind::levels;
       });
   EXPECT_TRUE(considered) << plan.explain();
-  expect_products(matrix, options);
+  expect_products_of(plan, matrix, options);
 }
 
 // From a few values to many and back, in the workspace that was made before.

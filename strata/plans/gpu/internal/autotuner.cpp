@@ -7,8 +7,10 @@
 #include <map>
 #include <utility>
 
+#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/device/error.hpp"
+#include "strata/plans/gpu/internal/product_candidates.hpp"
 
 namespace strata::gpu::detail {
 
@@ -22,6 +24,13 @@ constexpr double kMemoryFactor = 2.5;
 // Plain products are predicted by their bytes and the bandwidth that was measured: none is so many
 // times as fast, not even if some of it stays in the cache.
 constexpr double kOptimism = 1.5;
+// Whatever takes so many times as long as the fastest so far is not timed any further.
+constexpr double kBeaten = 1.25;
+// Products that take at most so many times as long as the fastest are timed in turn, so many at
+// most. That they are on the device together may take so many bytes, whatever the matrix has.
+constexpr double kClose = 1.1;
+constexpr std::size_t kFinalists = 4;
+constexpr Offset kProductBudget = Offset{256} << 20;
 
 template <Value V>
 std::string does_not_fit(const Proposal<V>& proposal, const DeviceOutOfMemory& error) {
@@ -47,6 +56,18 @@ bool is_empty(const Method<V>& method) {
   return matrix != nullptr && *matrix == nullptr;
 }
 
+// Of a product whose bytes were an estimate until it was on the device.
+template <Value V>
+void count_bytes(Proposal<V>& proposal) {
+  if (!proposal.if_it_may_win) return;
+  Offset& bytes = proposal.candidate.format_bytes;
+  if (const auto* product = std::get_if<std::shared_ptr<ProductForm<V>>>(&proposal.form)) {
+    bytes = (*product)->bytes();
+  } else if (const auto* stored = std::get_if<std::shared_ptr<StoredForm<V>>>(&proposal.form)) {
+    bytes = (*stored)->bytes();
+  }
+}
+
 }  // namespace
 
 template <Value V>
@@ -68,6 +89,7 @@ void Autotuner<V>::autotune(std::vector<Proposal<V>>& proposals) {
   find_budget(proposals, trials);
   time_by_forms(favourites(proposals), trials);
   if (!chooses()) return;
+  if (options_.power == 1) hold_final(proposals, trials);
   for (Proposal<V>& proposal : proposals) {
     const PowerCandidate& candidate = proposal.candidate;
     if (candidate.measured_seconds == 0 && is_by_levels(candidate.strategy) &&
@@ -96,7 +118,7 @@ std::vector<Proposal<V>*> Autotuner<V>::favourites(std::vector<Proposal<V>>& pro
 template <Value V>
 std::ptrdiff_t Autotuner<V>::take(const std::vector<Proposal<V>*>& ranked) {
   for (std::size_t next = 0;; ++next) {
-    const Proposal<V>& proposal = *ranked[next];
+    Proposal<V>& proposal = *ranked[next];
     // The matrix of the fastest is of use if it is that of this one, and in the way otherwise.
     if (fastest_.proposal != nullptr &&
         fastest_.proposal->form_address() != proposal.form_address()) {
@@ -104,6 +126,7 @@ std::ptrdiff_t Autotuner<V>::take(const std::vector<Proposal<V>*>& ranked) {
     }
     try {
       prepared_.method = make_method(proposal);
+      count_bytes(proposal);
       prepared_.rows = proposal.rows;
       prepared_.stored = proposal.candidate.format;
       prepared_.record.values = values_in(proposal);
@@ -112,6 +135,9 @@ std::ptrdiff_t Autotuner<V>::take(const std::vector<Proposal<V>*>& ranked) {
     } catch (const DeviceOutOfMemory& error) {
       if (next + 1 == ranked.size()) throw;
       prepared_.remark(does_not_fit(proposal, error));
+    } catch (const InvalidArgument&) {
+      // A format that has refused the matrix, of several that were asked for.
+      if (!proposal.if_it_may_win || next + 1 == ranked.size()) throw;
     }
   }
 }
@@ -122,6 +148,9 @@ template <Value V>
 Method<V> Autotuner<V>::make_method(const Proposal<V>& proposal) {
   if (const auto* tiled = std::get_if<std::shared_ptr<TiledForm<V>>>(&proposal.form)) {
     return PersistentSweep<V>((*tiled)->on_device(stream_), proposal.shape);
+  }
+  if (const auto* product = std::get_if<std::shared_ptr<ProductForm<V>>>(&proposal.form)) {
+    return (*product)->on_device(stream_);
   }
   SharedMatrix<V> matrix =
       std::get<std::shared_ptr<StoredForm<V>>>(proposal.form)->on_device(stream_);
@@ -144,13 +173,21 @@ void Autotuner<V>::find_budget(const std::vector<Proposal<V>>& proposals, const 
     const auto needed = static_cast<double>(proposal.device_bytes() + trials.bytes(*proposal.rows));
     budget_ = std::min(budget_, static_cast<Offset>(kMemoryFactor * needed));
   }
+  if (options_.power == 1) budget_ = std::max(budget_, kProductBudget);
 }
 
-// Whether plain products would have to run faster than memory allows to be the fastest.
+// Whether plain products would have to run faster than memory allows to be the fastest. There are
+// many formats, and storing many entries takes long: some have to promise more, also by the bytes
+// of the fastest, for where memory is not the limit it is so for none.
 template <Value V>
 bool Autotuner<V>::is_hopeless(const Proposal<V>& proposal) const {
-  return proposal.candidate.plain() && plain_seconds_ > 0 &&
-         proposal.candidate.predicted_seconds > kOptimism * plain_seconds_;
+  if (!proposal.candidate.plain() || plain_seconds_ == 0) return false;
+  const double predicted = proposal.candidate.predicted_seconds;
+  if (proposal.if_it_may_win && matrix_.nnz() >= kFewEntries) {
+    return predicted > plain_seconds_ ||
+           predicted > kOptimism * fastest_.proposal->candidate.predicted_seconds;
+  }
+  return predicted > kOptimism * plain_seconds_;
 }
 
 // Those that run on the same matrix one after another, so that it is uploaded once.
@@ -190,6 +227,9 @@ Method<V> Autotuner<V>::time(Proposal<V>& proposal, Trials<V>& trials) {
     return time_on_device(proposal, trials);
   } catch (const DeviceOutOfMemory&) {
     fastest_.method = {};
+  } catch (const InvalidArgument&) {
+    if (!proposal.if_it_may_win) throw;
+    return {};  // the format refuses the matrix
   }
   try {
     return time_on_device(proposal, trials);
@@ -199,10 +239,55 @@ Method<V> Autotuner<V>::time(Proposal<V>& proposal, Trials<V>& trials) {
   }
 }
 
+// Short products that are about as fast need more than a timing each to tell which one is the
+// fastest. Those that fit on the device together take part. They are stored once more, which takes
+// too long for many entries, and products with these take long enough for one timing.
+template <Value V>
+void Autotuner<V>::hold_final(std::vector<Proposal<V>>& proposals, Trials<V>& trials) {
+  if (fastest_.proposal == nullptr || matrix_.nnz() >= kFewEntries) return;
+  const double limit = kClose * fastest_.proposal->candidate.measured_seconds;
+  std::vector<Proposal<V>*> close;
+  for (Proposal<V>& proposal : proposals) {
+    const double seconds = proposal.candidate.measured_seconds;
+    if (seconds > 0 && seconds <= limit) close.push_back(&proposal);
+  }
+  std::ranges::stable_sort(
+      close, {}, [](const Proposal<V>* proposal) { return proposal->candidate.measured_seconds; });
+  if (close.size() > kFinalists) close.resize(kFinalists);
+  Offset bytes = 0;
+  std::vector<Method<V>> methods;
+  std::vector<typename Trials<V>::Runner> runners;
+  methods.reserve(close.size());
+  try {
+    for (Proposal<V>* proposal : close) {
+      const Offset vectors = trials.bytes(*proposal->rows);
+      bytes += proposal->device_bytes();
+      if (bytes + vectors > budget_) break;
+      methods.push_back(make_method(*proposal));
+      runners.push_back({&methods.back(), proposal->rows.get()});
+    }
+    if (runners.size() < 2) return;
+    const std::vector<double> seconds = trials.seconds_in_turn(runners);
+    for (std::size_t i = 0; i < seconds.size(); ++i) {
+      close[i]->candidate.measured_seconds = seconds[i];
+    }
+  } catch (const DeviceOutOfMemory&) {
+    return;  // what was measured before holds
+  }
+  fastest_ = {};
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    if (is_fastest(*close[i])) fastest_ = {close[i], methods[i]};
+  }
+}
+
 template <Value V>
 Method<V> Autotuner<V>::time_on_device(Proposal<V>& proposal, Trials<V>& trials) {
   Method<V> method = make_method(proposal);
-  proposal.candidate.measured_seconds = trials.seconds_of(method, *proposal.rows);
+  const double beaten = fastest_.proposal == nullptr
+                            ? std::numeric_limits<double>::infinity()
+                            : kBeaten * fastest_.proposal->candidate.seconds();
+  proposal.candidate.measured_seconds = trials.seconds_of(method, *proposal.rows, beaten);
+  count_bytes(proposal);
   if (proposal.candidate.plain()) {
     const double seconds = proposal.candidate.measured_seconds;
     plain_seconds_ = plain_seconds_ > 0 ? std::min(plain_seconds_, seconds) : seconds;

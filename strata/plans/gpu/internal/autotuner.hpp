@@ -28,7 +28,8 @@ class Autotuner {
 
   // Times plain products, as far as their bytes let them win, and the most promising sweeps. Levels
   // if they were asked for, or if their prediction, which is seldom reached, beats all that was
-  // timed. Sorts the proposals, which then have to stay where they are.
+  // timed. The fastest of one product are timed once more, in turn. Sorts the proposals, which then
+  // have to stay where they are.
   void autotune(std::vector<Proposal<V>>& proposals);
 
   // Makes the method of the first proposal that fits that of the plan; returns its place. Throws
@@ -51,6 +52,7 @@ class Autotuner {
   void time_by_forms(const std::vector<Proposal<V>*>& timed, Trials<V>& trials);
   Method<V> time(Proposal<V>& proposal, Trials<V>& trials);
   Method<V> time_on_device(Proposal<V>& proposal, Trials<V>& trials);
+  void hold_final(std::vector<Proposal<V>>& proposals, Trials<V>& trials);
   bool is_fastest(const Proposal<V>& proposal) const;
   bool is_hopeless(const Proposal<V>& proposal) const;
 

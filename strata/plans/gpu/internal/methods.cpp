@@ -10,6 +10,7 @@
 #include "strata/formats/registry.hpp"
 #include "strata/kernels/gpu/device_matrix_of.hpp"
 #include "strata/plans/internal/planning.hpp"
+#include "strata/plans/plan_formats.hpp"
 
 namespace strata::gpu::detail {
 
@@ -53,21 +54,28 @@ Offset bookkeeping_bytes(const Csr<V, I>& matrix, const StoredFormat& stored_for
   }
 }
 
+// previous: null where β is 0.
+template <Value V, class Stored>
+DeviceVectors<V> vectors_of(const Stored& stored, const V* x, const V* previous, V* y, int count,
+                            DeviceSpan<V> scratch) {
+  const Offset elements = Offset{stored.rows()} * count;
+  return {{x, Offset{stored.cols()} * count},
+          {previous, previous != nullptr ? elements : 0},
+          {y, elements},
+          count,
+          scratch};
+}
+
 template <Value V>
 void run_plain(const StoredMatrix<V>& stored, std::span<const StepCoefficients<V>> coefficients,
                std::span<V* const> vectors, const V* before, int count, ScratchSpan<V> scratch,
                Stream& stream) {
   std::visit(
       [&](const auto& matrix) {
-        const Offset elements = Offset{matrix.rows()} * count;
         for (std::size_t k = 1; k <= coefficients.size(); ++k) {
           const V* previous = k >= 2 ? vectors[k - 2] : before;
           step(matrix, coefficients[k - 1],
-               {{vectors[k - 1], Offset{matrix.cols()} * count},
-                {previous, previous != nullptr ? elements : 0},
-                {vectors[k], elements},
-                count,
-                scratch},
+               vectors_of<V>(matrix, vectors[k - 1], previous, vectors[k], count, scratch),
                matrix.all_rows(), stream);
         }
       },
@@ -98,6 +106,8 @@ MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stre
     workspace.sweep = sweep->make_workspace(stream);
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
     workspace.levels = levels->make_workspace();
+  } else if (const auto* product = std::get_if<SharedProduct<V>>(&method)) {
+    workspace.scratch = DeviceArray<V>((*product)->scratch_elements(count));
   } else {
     workspace.scratch = DeviceScratch<V>(
         std::visit([&](const auto& matrix) { return matrix.scratch_elements(count); },
@@ -114,6 +124,11 @@ void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> co
     run_sweeps(*sweep, coefficients, vectors, workspace.sweep, stream);
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
     levels->run(vectors, coefficients, workspace.levels, stream);
+  } else if (const auto* product = std::get_if<SharedProduct<V>>(&method)) {
+    (*product)->run(
+        coefficients.front(),
+        vectors_of<V>(**product, vectors[0], nullptr, vectors[1], count, workspace.scratch.span()),
+        stream);
   } else {
     run_plain<V>(*std::get<SharedMatrix<V>>(method), coefficients, vectors, nullptr, count,
                  workspace.scratch.span(), stream);
@@ -123,6 +138,11 @@ void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> co
 template <Value V>
 void run_product(const Method<V>& method, const StepCoefficients<V>& coefficients, const V* x, V* y,
                  int count, MethodWorkspace<V>& workspace, Stream& stream) {
+  if (const auto* product = std::get_if<SharedProduct<V>>(&method)) {
+    (*product)->run(coefficients,
+                    vectors_of<V>(**product, x, y, y, count, workspace.scratch.span()), stream);
+    return;
+  }
   const std::array<V*, 2> vectors{const_cast<V*>(x), y};
   run_plain<V>(*std::get<SharedMatrix<V>>(method), {&coefficients, 1}, vectors, y, count,
                workspace.scratch.span(), stream);
@@ -135,6 +155,9 @@ Offset bytes_of(const Method<V>& method) {
   };
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) return sweep->bytes();
   if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) return of_matrix(levels->matrix());
+  if (const auto* product = std::get_if<SharedProduct<V>>(&method)) {
+    return (*product)->device_bytes();
+  }
   return of_matrix(*std::get<SharedMatrix<V>>(method));
 }
 
@@ -175,10 +198,25 @@ template <Value V>
 StoredForm<V>::StoredForm(std::shared_ptr<Conversions<V>> conversions,
                           const StoredFormat& stored_format)
     : conversions_(std::move(conversions)), stored_(stored_format) {
+  find_bytes();
+}
+
+template <Value V>
+StoredForm<V>::StoredForm(std::shared_ptr<Conversions<V>> conversions,
+                          const StoredFormat& stored_format, Offset estimated_bytes)
+    : conversions_(std::move(conversions)),
+      stored_(stored_format),
+      estimated_(true),
+      bytes_(estimated_bytes),
+      device_bytes_(estimated_bytes) {}
+
+template <Value V>
+void StoredForm<V>::find_bytes() {
   const Footprint footprint = find_footprint();
-  if (stored_format.format == Format::ell) require_fill(footprint, kDefaultMaxFill, "ELLPACK");
+  if (stored_.format == Format::ell) require_fill(footprint, kDefaultMaxFill, "ELLPACK");
   bytes_ = footprint.bytes();
-  device_bytes_ = bytes_ + bookkeeping_bytes(conversions_->matrix(), stored_format, footprint);
+  device_bytes_ = bytes_ + bookkeeping_bytes(conversions_->matrix(), stored_, footprint);
+  estimated_ = false;
 }
 
 template <Value V>
@@ -203,6 +241,7 @@ template <Value V>
 SharedMatrix<V> StoredForm<V>::on_device(Stream& stream) {
   SharedMatrix<V> matrix = uploaded_.lock();
   if (!matrix) {
+    if (estimated_) find_bytes();
     matrix = std::make_shared<const StoredMatrix<V>>(
         stored_.format == Format::packed_sell ? uploaded_slices(stream)
                                               : uploaded(conversions_->matrix(), stored_, stream));
@@ -219,6 +258,30 @@ StoredMatrix<V> StoredForm<V>::uploaded_slices(Stream& stream) {
   values_->seconds = slices->seconds + strata::detail::now() - started;
   slices_ = nullptr;
   return matrix;
+}
+
+template <Value V>
+SharedProduct<V> ProductForm<V>::on_device(Stream& stream) {
+  SharedProduct<V> product = uploaded_.lock();
+  if (!product) {
+    product = store_product(conversions_->matrix(), spec_, stream);
+    bytes_ = product->bytes();
+    device_bytes_ = product->device_bytes();
+    uploaded_ = product;
+  }
+  return product;
+}
+
+std::optional<StoredFormat> stored_format_of(const ProductSpec& spec) {
+  const FormatSpec& format = spec.format;
+  if (!spec.kernel.empty() || !plans_run_in(format.format(), KernelTarget::gpu) ||
+      !has_kernel(format, KernelTarget::gpu)) {
+    return std::nullopt;
+  }
+  const StoredFormat stored{format.format(), format.parameter("slice_height").value_or(1),
+                            static_cast<StoredValues>(format.parameter("values").value_or(0))};
+  if (FormatSpec(stored) != format) return std::nullopt;
+  return stored;
 }
 
 template <Value V>
@@ -306,6 +369,7 @@ MethodOfValues<V> method_like(const Method<V>& method, const StoredFormat& store
   template ValueStorage values_of(const Slices<V>&);                                              \
   template class Conversions<V>;                                                                  \
   template class StoredForm<V>;                                                                   \
+  template class ProductForm<V>;                                                                  \
   template class TiledForm<V>;                                                                    \
   template MethodOfValues<V> method_like(const Method<V>&, const StoredFormat&, const Csr<V, I>&, \
                                          Stream&)

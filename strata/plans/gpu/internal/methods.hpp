@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "strata/execute/gpu/persistent_sweep.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/packed_sell.hpp"
+#include "strata/kernels/gpu/stored_product.hpp"
 #include "strata/plans/candidate.hpp"
 #include "strata/plans/plan_options.hpp"
 
@@ -23,10 +25,13 @@ namespace strata::gpu::detail {
 
 template <Value V>
 using SharedMatrix = std::shared_ptr<const StoredMatrix<V>>;
-
-// Plain products, a wavefront sweep per block of powers, or level by level.
 template <Value V>
-using Method = std::variant<SharedMatrix<V>, PersistentSweep<V>, LevelPowers<V>>;
+using SharedProduct = std::shared_ptr<const StoredProduct<V>>;
+
+// Plain products, a wavefront sweep per block of powers, or level by level; or one product in a
+// format or with a kernel that powers do not run in.
+template <Value V>
+using Method = std::variant<SharedMatrix<V>, PersistentSweep<V>, LevelPowers<V>, SharedProduct<V>>;
 
 // Device memory that one run of a method at a time needs.
 template <Value V>
@@ -103,6 +108,9 @@ class StoredForm {
  public:
   // Throws InvalidArgument where ELLPACK would be mostly padding.
   StoredForm(std::shared_ptr<Conversions<V>> conversions, const StoredFormat& stored_format);
+  // With so many bytes, about: nothing is counted or encoded before it has to be on the device.
+  StoredForm(std::shared_ptr<Conversions<V>> conversions, const StoredFormat& stored_format,
+             Offset estimated_bytes);
 
   const StoredFormat& stored() const { return stored_; }
   const std::optional<ValueStorage>& values() const { return values_; }  // of packed SELL
@@ -111,17 +119,49 @@ class StoredForm {
   SharedMatrix<V> on_device(Stream& stream);
 
  private:
+  void find_bytes();
   Footprint find_footprint();
   StoredMatrix<V> uploaded_slices(Stream& stream);
 
   std::shared_ptr<Conversions<V>> conversions_;
   StoredFormat stored_;
   SharedSlices<V> slices_;
+  bool estimated_ = false;  // the bytes
   Offset bytes_ = 0;
   Offset device_bytes_ = 0;
   std::optional<ValueStorage> values_;
   std::weak_ptr<const StoredMatrix<V>> uploaded_;
 };
+
+// A matrix in any format with kernels, of products alone. It is converted when it has to be on the
+// device; until then its bytes are an estimate.
+template <Value V>
+class ProductForm {
+ public:
+  ProductForm(std::shared_ptr<Conversions<V>> conversions, ProductSpec product_spec,
+              Offset estimated_bytes)
+      : conversions_(std::move(conversions)),
+        spec_(std::move(product_spec)),
+        bytes_(estimated_bytes),
+        device_bytes_(estimated_bytes) {}
+
+  const ProductSpec& spec() const { return spec_; }
+  std::optional<ValueStorage> values() const { return std::nullopt; }
+  Offset bytes() const { return bytes_; }
+  Offset device_bytes() const { return device_bytes_; }
+  // Throws what store_product throws.
+  SharedProduct<V> on_device(Stream& stream);
+
+ private:
+  std::shared_ptr<Conversions<V>> conversions_;
+  ProductSpec spec_;
+  Offset bytes_;
+  Offset device_bytes_;
+  std::weak_ptr<const StoredProduct<V>> uploaded_;
+};
+
+// How a product is stored for plans of powers as well; none if it is not.
+std::optional<StoredFormat> stored_format_of(const ProductSpec& spec);
 
 // A matrix in tiles that are dealt out to workers.
 template <Value V>

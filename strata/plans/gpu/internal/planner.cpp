@@ -27,10 +27,10 @@ class GpuPlanner {
  public:
   using Proposal = detail::Proposal<V>;
 
-  GpuPlanner(const Csr<V, I>& matrix, const PowerOptions& options, Prepared<V>& prepared,
-             Stream& stream)
+  GpuPlanner(const Csr<V, I>& matrix, const PowerOptions& options,
+             const strata::detail::ProductRequest& request, Prepared<V>& prepared, Stream& stream)
       : matrix_(matrix),
-        proposals_(matrix, options, prepared, stream),
+        proposals_(matrix, options, request, prepared, stream),
         autotuner_(matrix, options, prepared, stream) {}
 
   PatternView<I> pattern() const { return matrix_.pattern(); }
@@ -42,8 +42,12 @@ class GpuPlanner {
   bool worth_searching() const { return proposals_.worth_searching(); }
   bool promising(const LevelStructure<I>& levels) const { return proposals_.promising(levels); }
   void propose_levels(const LevelStructure<I>& levels) { proposals_.propose_levels(levels); }
-  void autotune() { autotuner_.autotune(proposals_.all()); }
+  void autotune() {
+    const bool decided = proposals_.settled() && proposals_.all().size() == 1;
+    if (!decided) autotuner_.autotune(proposals_.all());
+  }
   std::ptrdiff_t take(const std::vector<Proposal*>& ranked) { return autotuner_.take(ranked); }
+  void finish() { proposals_.finish(); }
 
  private:
   const Csr<V, I>& matrix_;
@@ -96,6 +100,10 @@ void Prepared<V>::assign_values(const Csr<V, J>& matrix, Stream& stream) {
   if (fingerprint_of(matrix.pattern()) != pattern) {
     throw InvalidArgument("new values come with a matrix of another pattern");
   }
+  if (std::holds_alternative<SharedProduct<V>>(method)) {
+    with_device_indices(matrix, [&](const Csr<V, I>& same) { assign_product(same, stream); });
+    return;
+  }
   const double started = strata::detail::now();
   MethodOfValues<V> made = with_device_indices(matrix, [&](const Csr<V, I>& same) {
     const PaddedOrder<I>& order = rows->order;
@@ -107,6 +115,29 @@ void Prepared<V>::assign_values(const Csr<V, J>& matrix, Stream& stream) {
   method = std::move(made.method);
   record.take_over(made.values, strata::detail::now() - started);
   record.candidates.front().format_bytes = made.format_bytes;
+}
+
+template <Value V>
+void Prepared<V>::assign_product(const Csr<V, I>& matrix, Stream& stream) {
+  PowerCandidate& choice = record.candidates.front();
+  SharedProduct<V> made;
+  try {
+    made = store_product(matrix, *choice.product, stream);
+  } catch (const InvalidMatrix& refusal) {
+    // Symmetric CSR is chosen for values that may lose their symmetry. This kernel takes any and
+    // needs no scratch memory that workspaces might lack.
+    if (asked_for_product) throw;
+    ProductSpec csr = csr_product_spec(CsrKernel::classical);
+    made = store_product(matrix, csr, stream);
+    // Nothing after this can fail.
+    remark(fmt::format("new values do not fit {}, products are in CSR since: {}",
+                       label_of(*choice.product), refusal.what()));
+    choice.format = {Format::csr, 1};
+    choice.product = std::move(csr);
+    choice.measured_seconds = 0;
+  }
+  choice.format_bytes = made->bytes();
+  method = std::move(made);
 }
 
 template <Value V>
@@ -129,7 +160,8 @@ std::string Prepared<V>::explain(const std::string& task) const {
 
 template <Value V, Index J>
 std::unique_ptr<Prepared<V>> prepare(const Csr<V, J>& matrix, const PowerOptions& options,
-                                     Stream& stream) {
+                                     Stream& stream,
+                                     const strata::detail::ProductRequest& request) {
   auto prepared = std::make_unique<Prepared<V>>();
   prepared->options = options;
   prepared->nnz = matrix.nnz();
@@ -140,17 +172,19 @@ std::unique_ptr<Prepared<V>> prepare(const Csr<V, J>& matrix, const PowerOptions
   with_device_indices(matrix, [&](const Csr<V, I>& same) {
     prepared->cols = same.cols();
     find_profile(*prepared);
-    GpuPlanner<V> planner(same, options, *prepared, stream);
+    GpuPlanner<V> planner(same, options, request, *prepared, stream);
     strata::detail::choose(planner, options, prepared->record);
+    planner.finish();
   });
   return prepared;
 }
 
 #define STRATA_INSTANTIATE_VALUE(V, unused) template struct Prepared<V>
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE_VALUE, );
-#define STRATA_INSTANTIATE(V, J)                                       \
-  template void Prepared<V>::assign_values(const Csr<V, J>&, Stream&); \
-  template std::unique_ptr<Prepared<V>> prepare(const Csr<V, J>&, const PowerOptions&, Stream&)
+#define STRATA_INSTANTIATE(V, J)                                                                \
+  template void Prepared<V>::assign_values(const Csr<V, J>&, Stream&);                          \
+  template std::unique_ptr<Prepared<V>> prepare(const Csr<V, J>&, const PowerOptions&, Stream&, \
+                                                const strata::detail::ProductRequest&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::gpu::detail

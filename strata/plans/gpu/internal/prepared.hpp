@@ -15,6 +15,7 @@
 #include "strata/kernels/gpu/device_order.hpp"
 #include "strata/plans/candidate.hpp"
 #include "strata/plans/gpu/internal/methods.hpp"
+#include "strata/plans/internal/product_request.hpp"
 
 namespace strata::gpu::detail {
 
@@ -31,11 +32,13 @@ struct Prepared {
   PowerOptions options;
   std::vector<StepCoefficients<V>> coefficients;  // of y_1 … y_p
   std::shared_ptr<const Rows> rows;
-  std::int32_t cols = 0;  // of the caller's matrix
+  std::int32_t cols = 0;           // of the matrix that is planned for
+  bool transposed = false;         // that is the transpose of the caller's
+  bool asked_for_product = false;  // the caller's choice, or the plan's own
   StoredFormat stored;
   Method<V> method;
   Identity identity = Identity::fresh();
-  Fingerprint pattern;  // of the caller's matrix
+  Fingerprint pattern;  // of the matrix that is planned for
   std::string device;   // that runs it
   GpuProfile profile;
   Offset nnz = 0;
@@ -51,6 +54,7 @@ struct Prepared {
   // New values on the same pattern, all or nothing.
   template <Index I>
   void assign_values(const Csr<V, I>& matrix, Stream& stream);
+  void assign_product(const Csr<V, std::int32_t>& matrix, Stream& stream);
 
   // What was decided about a task, "The product", and why.
   std::string explain(const std::string& task) const;
@@ -60,6 +64,7 @@ struct Prepared {
 // needs more than 31 bits for its rows.
 template <Value V, Index I>
 std::unique_ptr<Prepared<V>> prepare(const Csr<V, I>& matrix, const PowerOptions& options,
-                                     Stream& stream);
+                                     Stream& stream,
+                                     const strata::detail::ProductRequest& request = {});
 
 }  // namespace strata::gpu::detail

@@ -13,6 +13,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/device/error.hpp"
 #include "strata/formats/registry.hpp"
+#include "strata/plans/gpu/internal/product_candidates.hpp"
 #include "strata/plans/internal/given_order.hpp"
 #include "strata/plans/internal/layout.hpp"
 #include "strata/plans/internal/planning.hpp"
@@ -56,20 +57,128 @@ PowerCandidate candidate_of(PowerStrategy strategy, const Rows& rows, const Stor
 }  // namespace
 
 template <Value V>
-Proposals<V>::Proposals(const Csr<V, I>& matrix, const PowerOptions& options, Prepared<V>& prepared,
+Proposals<V>::Proposals(const Csr<V, I>& matrix, const PowerOptions& options,
+                        const strata::detail::ProductRequest& request, Prepared<V>& prepared,
                         Stream& stream)
     : matrix_(matrix),
       options_(options),
+      request_(request),
       prepared_(prepared),
       device_(device_properties(current_device())),
       stream_(stream) {}
 
 template <Value V>
 void Proposals<V>::propose_given_order() {
-  const SharedRows given = make_rows({}, PaddedOrder<I>::identity(matrix_.rows()));
+  given_ = make_rows({}, PaddedOrder<I>::identity(matrix_.rows()));
+  conversions_ = std::make_shared<Conversions<V>>(matrix_);
+  if (propose_asked_products() || propose_stored_choice()) return;
+  propose_rows_as_given();
+  propose_more_products();
+}
+
+// What the caller asks for, and nothing else.
+template <Value V>
+bool Proposals<V>::propose_asked_products() {
+  if (request_.only.empty()) return false;
+  prepared_.asked_for_product = true;
+  settled_ = true;
+  for (const ProductSpec& spec : request_.only) {
+    propose_product(spec, footprint(matrix_, spec.format).bytes());
+  }
+  return true;
+}
+
+// Whether any format will do, and time may be spent on it.
+template <Value V>
+bool Proposals<V>::searches_products() const {
+  return request_.searches && options_.autotune && options_.format == Format::automatic &&
+         options_.slice_height == 0 && !options_.values;
+}
+
+template <Value V>
+strata::detail::ProductMemory Proposals<V>::memory() const {
+  return {request_.memory,
+          {.matrix = prepared_.pattern,
+           .machine = machine_key(prepared_.profile),
+           .precision = precision_of<V>(),
+           .vectors = options_.vectors}};
+}
+
+// The fastest of an earlier search. It is put on the device at once, where it may not fit.
+template <Value V>
+bool Proposals<V>::propose_stored_choice() {
+  if (!searches_products()) return false;
+  const auto choice = memory().recall(prepared_.record.remarks, [&](const ProductSpec& spec) {
+    propose_product(spec, footprint(matrix_, spec.format).bytes());
+    Proposal<V>& proposal = all_.back();
+    try {
+      held_ = std::visit(
+          [&](const auto& form) -> std::shared_ptr<const void> { return form->on_device(stream_); },
+          proposal.form);
+    } catch (const Error&) {
+      all_.pop_back();
+      throw;
+    }
+  });
+  settled_ = choice.has_value();
+  if (settled_) all_.back().candidate.predicted_seconds = choice->seconds;
+  return settled_;
+}
+
+// Products in other formats and with other kernels than plans of powers run in.
+template <Value V>
+void Proposals<V>::propose_more_products() {
+  if (!request_.searches || !options_.autotune || options_.slice_height != 0 || options_.values ||
+      matrix_.nnz() == 0) {
+    return;
+  }
+  for (const auto& [spec, bytes] : product_candidates(matrix_, options_)) {
+    if (!is_proposed(spec)) propose_product(spec, bytes);
+  }
+}
+
+template <Value V>
+bool Proposals<V>::is_proposed(const ProductSpec& spec) const {
+  return std::ranges::any_of(all_, [&](const Proposal<V>& proposal) {
+    return !proposal.reordered() && proposal.candidate.spec() == spec;
+  });
+}
+
+// In a format that powers run in as well, or as a product.
+template <Value V>
+void Proposals<V>::propose_product(const ProductSpec& spec, Offset bytes) {
+  if (const auto stored = stored_format_of(spec)) {
+    propose_plain(given_, std::make_shared<StoredForm<V>>(conversions_, *stored, bytes), true);
+    return;
+  }
+  Proposal<V> proposal;
+  PowerCandidate& candidate = proposal.candidate;
+  candidate.format = {spec.format.format(), 1};
+  candidate.product = spec;
+  candidate.format_bytes = bytes;
+  predict_plain(candidate, powers_in(*given_), prepared_.profile);
+  proposal.rows = given_;
+  proposal.form = std::make_shared<ProductForm<V>>(conversions_, spec, bytes);
+  proposal.if_it_may_win = true;
+  all_.push_back(std::move(proposal));
+}
+
+template <Value V>
+void Proposals<V>::finish() {
+  if (!request_.searches) return;
+  strata::detail::compare_with_csr(prepared_.record);
+  if (!settled_ && searches_products()) {
+    memory().remember(prepared_.record,
+                      strata::detail::product_flops<V>(matrix_.nnz(), options_.vectors));
+  }
+}
+
+template <Value V>
+void Proposals<V>::propose_rows_as_given() {
+  const SharedRows& given = given_;
+  const SharedConversions& conversions = conversions_;
   const SampledFormat storage = strata::detail::choose_storage(matrix_, given->order, options_);
   entry_bytes_ = storage.bytes_per_entry;
-  const auto conversions = std::make_shared<Conversions<V>>(matrix_);
   if (may_sweep()) propose_sweeps(given, conversions);
   const auto forms = forms_for(conversions, formats_for(storage, given->order));
   for (const SharedForm& form : forms) propose_plain(given, form);
@@ -84,6 +193,7 @@ void Proposals<V>::propose_given_order() {
 
 template <Value V>
 bool Proposals<V>::worth_searching() const {
+  if (settled_) return false;
   if (strata::detail::may_reorder_products(matrix_, options_)) {
     return strata::detail::reads_scattered(pattern());
   }
@@ -252,10 +362,11 @@ PowersToPredict Proposals<V>::powers_in(const Rows& rows) const {
 }
 
 template <Value V>
-void Proposals<V>::propose_plain(const SharedRows& rows, const SharedForm& form) {
+void Proposals<V>::propose_plain(const SharedRows& rows, const SharedForm& form,
+                                 bool if_it_may_win) {
   PowerCandidate candidate = candidate_of(PowerStrategy::spmv, *rows, *form);
   predict_plain(candidate, powers_in(*rows), prepared_.profile);
-  all_.push_back({candidate, rows, form, {}, nullptr});
+  all_.push_back({candidate, rows, form, {}, nullptr, if_it_may_win});
 }
 
 // cut(entries) puts rows into groups of about so many. Proposed are all blocks and shares of what

@@ -14,6 +14,8 @@
 #include "strata/plans/gpu/internal/methods.hpp"
 #include "strata/plans/gpu/internal/prediction.hpp"
 #include "strata/plans/gpu/internal/prepared.hpp"
+#include "strata/plans/internal/product_memory.hpp"
+#include "strata/plans/internal/product_request.hpp"
 #include "strata/plans/internal/storage.hpp"
 
 namespace strata::gpu::detail {
@@ -28,9 +30,13 @@ template <Value V>
 struct Proposal {
   PowerCandidate candidate;
   std::shared_ptr<const Rows> rows;
-  std::variant<std::shared_ptr<StoredForm<V>>, std::shared_ptr<TiledForm<V>>> form;
-  SweepShape shape;               // of wavefront sweeps
-  std::shared_ptr<LevelCut> cut;  // of levels
+  std::variant<std::shared_ptr<StoredForm<V>>, std::shared_ptr<TiledForm<V>>,
+               std::shared_ptr<ProductForm<V>>>
+      form;
+  SweepShape shape = {};                    // of wavefront sweeps
+  std::shared_ptr<LevelCut> cut = nullptr;  // of levels
+  // Of products: is timed where its bytes would let it win, or there are few.
+  bool if_it_may_win = false;
 
   bool reordered() const { return !rows->order.is_identity(); }
   // Proposals of one form run on the same matrix on the device.
@@ -46,12 +52,16 @@ template <Value V>
 class Proposals {
  public:
   // All must outlive the proposals. The profile of `prepared` is known; remarks go to its record.
-  Proposals(const Csr<V, std::int32_t>& matrix, const PowerOptions& options, Prepared<V>& prepared,
-            Stream& stream);
+  Proposals(const Csr<V, std::int32_t>& matrix, const PowerOptions& options,
+            const strata::detail::ProductRequest& request, Prepared<V>& prepared, Stream& stream);
 
   std::vector<Proposal<V>>& all() { return all_; }
 
   void propose_given_order();
+  // The caller or the tuning store left nothing to search.
+  bool settled() const { return settled_; }
+  // What the choice of a product leaves to say and to keep.
+  void finish();
   // Whether levels might do better than what was proposed, and whether these might.
   bool worth_searching() const;
   bool promising(const LevelStructure<std::int32_t>& structure) const;
@@ -86,7 +96,16 @@ class Proposals {
   double entry_bytes_of(const StoredForm<V>& form) const;
   PowersToPredict powers_in(const Rows& rows) const;
 
-  void propose_plain(const SharedRows& rows, const SharedForm& form);
+  void propose_plain(const SharedRows& rows, const SharedForm& form, bool if_it_may_win = false);
+
+  bool searches_products() const;
+  strata::detail::ProductMemory memory() const;
+  bool propose_asked_products();
+  bool propose_stored_choice();
+  void propose_rows_as_given();
+  void propose_more_products();
+  void propose_product(const ProductSpec& spec, Offset bytes);
+  bool is_proposed(const ProductSpec& spec) const;
 
   template <class Cut>
   void propose_by_levels(const SharedRows& rows, const SharedForm& form, const Cut& cut);
@@ -105,12 +124,17 @@ class Proposals {
 
   const Csr<V, std::int32_t>& matrix_;
   const PowerOptions& options_;
+  const strata::detail::ProductRequest& request_;
   Prepared<V>& prepared_;
   const DeviceProperties device_;
   Stream& stream_;
   std::vector<Proposal<V>> all_;
   std::unique_ptr<const Csr<V, std::int32_t>> in_levels_;  // the matrix that cuts refer to
   double entry_bytes_ = 0;                                 // of the rows as given
+  SharedRows given_;                                       // the rows as they are
+  SharedConversions conversions_;                          // of these
+  bool settled_ = false;
+  std::shared_ptr<const void> held_;  // on the device, of what the tuning store has
 };
 
 }  // namespace strata::gpu::detail

@@ -1,11 +1,12 @@
 #include "strata/plans/gpu/internal/trials.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "strata/base/instantiate.hpp"
 #include "strata/device/array.hpp"
 #include "strata/device/error.hpp"
-#include "strata/device/event.hpp"
+#include "strata/device/timing.hpp"
 #include "strata/plans/internal/trials.hpp"
 
 namespace strata::gpu::detail {
@@ -29,6 +30,12 @@ Offset Trials<V>::bytes(const Rows& rows) const {
   const Offset longest = std::max(rows.order.padded_rows(), matrix_.cols());
   const Offset own = copies(rows) ? rows.order.rows() : 0;
   return (longest * (std::ssize(steps_) + 1) + own) * options_.vectors * Offset{sizeof(V)};
+}
+
+template <Value V>
+Offset Trials<V>::elements_for(const Rows& rows) const {
+  if (rows.order.padded_rows() == 0) return 0;
+  return Offset{std::max(rows.order.padded_rows(), matrix_.cols())} * options_.vectors;
 }
 
 template <Value V>
@@ -63,38 +70,67 @@ void Trials<V>::run(const Method<V>& method, const Rows& rows, MethodWorkspace<V
   }
 }
 
+// Vectors of ones for all of them.
 template <Value V>
-double Trials<V>::seconds_of(const Method<V>& method, const Rows& rows) {
-  constexpr int kRuns = 5;
-  const Offset elements =
-      Offset{std::max(rows.order.padded_rows(), matrix_.cols())} * options_.vectors;
-  if (elements == 0) return 0;
+void Trials<V>::load_vectors(const std::vector<Runner>& runners) {
+  Offset elements = 0;
+  Offset own = 0;
+  for (const Runner& runner : runners) {
+    elements = std::max(elements, elements_for(*runner.rows));
+    if (copies(*runner.rows)) own = Offset{runner.rows->order.rows()} * options_.vectors;
+  }
   make_vectors(elements);
-  const std::vector<V> ones(static_cast<std::size_t>(elements), V(1));
-  copy(std::span<const V>(ones), arrays_.front().subspan(0, elements), stream_);
-  if (copies(rows)) {
-    const Offset own = Offset{rows.order.rows()} * options_.vectors;
+  const std::vector<V> ones(static_cast<std::size_t>(std::max(elements, own)), V(1));
+  copy(std::span<const V>(ones).first(static_cast<std::size_t>(elements)),
+       arrays_.front().subspan(0, elements), stream_);
+  if (own > 0) {
     if (callers_.size() != own) callers_ = DeviceArray<V>(own);
     copy(std::span<const V>(ones).first(static_cast<std::size_t>(own)), callers_.span(), stream_);
   }
   // What follows may throw, and the copies must have read the ones by then.
   stream_.synchronize();
+}
+
+template <Value V>
+double Trials<V>::seconds_of(const Method<V>& method, const Rows& rows, double beaten) {
+  constexpr int kSamples = 5;
+  if (elements_for(rows) == 0) return 0;
+  load_vectors({{&method, &rows}});
   MethodWorkspace<V> workspace = workspace_of(method, options_.vectors, stream_);
-  run(method, rows, workspace);
-  double fastest = 0;
-  for (int r = 0; r < kRuns; ++r) {
-    Event before;
-    Event after;
-    before.record(stream_);
-    run(method, rows, workspace);
-    after.record(stream_);
-    const double seconds = seconds_between(before, after);
-    fastest = r == 0 ? seconds : std::min(fastest, seconds);
-  }
+  const Stopwatch stopwatch = device_stopwatch(stream_);
+  const auto fastest_of = [&](int samples, int warm_up) {
+    return time_runs([&] { run(method, rows, workspace); },
+                     {.min_seconds = 0, .min_repetitions = samples, .warm_up = warm_up}, stopwatch)
+        .minimum;
+  };
+  double fastest = fastest_of(1, 1);
+  if (fastest <= beaten) fastest = std::min(fastest, fastest_of(kSamples - 1, 0));
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
     sweep->require_ended(workspace.sweep, stream_);
   }
   return fastest;
+}
+
+template <Value V>
+std::vector<double> Trials<V>::seconds_in_turn(const std::vector<Runner>& runners) {
+  constexpr int kSamples = 15;
+  load_vectors(runners);
+  std::vector<MethodWorkspace<V>> workspaces;
+  for (const Runner& runner : runners) {
+    workspaces.push_back(workspace_of(*runner.method, options_.vectors, stream_));
+  }
+  std::vector<std::function<void()>> runs;
+  for (std::size_t i = 0; i < runners.size(); ++i) {
+    runs.emplace_back([this, &runner = runners[i], &workspace = workspaces[i]] {
+      run(*runner.method, *runner.rows, workspace);
+    });
+  }
+  std::vector<double> seconds;
+  for (const Timing& timing : time_interleaved(
+           runs, {.min_seconds = 0, .min_repetitions = kSamples}, device_stopwatch(stream_))) {
+    seconds.push_back(timing.minimum);
+  }
+  return seconds;
 }
 
 #define STRATA_INSTANTIATE(V, unused) template class Trials<V>

@@ -1,0 +1,31 @@
+// What a product plan is asked for beyond a plan of one power, the same on every device.
+#pragma once
+
+#include <vector>
+
+#include "strata/base/types.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/kernels/product_spec.hpp"
+#include "strata/plans/internal/checks.hpp"
+#include "strata/plans/plan_options.hpp"
+
+namespace strata::detail {
+
+struct ProductRequest {
+  bool searches = false;               // products in all formats are candidates
+  std::vector<ProductSpec> only = {};  // candidates; none: whatever is fastest
+  TuningMemory memory = TuningMemory::ignore;
+};
+
+struct AskedProduct {
+  ProductRequest request;
+  PowerOptions options;  // of a plan of one power
+};
+
+// Of the matrix that is planned for: that of the caller or its transpose. What powers do not run in
+// is a matter of the request alone. Throws InvalidArgument for options that make no sense, and
+// Unavailable for formats without kernels on the target.
+template <Value V, Index I>
+AskedProduct asked_product(const Csr<V, I>& matrix, const ProductOptions& options, Target target);
+
+}  // namespace strata::detail
