@@ -115,11 +115,9 @@ CsrRows csr_rows(std::span<const Offset> row_offsets) {
 
 CsrKernel automatic_choice(const CsrRows& rows) {
   constexpr Offset kManyEntries = 10'000'000;
-  constexpr Offset kLongestOfABlock = 16384;  // longer rows are cut, and a second launch adds up
   const Offset mean = rows.nnz / std::max<Offset>(1, rows.rows);
   const bool uneven = rows.longest > 64 + 4 * mean;
-  const bool many = rows.nnz >= kManyEntries || rows.longest > kLongestOfABlock;
-  return uneven && many ? CsrKernel::balanced : CsrKernel::stream;
+  return uneven && rows.nnz >= kManyEntries ? CsrKernel::balanced : CsrKernel::stream;
 }
 
 CsrKernel ginkgo_choice(const CsrRows& rows, GpuVendor vendor) {

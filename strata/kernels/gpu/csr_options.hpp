@@ -127,9 +127,8 @@ struct CsrRows {
 CsrRows csr_rows(std::span<const Offset> row_offsets);
 
 // Strata's choice: the stream, or parts of equal size where one row is far longer than the mean and
-// there are many entries, of the matrix or in the row. For few, one launch after another takes
-// longer than what is uneven: on an H200 p2p-Gnutella31 took 5.5 µs as a stream and 9.0 µs in
-// parts, rmat:22 591 and 573 µs, mult_dcop_01 with a row of 22767 entries 17.5 and 11.9 µs.
+// there are many entries: on an H200 rmat:22 took 591 µs as a stream and 573 in parts, but
+// p2p-Gnutella31 7 and 9, and mult_dcop_01 with a row of 22767 entries 5.6 and 9.9.
 CsrKernel automatic_choice(const CsrRows& rows);
 
 // The choice of Ginkgo (Tsai, Cojean and Anzt, Sparse linear algebra on AMD and NVIDIA GPUs, 2020,

@@ -15,7 +15,7 @@ namespace strata::gpu {
 
 namespace {
 
-constexpr Offset kMostSampleEntries = Offset{1} << 22;
+constexpr Offset kMostSampleEntries = Offset{1} << 24;
 constexpr Offset kFewestSampleEntries = Offset{1} << 18;
 constexpr int kSampleRepetitions = 5;  // per candidate and round
 
@@ -99,7 +99,7 @@ class GpuBackend {
 Offset sample_entries(const GpuProfile& profile, Offset value_bytes) {
   const Offset of_entry = value_bytes + 2 * Offset{sizeof(std::int32_t)};
   return profile.l2_bytes() == 0 ? kMostSampleEntries
-                                 : std::clamp(profile.l2_bytes() / 2 / of_entry,
+                                 : std::clamp(profile.l2_bytes() * 5 / 2 / of_entry,
                                               kFewestSampleEntries, kMostSampleEntries);
 }
 

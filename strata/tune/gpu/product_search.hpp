@@ -1,6 +1,8 @@
 // Which product is the fastest for a matrix on a GPU: the search of strata/tune/product_search.hpp,
-// with kernels on the device and by its clock. The sample stays in the L2 cache, so that its time
-// is that of the kernel; what all bytes take from memory is the other part of a prediction.
+// with kernels on the device and by its clock. The sample is larger than the L2 cache: how long a
+// kernel waits for memory depends on how much it has in flight, which a sample in the cache does
+// not show. Where fewer bytes fit after all, what they take from memory is the other part of a
+// prediction.
 //
 //   strata::gpu::Stream stream;
 //   const auto A = strata::generate<double, std::int32_t>("stencil27:100x100x100,dof=3");
@@ -30,8 +32,8 @@ template <Value V, Index I>
 std::vector<SearchedProduct> rank_products(const Csr<V, I>& matrix, const GpuProfile& profile,
                                            const SearchOptions& options, Stream& stream);
 
-// Of a sample: enough to fill any device, as far as half of its L2 cache holds them in a format
-// that stores row, column and value of each.
+// Of a sample: two and a half times what the L2 cache holds in a format that stores row, column and
+// value of each, but neither fewer than fill a device nor so many that they take long to convert.
 Offset sample_entries(const GpuProfile& profile, Offset value_bytes);
 
 }  // namespace strata::gpu

@@ -31,7 +31,7 @@ concept SearchBackend =
     requires(B& backend, const MatrixOf<B>& matrix, const ProductSpec& spec,
              typename B::Stored& stored, const Error& error, Offset bytes, double seconds) {
       { B::kTarget } -> std::convertible_to<KernelTarget>;
-      // Of a sample: enough for all of the device to be busy, little enough for its caches.
+      // Of a sample: enough for all of the device to be busy.
       { backend.sample_entries() } -> std::same_as<Offset>;
       // The matrix, ready to run. Throws an Error that is_refusal() if the product does not take
       // it.
@@ -221,7 +221,8 @@ class Search {
       return measured > 0 ? measured : kUnknownBandwidth;
     };
     const double bytes = of_matrix + options_.vectors * vectors().bytes();
-    const bool waited = of_sample > 0 && bandwidth(of_sample) <= bandwidth(bytes);
+    constexpr double kAsSlow = 1.1;
+    const bool waited = of_sample > 0 && bandwidth(of_sample) <= kAsSlow * bandwidth(bytes);
     product.predicted.memory_seconds = waited ? 0 : bytes / bandwidth(bytes);
   }
 

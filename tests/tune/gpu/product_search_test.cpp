@@ -125,9 +125,9 @@ TEST_F(GpuProductSearch, RefusesOptionsThatMakeNoSense) {
 }
 
 // A third of the rows: kernels have to be scaled to all of them.
-TEST_F(GpuProductSearch, RanksOnASampleThatHalfOfTheL2Holds) {
+TEST_F(GpuProductSearch, RanksOnASample) {
   const auto matrix = generate<double, std::int32_t>("band:20000,width=41");
-  constexpr Offset kL2 = Offset{8} << 20;
+  constexpr Offset kL2 = Offset{2} << 20;
   profile_.plateaus = {{1, kL2, 8e12}, {1, 100 * kL2, 4e12}};
   ASSERT_LT(sample_entries(profile_, sizeof(double)), matrix.nnz());
   const ProductSpec dia{FormatSpec(Format::dia)};
@@ -182,14 +182,14 @@ TEST_F(GpuProductSearch, WhatDoesNotFitTheDeviceTakesNoPart) {
   EXPECT_NE(found.products[1].refusal, "");
 }
 
-TEST(GpuSample, IsLargeEnoughForTheDeviceAndSmallEnoughForItsCache) {
+TEST(GpuSample, IsLargerThanTheCacheOfTheDevice) {
   GpuProfile profile = test::imaginary_gpu();  // 40 MB of L2
-  EXPECT_EQ(sample_entries(profile, 8), 20'000'000 / 16);
-  EXPECT_EQ(sample_entries(profile, 16), 20'000'000 / 24);
+  EXPECT_EQ(sample_entries(profile, 8), 100'000'000 / 16);
+  EXPECT_EQ(sample_entries(profile, 16), 100'000'000 / 24);
   profile.plateaus = {{1, 1 << 20, 8e12}, {1, 1 << 30, 4e12}};
   EXPECT_EQ(sample_entries(profile, 8), 1 << 18);
   profile.plateaus = {{1, 1 << 30, 4e12}};
-  EXPECT_EQ(sample_entries(profile, 8), 1 << 22);
+  EXPECT_EQ(sample_entries(profile, 8), 1 << 24);
 }
 
 }  // namespace
