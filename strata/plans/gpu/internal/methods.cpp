@@ -57,7 +57,7 @@ Offset bookkeeping_bytes(const Csr<V, I>& matrix, const StoredFormat& stored_for
 // previous: null where β is 0.
 template <Value V, class Stored>
 DeviceVectors<V> vectors_of(const Stored& stored, const V* x, const V* previous, V* y, int count,
-                            DeviceSpan<V> scratch) {
+                            ScratchSpan<V> scratch) {
   const Offset elements = Offset{stored.rows()} * count;
   return {{x, Offset{stored.cols()} * count},
           {previous, previous != nullptr ? elements : 0},
@@ -107,7 +107,7 @@ MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stre
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
     workspace.levels = levels->make_workspace();
   } else if (const auto* product = std::get_if<SharedProduct<V>>(&method)) {
-    workspace.scratch = DeviceArray<V>((*product)->scratch_elements(count));
+    workspace.scratch = DeviceScratch<V>((*product)->scratch_elements(count));
   } else {
     workspace.scratch = DeviceScratch<V>(
         std::visit([&](const auto& matrix) { return matrix.scratch_elements(count); },
