@@ -137,7 +137,7 @@ TEST_F(GpuStoredProducts, AreTheSameWhereTheirNamedKernelsAre) {
   const FormatSpec csr(Format::csr);
   const gpu::CsrRows even{.rows = 1000, .nnz = 7000, .longest = 7};
   EXPECT_EQ(gpu::with_named_kernel({csr}, even), (ProductSpec{csr, "stream"}));
-  const gpu::CsrRows uneven{.rows = 1000, .nnz = 1000000, .longest = 100000};
+  const gpu::CsrRows uneven{.rows = 1000, .nnz = 20000000, .longest = 100000};
   EXPECT_EQ(gpu::with_named_kernel({csr}, uneven), (ProductSpec{csr, "balanced"}));
   EXPECT_EQ(gpu::with_named_kernel({csr, "scalar"}, even), (ProductSpec{csr, "scalar"}));
   EXPECT_EQ(gpu::with_named_kernel({FormatSpec(Format::coo)}, even),
