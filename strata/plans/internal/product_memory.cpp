@@ -29,7 +29,8 @@ void ProductMemory::remember(PlanRecord& record, double flops) const {
   const PowerCandidate& choice = record.choice();
   if (memory_ != TuningMemory::remember || choice.measured_seconds == 0) return;
   if (choice.order.moves_rows()) {
-    record.remarks.push_back("the choice is not in the tuning store, which has no orders of rows");
+    record.remarks.emplace_back(
+        "the choice is not in the tuning store, which has no orders of rows");
     return;
   }
   const auto timed = std::ranges::count_if(record.candidates, [](const PowerCandidate& candidate) {
