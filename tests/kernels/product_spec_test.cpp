@@ -28,7 +28,7 @@ using Labels = std::vector<std::string>;
 
 TEST(ProductList, ANameOfAFormatIsAllItsKernels) {
   EXPECT_EQ(labels_of("csr", KernelTarget::processor),
-            (Labels{"CSR", "CSR in equal parts", "CSR with gathers"}));
+            (Labels{"CSR", "CSR in equal parts", "CSR with gathers", "CSR entry by entry"}));
   EXPECT_EQ(labels_of("csr", KernelTarget::reference), (Labels{"CSR"}));
   EXPECT_EQ(labels_of("sell:slice_height=4,sort_window=1,coo", KernelTarget::processor),
             (Labels{"COO", "SELL-4-1"}));
@@ -37,7 +37,7 @@ TEST(ProductList, ANameOfAFormatIsAllItsKernels) {
 TEST(ProductList, AKernelHasANameOfItsOwn) {
   EXPECT_EQ(labels_of("csr-parts", KernelTarget::processor), (Labels{"CSR in equal parts"}));
   EXPECT_EQ(labels_of("csr-parts,csr", KernelTarget::processor),
-            (Labels{"CSR in equal parts", "CSR", "CSR with gathers"}));
+            (Labels{"CSR in equal parts", "CSR", "CSR with gathers", "CSR entry by entry"}));
   for (const ProductSpec& spec : parse_product_list("all", statistics(), KernelTarget::processor)) {
     const auto again = parse_product_list(name_of(spec), statistics(), KernelTarget::processor);
     EXPECT_EQ(std::ranges::count(again, spec), 1) << name_of(spec);

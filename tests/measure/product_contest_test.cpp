@@ -106,7 +106,7 @@ TEST_F(ProductContestOfDoubles, ModelsJudgeEveryTime) {
       .plan = false,
       .alpha = 0.25};
   const auto results = contest(matrix, field);
-  ASSERT_EQ(results.size(), 5U);  // CSR with three kernels, SELL with two windows
+  ASSERT_EQ(results.size(), 6U);  // CSR with four kernels, SELL with two windows
   const SetupAndProduct csr{results[0].setup_seconds, results[0].measurement.timing.median};
   EXPECT_EQ(results[0].break_even, 0);
   for (const ProductResult& result : results) {
