@@ -33,11 +33,6 @@ bool cuts_rows(const ProductSpec& spec) {
          spec.kernel == "balanced" || spec.kernel == "stream";
 }
 
-bool has_encoded_values(const FormatSpec& format) {
-  return format.format() == Format::packed_sell &&
-         format.parameter("values").value_or(0) != static_cast<Offset>(StoredValues::full);
-}
-
 bool pads(Format format) {
   return format == Format::ell || format == Format::hyb || is_sliced(format);
 }
@@ -64,7 +59,7 @@ std::string cause_of_more(const MeasuredProduct& product, const MatrixStatistics
 
 std::string cause_of_less(const MeasuredProduct& product) {
   const FormatSpec& format = product.spec.format;
-  if (has_encoded_values(format)) return "values of a sample are encoded in another way";
+  if (encodes_values(format)) return "values of a sample are encoded in another way";
   if (writes_anywhere(format.format()))
     return "a sample has fewer entries for every column than the matrix";
   const auto& predicted = product.predicted;
@@ -76,6 +71,11 @@ std::string cause_of_less(const MeasuredProduct& product) {
 }
 
 }  // namespace
+
+bool encodes_values(const FormatSpec& format) {
+  return format.format() == Format::packed_sell &&
+         format.parameter("values").value_or(0) != static_cast<Offset>(StoredValues::full);
+}
 
 double PredictedTime::seconds() const {
   const double longer = std::max(kernel_seconds, memory_seconds);

@@ -37,6 +37,10 @@ struct SampleFigure {
 // the small sample has fewer entries than the large one.
 double extrapolated(const SampleFigure& small, const SampleFigure& large, Offset entries);
 
+// Whether the format stores values by what they are: how many bytes that takes depends on all of
+// them, so that a sample says little.
+bool encodes_values(const FormatSpec& format);
+
 // A prediction that is off by more is a miss.
 inline constexpr double kMissShare = 0.15;
 

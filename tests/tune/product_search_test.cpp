@@ -103,6 +103,22 @@ TEST(RankProducts, PutsTheBestFirstAndStoresNothing) {
   EXPECT_THROW(rank_products(matrix, default_profile(), {.vectors = 9}), InvalidArgument);
 }
 
+TEST(RankProducts, OneOfTheContendersHasEncodedValues) {
+  // Slow kernels beside many others: nothing but the rule lets them take part.
+  const auto matrix = generate<double, std::int32_t>("random:20000,nnzr=20");
+  for (const int timed : {2, 5}) {
+    int contenders = 0;
+    int encoded = 0;
+    for (const SearchedProduct& product :
+         rank_products(matrix, default_profile(), {.timed = timed})) {
+      contenders += product.contender ? 1 : 0;
+      encoded += product.contender && encodes_values(product.spec.format) ? 1 : 0;
+    }
+    EXPECT_EQ(contenders, timed + 1);
+    EXPECT_GE(encoded, 1);
+  }
+}
+
 TEST(RankProducts, NeedsNoBandwidths) {
   for (const SearchedProduct& product :
        rank_products(generate<double, std::int32_t>("stencil27:30x30x30"), MachineProfile())) {

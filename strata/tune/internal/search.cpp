@@ -44,19 +44,28 @@ bool is_baseline(const SearchedProduct& product) {
   return product.spec == ProductSpec{FormatSpec(Format::csr)};
 }
 
-// What a sample says too well of a format, it says of all its parameters.
+// What a sample says too well of a format, it says of all its parameters; and of encoded values it
+// says so little that the best of those takes part in any case.
 void find_contenders(std::vector<SearchedProduct>& ranked, int timed) {
-  std::vector<Format> taken;
+  std::vector<SearchedProduct*> taken;
+  SearchedProduct* encoded = nullptr;
   for (SearchedProduct& product : ranked) {
-    if (!product.refusal.empty()) return;
+    if (!product.refusal.empty()) break;
     const Format format = product.spec.format.format();
+    const auto of_format = std::ranges::count_if(
+        taken, [&](const SearchedProduct* other) { return other->spec.format.format() == format; });
+    if (encoded == nullptr && encodes_values(product.spec.format)) encoded = &product;
     if (is_baseline(product)) {
       product.contender = true;
-    } else if (std::ssize(taken) < timed && std::ranges::count(taken, format) < kMostOfFormat) {
-      product.contender = true;
-      taken.push_back(format);
+    } else if (std::ssize(taken) < timed && of_format < kMostOfFormat) {
+      taken.push_back(&product);
     }
   }
+  if (encoded != nullptr && timed > 1 && std::ranges::find(taken, encoded) == taken.end()) {
+    if (std::ssize(taken) == timed) taken.pop_back();
+    taken.push_back(encoded);
+  }
+  for (SearchedProduct* product : taken) product->contender = true;
 }
 
 void sort_by_place(std::vector<SearchedProduct>& products) {
