@@ -45,7 +45,7 @@ bool is_baseline(const SearchedProduct& product) {
 }
 
 // What a sample says too well of a format, it says of all its parameters; and of encoded values it
-// says so little that the best of those takes part in any case.
+// says so little that the smallest of those takes part in any case.
 void find_contenders(std::vector<SearchedProduct>& ranked, int timed) {
   std::vector<SearchedProduct*> taken;
   SearchedProduct* encoded = nullptr;
@@ -54,7 +54,8 @@ void find_contenders(std::vector<SearchedProduct>& ranked, int timed) {
     const Format format = product.spec.format.format();
     const auto of_format = std::ranges::count_if(
         taken, [&](const SearchedProduct* other) { return other->spec.format.format() == format; });
-    if (encoded == nullptr && encodes_values(product.spec.format)) encoded = &product;
+    const bool smaller = encoded == nullptr || product.predicted_bytes < encoded->predicted_bytes;
+    if (smaller && encodes_values(product.spec.format)) encoded = &product;
     if (is_baseline(product)) {
       product.contender = true;
     } else if (std::ssize(taken) < timed && of_format < kMostOfFormat) {
