@@ -7,12 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
-#include <fstream>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "bench/over_specs.hpp"
 #include "strata/bench/timing.hpp"
 #include "strata/device/array.hpp"
 #include "strata/device/timing.hpp"
@@ -128,19 +127,8 @@ void measure(const std::string& spec, Json& results) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    std::string json;
-    std::vector<std::string> specs(argv + 1, argv + argc);
-    if (specs.size() >= 2 && specs[0] == "--json") {
-      json = specs[1];
-      specs.erase(specs.begin(), specs.begin() + 2);
-    }
-    if (specs.empty()) specs = kSpecs;
-    Json results = Json::array();
+  const auto measure_all = [](const bench::Specs& specs, Json& results) {
     for (const std::string& spec : specs) measure(spec, results);
-    if (!json.empty()) std::ofstream(json) << text_of(results) << '\n';
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "gather_bench: {}\n", error.what());
-    return 1;
-  }
+  };
+  return bench::run_over_specs("gather_bench", {argv + 1, argv + argc}, kSpecs, measure_all);
 }

@@ -8,11 +8,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <fstream>
 #include <string>
 #include <vector>
 
+#include "bench/over_specs.hpp"
 #include "strata/bench/timing.hpp"
 #include "strata/device/array.hpp"
 #include "strata/device/timing.hpp"
@@ -130,22 +129,11 @@ double measure(const std::string& spec, Json& results) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    std::string json;
-    std::vector<std::string> specs(argv + 1, argv + argc);
-    if (specs.size() >= 2 && specs[0] == "--json") {
-      json = specs[1];
-      specs.erase(specs.begin(), specs.begin() + 2);
-    }
-    if (specs.empty()) specs = kSpecs;
-    Json results = Json::array();
+  const auto measure_all = [](const bench::Specs& specs, Json& results) {
     double logarithms = 0;
     for (const std::string& spec : specs) logarithms += std::log(measure(spec, results));
     fmt::print("after {} calls {:.3f} times the exhaustive search, geometric mean of {}\n", kCalls,
                std::exp(logarithms / static_cast<double>(specs.size())), specs.size());
-    if (!json.empty()) std::ofstream(json) << text_of(results) << '\n';
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "reguly_bench: {}\n", error.what());
-    return 1;
-  }
+  };
+  return bench::run_over_specs("reguly_bench", {argv + 1, argv + argc}, kSpecs, measure_all);
 }
