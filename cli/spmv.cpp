@@ -1,6 +1,7 @@
 // strata spmv: plain products, format by format, compared with those of other libraries.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -86,14 +87,29 @@ void require_gpu_for(const ProductSweep& sweep, const Contest& contest) {
   }
 }
 
-// Those asked for, or for "auto" those in the format with the fewest bytes.
+// What --format asks for: products by their names, and what a plan chooses; the latter takes part
+// with all formats, too.
+struct Asked {
+  std::string names;
+  bool plan = false;
+};
+
+Asked asked_for(const SpmvOptions& options) {
+  const std::string text = options.formats();
+  std::vector<std::string> names = split_format_list(text);
+  const bool named = std::erase(names, "plan") > 0;
+  return {.names = fmt::format("{}", fmt::join(names, ",")), .plan = named || text == "all"};
+}
+
+// Those asked for by name, or for "auto" those in the format with the fewest bytes.
 std::vector<ProductSpec> choose_products(const SpmvOptions& options, const CountedMatrix& counted,
                                          KernelTarget target) {
-  const std::string text = options.formats();
+  const std::string names = asked_for(options).names;
+  if (names.empty()) return {};
   const auto products =
-      text == name_of(Format::automatic)
+      names == name_of(Format::automatic)
           ? products_in(smallest_format(counted.matrix, counted.statistics, target), target)
-          : parse_product_list(text, counted.statistics, target);
+          : parse_product_list(names, counted.statistics, target);
   return swept_over_slices(products, options.sweep, target);
 }
 
@@ -165,11 +181,6 @@ Offset rows_of_block(const ProductWork& work, const ProductResult& run, int warp
   return kernel.rows_per_block();
 }
 
-// With all formats, what a plan chooses takes part as well.
-bool with_plan(const SpmvOptions& options) {
-  return options.formats() == "all";
-}
-
 void hold_contest_on_processor(const SpmvOptions& options, const Contest& contest,
                                const CountedMatrix& counted, const MachineProfile& profile,
                                const ContestOptions& measuring, const Alpha& alpha,
@@ -182,7 +193,7 @@ void hold_contest_on_processor(const SpmvOptions& options, const Contest& contes
   std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
         ProductField<V, I> field{.products = products,
-                                 .plan = contest.kernels && with_plan(options),
+                                 .plan = contest.kernels && asked_for(options).plan,
                                  .reference = reference,
                                  .alpha = alpha.predicted};
         if (contest.peers) field.peers = make_peers<V, I>;
@@ -203,7 +214,7 @@ void hold_contest_on_gpu([[maybe_unused]] const SpmvOptions& options,
   std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
         gpu::ProductField<V, I> field{
-            .products = products, .plan = with_plan(options), .alpha = alpha.predicted};
+            .products = products, .plan = asked_for(options).plan, .alpha = alpha.predicted};
         if (contest.gpu_vendor) field.peers = gpu::make_peers<V, I>;
         field.reguly =
             swept_over_reguly(options.sweep, reguly_kernel(work_of(csr), profile.device.warp));
@@ -302,9 +313,9 @@ void add_spmv(CommandLine& line) {
   add_matrix_argument(command, options->matrix);
   command
       .add("--format", options->format,
-           "all, auto (the fewest bytes), names such as csr,sell,packed-sell, or one with "
-           "parameters such as sell:slice_height=8,sort_window=64; all when not given, or CSR and "
-           "what is swept over")
+           "all, auto (the fewest bytes), names such as csr,sell,packed-sell, one with parameters "
+           "such as sell:slice_height=8,sort_window=64, or plan, what plan_product chooses; all "
+           "when not given, or CSR and what is swept over")
       .type_name("NAME,…");
   command
       .add("--backend", options->backend,

@@ -62,6 +62,23 @@ TEST_F(Spmv, FormatsAndPeersAgreeWithTheReference) {
   EXPECT_EQ(plans, 1);
 }
 
+TEST_F(Spmv, APlanTakesPartByName) {
+  const auto variants_with = [&](const std::string& formats) {
+    std::vector<std::string> variants;
+    const json document = json_of(
+        quick({"spmv", "stencil5:30x20", "--backend", "cpu", "--format", formats}));
+    for (const json& result : document["results"]) variants.push_back(result["variant"]);
+    return variants;
+  };
+  const auto alone = variants_with("plan");
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_TRUE(alone[0].starts_with("plan: ")) << alone[0];
+  const auto beside = variants_with("dia,plan");
+  ASSERT_EQ(beside.size(), 2U);
+  EXPECT_EQ(beside[0], "DIA");
+  EXPECT_TRUE(beside[1].starts_with("plan: ")) << beside[1];
+}
+
 TEST_F(Spmv, TheReferenceKnowsEveryFormat) {
   const json document = json_of(quick({"spmv", "stencil5:30x20", "--backend", "reference"}));
   std::set<std::string> formats;
