@@ -29,6 +29,7 @@ void add_commands(CommandLine& line) {
   add_model(line);
   add_spmv(line);
   add_tune(line);
+  add_bench(line);
 }
 
 #ifndef STRATA_ADDRESS_SANITIZER  // which reserves far more than the machine has

@@ -15,5 +15,6 @@ void add_explain(CommandLine& line);
 void add_model(CommandLine& line);
 void add_spmv(CommandLine& line);
 void add_tune(CommandLine& line);
+void add_bench(CommandLine& line);
 
 }  // namespace strata::cli

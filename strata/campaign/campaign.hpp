@@ -24,8 +24,9 @@ class InvalidCampaign : public Error {
 
 // What a case may use. 0: no limit.
 struct Limits {
-  double seconds = 3600;          // of wall time
-  std::int64_t memory_bytes = 0;  // resident, of all processes of the case together
+  double seconds = 3600;  // of wall time
+  // Resident, of all processes of the case together.
+  std::int64_t memory_bytes = 0;
   bool operator==(const Limits&) const = default;
 };
 

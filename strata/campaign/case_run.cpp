@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include <algorithm>
+
+#include "strata/base/cgroup.hpp"
 #include "strata/campaign/internal/json_text.hpp"
 
 namespace strata::campaign {
@@ -22,6 +26,16 @@ std::string signal_text(int number) {
     case SIGTERM: return "SIGTERM";
     default: return fmt::format("signal {}", number);
   }
+}
+
+// What a case may have that was given no limit: nine tenths of the machine or its container. The
+// rest is for the system, which would otherwise choose whom to end.
+std::int64_t memory_of_machine() {
+  std::int64_t bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
+  if (const Offset of_container = cgroup_limits().memory_bytes; of_container > 0) {
+    bytes = std::min<std::int64_t>(bytes, of_container);
+  }
+  return bytes / 10 * 9;
 }
 
 std::string bytes_text(std::int64_t bytes) {
@@ -69,12 +83,14 @@ std::string last_line(const std::string& text) {
 }
 
 std::optional<Outcome> run_case(const CaseRequest& request, const ProcessWatch& watch) {
-  ProcessRequest process{.words = {request.program.string()},
+  ProcessRequest process{.words = {"strata"},
+                         .program = request.program,
                          .folder = request.folder,
                          .environment = request.environment,
                          .limits = request.limits};
   process.words.insert(process.words.end(), request.words.begin(), request.words.end());
   process.words.insert(process.words.end(), {"--json", "-", "--quiet"});
+  if (process.limits.memory_bytes == 0) process.limits.memory_bytes = memory_of_machine();
   const ProcessResult result = run_process(process, watch);
   if (result.ending == Ending::stopped) return std::nullopt;
   Outcome outcome{.exit = result.status,
@@ -91,7 +107,7 @@ std::optional<Outcome> run_case(const CaseRequest& request, const ProcessWatch& 
       break;
     case Ending::memory:
       outcome.status = Status::memory;
-      outcome.reason = fmt::format("took more than {}", bytes_text(request.limits.memory_bytes));
+      outcome.reason = fmt::format("took more than {}", bytes_text(process.limits.memory_bytes));
       break;
     case Ending::output:
       outcome.status = Status::failed;

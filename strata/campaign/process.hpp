@@ -21,6 +21,7 @@ namespace strata::campaign {
 
 struct ProcessRequest {
   std::vector<std::string> words;          // a program without / is searched in PATH
+  std::filesystem::path program = {};      // what is started, if not the first word
   std::filesystem::path folder = {};       // where it runs; empty: here
   std::vector<Variable> environment = {};  // beside that of this process, or in its place
   Limits limits = {};                      // the memory of the group is watched, not reserved

@@ -154,7 +154,8 @@ std::string contents_of(int file) {
 }  // namespace
 
 StartedProcess::StartedProcess(const ProcessRequest& request) {
-  const std::string& name = request.words.front();
+  const std::string name =
+      request.program.empty() ? request.words.front() : request.program.string();
   const std::string program = program_of(name);
   const std::string folder = request.folder.string();
   const std::vector<std::string> variables = environment_with(request.environment);
