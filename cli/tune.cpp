@@ -168,7 +168,8 @@ std::string tune(const Csr<V, I>& matrix, const Tuning& tuning,
   const TuningKey key{.matrix = fingerprint_of(matrix.pattern()),
                       .machine = tuning.place.machine,
                       .precision = precision_of<V>(),
-                      .threads = tuning.place.threads};
+                      .threads = tuning.place.threads,
+                      .encoded_eighths = encoded_eighths(matrix)};
   const TuningStore store(tuning_store_path());
   std::string text;
   SearchOptions wanted{.timed = options.timed,

@@ -63,6 +63,16 @@ std::vector<ProductSpec> products_in(const FormatSpec& format, KernelTarget targ
   return specs;
 }
 
+std::string names_of_products(KernelTarget target) {
+  std::string names;
+  for (const Format format : kFormats) {
+    for (const ProductSpec& spec : products_in(FormatSpec(format), target)) {
+      names += name_of(spec) + ',';
+    }
+  }
+  return names;
+}
+
 std::vector<ProductSpec> parse_product_list(std::string_view text,
                                             const MatrixStatistics& statistics,
                                             KernelTarget target) {

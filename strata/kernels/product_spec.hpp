@@ -31,6 +31,10 @@ std::string label_of(const ProductSpec& spec);
 // With every kernel of the format on the device, its own first; none if it has none.
 std::vector<ProductSpec> products_in(const FormatSpec& format, KernelTarget target);
 
+// Names of all kernels of all formats that the device has, each with a comma behind it: another
+// text when there are others to choose from.
+std::string names_of_products(KernelTarget target);
+
 // The products of a list as users write it, of those that the device has kernels for: words of
 // parse_format_list, each with all kernels of its formats, and names of single kernels such as
 // "csr-parts". They come in the order of the list of formats. Throws InvalidArgument as

@@ -4,16 +4,22 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <mutex>
 #include <system_error>
 #include <utility>
 
 #include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/formats/registry.hpp"
+#include "strata/formats/stored_values.hpp"
+#include "strata/kernels/product_spec.hpp"
 #include "strata/machine/cached_profile.hpp"
 #include "strata/machine/gpu/cached_profile.hpp"
 #include "strata/machine/internal/profile_file.hpp"
 #include "strata/machine/system.hpp"
+#include "strata/tune/product_search.hpp"
 
 namespace strata {
 
@@ -24,7 +30,7 @@ using detail::ProfileReader;
 using Json = detail::ProfileJson;
 
 // Goes up whenever keys of entries, or their meaning, change.
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 // Entries have a few hundred bytes: a file beyond this for each is none of ours.
 constexpr std::size_t kMostBytesOfEntry = 16384;
 
@@ -68,6 +74,7 @@ Json json_of(const Entry& entry) {
           {"precision", name_of(entry.key.precision)},
           {"threads", entry.key.threads},
           {"vectors", entry.key.vectors},
+          {"encoded_eighths", entry.key.encoded_eighths},
           {"format", text_of(entry.choice.format)},
           {"kernel", entry.choice.kernel},
           {"parameters", json_of(entry.choice.parameters)},
@@ -96,7 +103,8 @@ Entry entry_from(const ProfileReader& reader) {
                   .machine = reader.text("machine"),
                   .precision = precision_from(reader),
                   .threads = reader.index("threads"),
-                  .vectors = reader.index("vectors")},
+                  .vectors = reader.index("vectors"),
+                  .encoded_eighths = reader.index("encoded_eighths")},
           .choice = {.format = parse_format_spec(reader.text("format")),
                      .kernel = reader.text("kernel"),
                      .parameters = reader.list<NamedNumber>("parameters", parameter_from),
@@ -189,7 +197,7 @@ std::string machine_key(const MachineProfile& profile) {
   for (const CacheLevel& cache : profile.caches) {
     identity += fmt::format("|L{} {} {}", cache.level, cache.bytes, cache.shared_by);
   }
-  return key_of("machine", identity);
+  return key_of("machine", identity + "|" + names_of_products(KernelTarget::processor));
 }
 
 std::string machine_key(const gpu::GpuProfile& profile) {
@@ -197,8 +205,26 @@ std::string machine_key(const gpu::GpuProfile& profile) {
   gpu::GpuProfile described;
   described.device = profile.device;
   described.device.index = 0;
-  return key_of("gpu", gpu::to_json(described));
+  return key_of("gpu", gpu::to_json(described) + "|" + names_of_products(KernelTarget::gpu));
 }
+
+template <Value V, Index I>
+int encoded_eighths(const Csr<V, I>& matrix) {
+  constexpr Offset kSampleEntries = Offset{1} << 16;
+  const Csr<V, I> sample = sample_of_rows(matrix, kSampleEntries);
+  const auto value_bytes = [&](StoredValues most) {
+    const FormatSpec spec(Format::packed_sell, {{"values", static_cast<Offset>(most)}});
+    return footprint(sample, spec).value_bytes;
+  };
+  const Offset full = value_bytes(StoredValues::full);
+  if (full == 0) return 8;
+  const double share =
+      static_cast<double>(value_bytes(StoredValues::all)) / static_cast<double>(full);
+  return static_cast<int>(std::lround(8 * share));
+}
+
+#define STRATA_INSTANTIATE(V, I) template int encoded_eighths(const Csr<V, I>&)
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 fs::path tuning_store_path() {
   const fs::path folder = cache_folder();

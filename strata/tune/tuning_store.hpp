@@ -6,7 +6,8 @@
 //   const strata::TuningKey key{.matrix = strata::fingerprint_of(A.pattern()),
 //                               .machine = strata::machine_key(machine),
 //                               .precision = strata::Precision::double_real,
-//                               .threads = strata::thread_count()};
+//                               .threads = strata::thread_count(),
+//                               .encoded_eighths = strata::encoded_eighths(A)};
 //   const strata::TuningStore store(strata::tuning_store_path());
 //   std::optional<strata::TunedChoice> choice = store.find(key);
 //   if (!choice) {
@@ -32,6 +33,7 @@
 
 #include "strata/base/types.hpp"
 #include "strata/formats/any_matrix.hpp"
+#include "strata/formats/csr.hpp"
 #include "strata/formats/fingerprint.hpp"
 #include "strata/formats/format_spec.hpp"
 #include "strata/kernels/product_spec.hpp"
@@ -46,14 +48,22 @@ struct TuningKey {
   Fingerprint matrix;   // of its pattern
   std::string machine;  // machine_key()
   Precision precision = Precision::double_real;
-  int threads = 0;  // of a processor; 0 on a GPU
-  int vectors = 1;  // right-hand sides
+  int threads = 0;          // of a processor; 0 on a GPU
+  int vectors = 1;          // right-hand sides
+  int encoded_eighths = 8;  // encoded_eighths()
 
   bool operator==(const TuningKey&) const = default;
 };
 
+// How far the values can be encoded, which decides about formats as the pattern does: the bytes
+// that packed SELL takes for encoded values of a sample of rows, in eighths of those of full
+// values.
+template <Value V, Index I>
+int encoded_eighths(const Csr<V, I>& matrix);
+
 // A text that is another one wherever a profile would be out of date: of the fingerprint, the
-// processor and its caches; of a GPU and its driver. The same text for profiles measured twice.
+// processor and its caches; of a GPU and its driver; and where there are other products to choose
+// from, as in another version of the library. The same text for profiles measured twice.
 std::string machine_key(const MachineProfile& profile);
 std::string machine_key(const gpu::GpuProfile& profile);
 

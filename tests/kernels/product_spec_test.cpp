@@ -44,6 +44,16 @@ TEST(ProductList, AKernelHasANameOfItsOwn) {
   }
 }
 
+TEST(ProductList, AllNamesInOneTextAreThoseOfTheDevice) {
+  const std::string on_processor = names_of_products(KernelTarget::processor);
+  EXPECT_NE(on_processor.find(",csr,csr-parts,csr-gathers,csr-loop,"), std::string::npos)
+      << on_processor;
+  EXPECT_EQ(on_processor.find("csr-stream"), std::string::npos) << on_processor;
+  const std::string on_gpu = names_of_products(KernelTarget::gpu);
+  EXPECT_NE(on_gpu.find("csr-stream,"), std::string::npos) << on_gpu;
+  EXPECT_EQ(on_gpu.find("csr-loop"), std::string::npos) << on_gpu;
+}
+
 TEST(ProductList, UnknownNamesAreRefused) {
   EXPECT_THROW(labels_of("csr-nothing", KernelTarget::processor), InvalidArgument);
   EXPECT_THROW(labels_of("", KernelTarget::processor), InvalidArgument);

@@ -277,7 +277,8 @@ class ProductSearchOfPlans : public test::FolderTest {
   static TuningKey key_of(const Matrix& matrix) {
     return {.matrix = fingerprint_of(matrix.pattern()),
             .machine = machine_key(*quick_product().profile),
-            .threads = 2};
+            .threads = 2,
+            .encoded_eighths = encoded_eighths(matrix)};
   }
   static void store(const Matrix& matrix, const ProductSpec& spec) {
     EXPECT_EQ(

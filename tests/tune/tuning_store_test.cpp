@@ -64,6 +64,9 @@ TEST_F(TuningStoreFile, TellsKeysApart) {
   key = kKey;
   key.matrix.sums[1] += 1;
   EXPECT_EQ(store().find(key), std::nullopt);
+  key = kKey;
+  key.encoded_eighths = 3;
+  EXPECT_EQ(store().find(key), std::nullopt);
 }
 
 TEST_F(TuningStoreFile, KeepsTheLastChoiceOfAKey) {
@@ -208,6 +211,16 @@ TEST_F(TuningStoreFile, TakesNoChoiceOfAGpuForOneOfAProcessor) {
   EXPECT_EQ(store().find(on_processor), std::nullopt);
   EXPECT_TRUE(on_gpu.machine.starts_with("gpu-")) << on_gpu.machine;
   EXPECT_TRUE(on_processor.machine.starts_with("machine-")) << on_processor.machine;
+}
+
+// What is the fastest for values that compress is not for those that do not.
+TEST(EncodedEighths, SayHowFarValuesCanBeEncoded) {
+  const auto eighths_of = [](const char* spec) {
+    return encoded_eighths(generate<double, std::int32_t>(spec));
+  };
+  EXPECT_EQ(eighths_of("stencil27:20x20x20"), 0);
+  EXPECT_GE(eighths_of("stencil27:20x20x20,coefficients=random"), 7);
+  EXPECT_EQ(encoded_eighths(Csr<double, std::int32_t>()), 8);
 }
 
 TEST(MachineKey, ChangesWithWhatMakesAProfileUseless) {

@@ -7,18 +7,17 @@
 //   CSR-Stream (Greathouse and Daga, Efficient sparse matrix-vector multiplication on GPUs using
 //   the CSR storage format, SC 2014).
 // - One row that is too long for that: the warp adds it up on its way.
-// - A piece of a row that is even longer: the same, but its sum is a partial one. The warp that is
-//   the last to have left one adds up those of the row. Where there are too many such rows to count
-//   arrivals, a second launch does, csr_long_rows_step.
+// - A piece of a row that is even longer: the same, but its sum is a partial one. A second launch,
+//   csr_long_rows_step, adds up the partial sums of each such row. That is nothing beside a matrix
+//   for which this kernel is the choice, and no piece has to tell others of its sum: that empties
+//   the L1 cache, which holds what the parts share of x.
 //
-// There is one order in which a row is added up, and it depends neither on the range of rows nor on
-// who is last.
+// There is one order in which a row is added up, and it does not depend on the range of rows.
 #pragma once
 
 #include <cstdint>
 
 #include "strata/base/types.hpp"
-#include "strata/kernels/gpu/arrivals.hpp"
 #include "strata/kernels/gpu/csr.hpp"
 #include "strata/kernels/gpu/products.hpp"
 #include "strata/kernels/gpu/step.hpp"
@@ -103,21 +102,6 @@ STRATA_DEVICE void end_long_row(Thread& thread, const CsrPartsView<T>& matrix,
   }
 }
 
-// Ends the row of a piece if all others have left their partial sums, by the warp whose lane 0 has
-// just written those of this piece.
-template <class Thread, class T>
-STRATA_DEVICE void arrive_with_piece(Thread& thread, const CsrPartsView<T>& matrix,
-                                     const StepArguments<T>& step, const CsrPart& part) {
-  if (matrix.counters == nullptr) return;
-  const RowPieces pieces = matrix.pieces[part.partial];
-  const bool last =
-      thread.lane() == 0 && arrives_last(thread, matrix.counters + pieces.number,
-                                         pieces.end_partial - pieces.first_partial - 1);
-  if (!thread.any(last)) return;
-  thread.sync_warp();
-  end_long_row(thread, matrix, step, part.first_row, pieces.first_partial, pieces.end_partial);
-}
-
 template <class Loads, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void piece_of_row(Thread& thread, const CsrPartsView<T>& matrix,
                                 const StepArguments<T>& step, const CsrPart& part,
@@ -136,7 +120,6 @@ STRATA_DEVICE void piece_of_row(Thread& thread, const CsrPartsView<T>& matrix,
       finish(step, static_cast<std::int64_t>(part.first_row) * step.count + v, sum);
     }
   }
-  if (part.partial >= 0) arrive_with_piece(thread, matrix, step, part);
 }
 
 // The parts that hold the rows; of the first and the last part some rows may be others.

@@ -43,7 +43,6 @@ class Splitter {
     result_.parts.push_back({offsets_.back(), rows_, -1});
     result_.long_rows.push_back({rows_, partials_});
     narrow<std::int32_t>(std::ssize(result_.parts), "the number of parts");
-    list_pieces();
     return std::move(result_);
   }
 
@@ -52,23 +51,14 @@ class Splitter {
 
   std::int32_t add_pieces(std::int32_t row) {
     result_.long_rows.push_back({row, partials_});
-    const Offset piece =
-        most_ * std::clamp<Offset>(ceil_div(length(row), most_ * kPieces), 1, kPiece);
+    const Offset of_row = ceil_div(length(row), most_ * kPieces);
+    const Offset of_matrix = offsets_.back() / (most_ * kPiecesOfMatrix);
+    const Offset piece = most_ * std::clamp<Offset>(std::max(of_row, of_matrix), 1, kPiece);
     for (Offset entry = offsets_[row]; entry < offsets_[row + 1]; entry += piece) {
       result_.parts.push_back({entry, row, partials_});
       partials_ = checked_add(partials_, 1, "the number of partial sums");
     }
     return row + 1;
-  }
-
-  void list_pieces() {
-    const auto count = static_cast<std::int32_t>(std::ssize(result_.long_rows) - 1);
-    if (count > kRowCounters) return;
-    for (std::int32_t number = 0; number < count; ++number) {
-      const std::int32_t first = result_.long_rows[number].first_partial;
-      const std::int32_t end = result_.long_rows[number + 1].first_partial;
-      for (std::int32_t k = first; k < end; ++k) result_.pieces.push_back({number, first, end});
-    }
   }
 
   // The row after those that fit, at least one.
@@ -87,6 +77,17 @@ class Splitter {
   CsrParts result_;
   std::int32_t partials_ = 0;
 };
+
+// What pieces need to end their rows themselves, unless there are too many rows to count arrivals.
+void list_pieces(CsrParts& split) {
+  const auto count = static_cast<std::int32_t>(std::ssize(split.long_rows) - 1);
+  if (count > kRowCounters) return;
+  for (std::int32_t number = 0; number < count; ++number) {
+    const std::int32_t first = split.long_rows[number].first_partial;
+    const std::int32_t end = split.long_rows[number + 1].first_partial;
+    for (std::int32_t k = first; k < end; ++k) split.pieces.push_back({number, first, end});
+  }
+}
 
 // A power of two of rows keeps all threads of a block at work and its results on whole lines; it is
 // taken where it leaves no more than a quarter of the entries to the next part. The last rows stay
@@ -154,8 +155,10 @@ CsrParts split_csr_stream(std::span<const Offset> row_offsets, const StreamShape
   const auto way_of = [&](std::int32_t first, std::int32_t end) {
     return way_of_rows(row_offsets, first, end, shape, gather, warp_size).code();
   };
-  return Splitter(row_offsets, shape.entries(), shape.threads, kWholeStreamRow)
-      .split(rows_of_part, way_of);
+  CsrParts split = Splitter(row_offsets, shape.entries(), shape.threads, kWholeStreamRow)
+                       .split(rows_of_part, way_of);
+  list_pieces(split);
+  return split;
 }
 
 Array<std::uint16_t> stream_row_ends(std::span<const Offset> row_offsets, const CsrParts& split) {

@@ -14,7 +14,9 @@ namespace strata::gpu {
 struct CsrParts {
   Array<CsrPart> parts;      // and one behind the last
   Array<LongRow> long_rows;  // and one behind the last
-  Array<RowPieces> pieces;   // of each partial sum; none with more than kRowCounters long rows
+  // Of each partial sum, if pieces end their rows themselves: those of a stream do, with
+  // kRowCounters long rows at most.
+  Array<RowPieces> pieces;
 
   std::int32_t partials() const { return long_rows.back().first_partial; }
   // Those that hold the rows.
@@ -28,9 +30,12 @@ struct CsrParts {
 inline constexpr int kWholeRow = 16;
 CsrParts split_csr(std::span<const Offset> row_offsets, int warp_size);
 
-// A piece has the entries of as many parts as leave about kPieces pieces of its row, kPiece of them
-// at most: gathers follow each other in a piece, and partial sums when the row is ended.
+// A piece has the entries of as many parts as leave about kPieces pieces of its row or
+// kPiecesOfMatrix of as many entries as the matrix has, whichever are larger, kPiece of them at
+// most: gathers follow each other in a piece, and partial sums when the row is ended; and where
+// other parts keep all of the device busy, small pieces are nothing but more work.
 inline constexpr int kPieces = 128;
+inline constexpr int kPiecesOfMatrix = 1 << 14;
 inline constexpr int kPiece = 16;
 
 // The same for blocks: at most shape.entries() entries and shape.threads rows, and rows of more

@@ -9,16 +9,19 @@
 // - Other rows: whoever has read an entry multiplies it, so that no thread gathers more than
 //   others, and shared memory has the products: CSR-Stream (Greathouse and Daga, SC 2014).
 // - A row that fills a part, or a piece of an even longer one: the whole block, straight from
-//   memory. The pieces are added up as in csr_parts.hpp.
+//   memory. The sum of a piece is a partial one, and the warp that is the last to have left one
+//   adds up those of the row. Where there are too many such rows to count arrivals, a second launch
+//   does, csr_long_rows_step.
 //
-// A part says how many threads a row has, so that its sum has one order whatever the range of rows
-// and the grid. Vectors go one after the other through what has been read once.
+// A part says how many threads a row has, so that its sum has one order whatever the range of rows,
+// the grid and who is last. Vectors go one after the other through what has been read once.
 #pragma once
 
 #include <cstdint>
 #include <type_traits>
 
 #include "strata/base/types.hpp"
+#include "strata/kernels/gpu/arrivals.hpp"
 #include "strata/kernels/gpu/csr.hpp"
 #include "strata/kernels/gpu/csr_parts.hpp"
 #include "strata/kernels/gpu/products.hpp"
@@ -251,6 +254,21 @@ STRATA_DEVICE void stream_one_row(Thread& thread, const CsrStreamView<T>& matrix
       finish(step, static_cast<std::int64_t>(part.first_row) * step.count + v, sum);
     }
   }
+}
+
+// Ends the row of a piece if all others have left their partial sums, by the warp whose lane 0 has
+// just written those of this piece.
+template <class Thread, class T>
+STRATA_DEVICE void arrive_with_piece(Thread& thread, const CsrPartsView<T>& matrix,
+                                     const StepArguments<T>& step, const CsrPart& part) {
+  if (matrix.counters == nullptr) return;
+  const RowPieces pieces = matrix.pieces[part.partial];
+  const bool last =
+      thread.lane() == 0 && arrives_last(thread, matrix.counters + pieces.number,
+                                         pieces.end_partial - pieces.first_partial - 1);
+  if (!thread.any(last)) return;
+  thread.sync_warp();
+  end_long_row(thread, matrix, step, part.first_row, pieces.first_partial, pieces.end_partial);
 }
 
 // The parts that hold the rows, in blocks of Shape::threads; of the first and the last part some

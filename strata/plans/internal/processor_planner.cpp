@@ -263,7 +263,8 @@ class ProcessorPlanner {
              .machine = machine_key(*profile_),
              .precision = precision_of<V>(),
              .threads = thread_count(),
-             .vectors = options_.vectors}};
+             .vectors = options_.vectors,
+             .encoded_eighths = encoded_eighths(matrix_)}};
   }
 
   // The fastest of an earlier search.

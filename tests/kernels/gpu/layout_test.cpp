@@ -182,20 +182,6 @@ void expect_covers(std::span<const Offset> offsets, int warp_size) {
   EXPECT_EQ(split.partials(), partial);
 }
 
-// Of every piece, which row it is of and where the partial sums of all others are.
-TEST_P(SplitCsr, PiecesKnowTheirRow) {
-  const CsrParts split = split_csr(test::uneven_rows<double>(30000).row_offsets(), GetParam());
-  ASSERT_GT(split.partials(), 1);
-  ASSERT_EQ(std::ssize(split.pieces), split.partials());
-  for (const CsrPart& part : split.parts) {
-    if (part.partial < 0) continue;
-    const RowPieces& pieces = split.pieces[part.partial];
-    EXPECT_EQ(split.long_rows[pieces.number].row, part.first_row);
-    EXPECT_EQ(split.long_rows[pieces.number].first_partial, pieces.first_partial);
-    EXPECT_EQ(split.long_rows[pieces.number + 1].first_partial, pieces.end_partial);
-  }
-}
-
 // Longer rows have more pieces, and then longer ones.
 TEST_P(SplitCsr, TheLengthOfARowDecidesAboutItsPieces) {
   const Offset most = products_of_part(GetParam());
@@ -210,15 +196,44 @@ TEST_P(SplitCsr, TheLengthOfARowDecidesAboutItsPieces) {
   EXPECT_EQ(pieces_of(most * kPieces * kPiece * 2), kPieces * 2);
 }
 
-TEST_P(SplitCsr, TooManyLongRowsToCountArrivalsLeaveThemToASecondLaunch) {
-  const Offset length = Offset{products_of_part(GetParam())} * kWholeRow + 1;
+// Where other rows keep the device busy, pieces are longer.
+TEST_P(SplitCsr, PiecesOfALargeMatrixAreLonger) {
+  const Offset most = products_of_part(GetParam());
+  std::vector<Offset> offsets{0, most * (kWholeRow + 1)};
+  const Offset parts_of_piece = 4;
+  while (offsets.back() < most * kPiecesOfMatrix * parts_of_piece) {
+    offsets.push_back(offsets.back() + most);
+  }
+  EXPECT_EQ(split_csr(offsets, GetParam()).partials(), ceil_div<Offset>(kWholeRow + 1, 4));
+}
+
+// A second launch ends the long rows of parts, and those of a stream if they are many.
+TEST_P(SplitCsr, PiecesOfAStreamEndTheirRowsUnlessThereAreTooManyToCount) {
+  const StreamShape shape{GetParam(), 2};
+  const auto split_into_stream = [&](std::span<const Offset> offsets) {
+    return split_csr_stream(offsets, shape, StreamGather::automatic, GetParam());
+  };
+  const Offset length = Offset{shape.entries()} * kWholeStreamRow + 1;
   std::vector<Offset> offsets{0};
   while (std::ssize(offsets) <= kRowCounters) offsets.push_back(offsets.back() + length);
-  EXPECT_EQ(std::ssize(split_csr(offsets, GetParam()).pieces), kRowCounters * (kWholeRow + 1));
+  EXPECT_EQ(std::ssize(split_into_stream(offsets).pieces), kRowCounters * (kWholeStreamRow + 1));
   offsets.push_back(offsets.back() + length);
-  const CsrParts more = split_csr(offsets, GetParam());
+  const CsrParts more = split_into_stream(offsets);
   EXPECT_TRUE(more.pieces.empty());
-  EXPECT_EQ(more.partials(), (kRowCounters + 1) * (kWholeRow + 1));
+  EXPECT_EQ(more.partials(), (kRowCounters + 1) * (kWholeStreamRow + 1));
+
+  const auto uneven = test::uneven_rows<double>(30000);
+  EXPECT_TRUE(split_csr(uneven.row_offsets(), GetParam()).pieces.empty());
+  const CsrParts split = split_into_stream(uneven.row_offsets());
+  ASSERT_GT(split.partials(), 1);
+  ASSERT_EQ(std::ssize(split.pieces), split.partials());
+  for (const CsrPart& part : split.parts) {
+    if (part.partial < 0) continue;
+    const RowPieces& pieces = split.pieces[part.partial];
+    EXPECT_EQ(split.long_rows[pieces.number].row, part.first_row);
+    EXPECT_EQ(split.long_rows[pieces.number].first_partial, pieces.first_partial);
+    EXPECT_EQ(split.long_rows[pieces.number + 1].first_partial, pieces.end_partial);
+  }
 }
 
 TEST_P(SplitCsr, PartsCoverEveryRowAndAreNeverTooLarge) {

@@ -226,7 +226,8 @@ class GpuProductSearch : public GpuAnyProduct {
   }
   TuningKey key_of(const Matrix& matrix) {
     return {.matrix = fingerprint_of(matrix.pattern()),
-            .machine = machine_key(*searching().gpu_profile)};
+            .machine = machine_key(*searching().gpu_profile),
+            .encoded_eighths = encoded_eighths(matrix)};
   }
   void store(const Matrix& matrix, const ProductSpec& spec) {
     EXPECT_EQ(

@@ -101,7 +101,8 @@ strata::detail::ProductMemory Proposals<V>::memory() const {
           {.matrix = prepared_.pattern,
            .machine = machine_key(prepared_.profile),
            .precision = precision_of<V>(),
-           .vectors = options_.vectors}};
+           .vectors = options_.vectors,
+           .encoded_eighths = encoded_eighths(matrix_)}};
 }
 
 // The fastest of an earlier search. It is put on the device at once, where it may not fit.
