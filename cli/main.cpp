@@ -30,6 +30,8 @@ void add_commands(CommandLine& line) {
   add_spmv(line);
   add_tune(line);
   add_bench(line);
+  add_compare(line);
+  add_report(line);
 }
 
 #ifndef STRATA_ADDRESS_SANITIZER  // which reserves far more than the machine has

@@ -90,6 +90,11 @@ DeclaredOption CommandOptions::add(const std::string& names, std::string& settin
   return DeclaredOption(command_.add_option(names, setting, help));
 }
 
+DeclaredOption CommandOptions::add(const std::string& names, std::vector<std::string>& settings,
+                                   const std::string& help) {
+  return DeclaredOption(command_.add_option(names, settings, help));
+}
+
 DeclaredOption CommandOptions::add(const std::string& names, int& setting,
                                    const std::string& help) {
   return DeclaredOption(command_.add_option(names, setting, help));

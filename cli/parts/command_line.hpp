@@ -46,6 +46,9 @@ class CommandOptions {
   DeclaredOption add(const std::string& names, double& setting, const std::string& help);
   DeclaredOption add(const std::string& names, std::int64_t& setting, const std::string& help);
   DeclaredOption add(const std::string& names, std::uint64_t& setting, const std::string& help);
+  // Any number of words.
+  DeclaredOption add(const std::string& names, std::vector<std::string>& settings,
+                     const std::string& help);
   // `parse` turns the text into a setting; an Error that it throws is wrong usage.
   DeclaredOption add_parsed(const std::string& names,
                             std::function<void(const std::string& text)> parse,

@@ -16,5 +16,7 @@ void add_model(CommandLine& line);
 void add_spmv(CommandLine& line);
 void add_tune(CommandLine& line);
 void add_bench(CommandLine& line);
+void add_compare(CommandLine& line);
+void add_report(CommandLine& line);
 
 }  // namespace strata::cli

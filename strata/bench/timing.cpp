@@ -34,6 +34,9 @@ int runs_per_sample(const Run& run, int warm_up, const Stopwatch& stopwatch) {
 
 Timing summarise(std::span<const double> seconds) {
   if (seconds.empty()) return {};
+  const std::size_t step = (seconds.size() + kMostKept - 1) / kMostKept;
+  std::vector<double> kept;
+  for (std::size_t i = 0; i < seconds.size(); i += step) kept.push_back(seconds[i]);
   std::vector<double> sorted(seconds.begin(), seconds.end());
   std::ranges::sort(sorted);
   const std::size_t count = sorted.size();
@@ -41,7 +44,8 @@ Timing summarise(std::span<const double> seconds) {
   return {.median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2,
           .minimum = sorted.front(),
           .p95 = sorted[rank - 1],
-          .repetitions = static_cast<int>(count)};
+          .repetitions = static_cast<int>(count),
+          .kept = std::move(kept)};
 }
 
 const Stopwatch& host_stopwatch() {

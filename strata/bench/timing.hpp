@@ -21,7 +21,11 @@ struct Timing {
   double minimum = 0;
   double p95 = 0;  // the smallest sample that 95 % of them do not exceed
   int repetitions = 0;
+  // Some of the samples, kMostKept at most, spread evenly over all and in the order in which they
+  // were taken: what comparisons of two runs judge noise by.
+  std::vector<double> kept = {};
 };
+inline constexpr int kMostKept = 32;
 
 // All zero when there are no samples.
 Timing summarise(std::span<const double> seconds);

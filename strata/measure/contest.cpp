@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace strata {
 
 namespace {
@@ -55,11 +57,27 @@ std::vector<Measurement> hold_contest(std::span<const Contender> contenders,
   return measurements;
 }
 
+namespace {
+
+// With the digits that a clock can tell.
+Json samples_of(const Timing& timing) {
+  Json samples = Json::array();
+  for (const double seconds : timing.kept) {
+    if (!(seconds > 0)) continue;
+    const double unit = std::pow(10.0, std::floor(std::log10(seconds)) - 4);
+    samples.push_back(std::round(seconds / unit) * unit);
+  }
+  return samples;
+}
+
+}  // namespace
+
 void add_measurement(Json& result, const Measurement& measurement) {
   result["seconds"] = {{"median", measurement.timing.median},
                        {"min", measurement.timing.minimum},
                        {"p95", measurement.timing.p95},
-                       {"repetitions", measurement.timing.repetitions}};
+                       {"repetitions", measurement.timing.repetitions},
+                       {"samples", samples_of(measurement.timing)}};
   result["gflops"] = measurement.flops_per_second() / 1e9;
   result["gbytes_per_second"] = measurement.bytes_per_second() / 1e9;
   if (!measurement.check) return;

@@ -1,0 +1,95 @@
+// strata compare and strata report, run as people run them.
+#include "tests/cli/command.hpp"
+
+namespace strata::test {
+namespace {
+
+using nlohmann::json;
+
+class Compare : public CommandTest {
+ protected:
+  // Results of one product whose samples are around so many seconds.
+  std::string results(const std::string& name, double seconds) {
+    json samples = json::array();
+    for (int i = 0; i < 20; ++i) samples.push_back(seconds * (1 + 0.001 * ((i * 7) % 11)));
+    const json document{{"matrix", {{"name", "stencil5:9x9"}}},
+                        {"results",
+                         {{{"kernel", "spmv"},
+                           {"backend", "cpu"},
+                           {"variant", "CSR"},
+                           {"seconds", {{"median", seconds}, {"samples", samples}}}}}}};
+    write_file(file(name), document.dump());
+    return file(name);
+  }
+};
+
+TEST_F(Compare, ARegressionIsStatus1AndARerunIsNot) {
+  const std::string before = results("before.json", 1e-3);
+  const std::string rerun = results("rerun.json", 1.002e-3);
+  const std::string slower = results("slower.json", 1.1e-3);
+  const Outcome same = run({"compare", before, rerun});
+  EXPECT_EQ(same.status, 0) << same.err;
+  EXPECT_NE(same.out.find("0 regressed"), std::string::npos) << same.out;
+  const Outcome worse = run({"compare", before, slower});
+  expect_one_line_error(worse, 1, "1 regressed");
+  EXPECT_NE(worse.out.find("+10.0 %"), std::string::npos) << worse.out;
+  EXPECT_EQ(run({"compare", before, slower, "--threshold", "20"}).status, 0);
+  EXPECT_EQ(run({"compare", slower, before}).status, 0) << "faster is no regression";
+}
+
+TEST_F(Compare, TheDocumentHasEveryCase) {
+  const Outcome outcome = run({"compare", results("before.json", 1), results("after.json", 2),
+                               "--json", "-", "--threshold", "200"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const json document = json::parse(outcome.out);
+  ASSERT_EQ(document["results"].size(), 1U);
+  const json& result = document["results"][0];
+  EXPECT_EQ(result["kernel"], "compare");
+  EXPECT_EQ(result["verdict"], "slower");
+  EXPECT_NEAR(result["ratio"]["median"], 2, 1e-9);
+  EXPECT_EQ(result["samples"]["before"], 20);
+}
+
+TEST_F(Compare, FilesWithoutResultsAreNamed) {
+  write_file(file("other.json"), "{\"a\": 1}");
+  const std::string before = results("before.json", 1);
+  expect_one_line_error(run({"compare", before, file("other.json")}), 3, "other.json");
+  expect_one_line_error(run({"compare", before, file("missing.json")}), 3, "missing.json");
+  expect_one_line_error(run({"compare", before}), 2, "AFTER");
+  expect_one_line_error(run({"compare", before, before, "--threshold", "-1"}), 2, "threshold");
+}
+
+class Report : public Compare {
+ protected:
+  Report() {
+    write_file(file("page.html"), "<p><!--STRATA-DATA--></p>");
+    setenv("STRATA_REPORT_TEMPLATE", file("page.html").c_str(), 1);
+  }
+  ~Report() override { unsetenv("STRATA_REPORT_TEMPLATE"); }
+};
+
+TEST_F(Report, WritesOnePage) {
+  const Outcome outcome =
+      run({"report", results("a.json", 1), results("b.json", 2), "-o", file("report.html")});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("report.html"), std::string::npos) << outcome.out;
+  const std::string text = contents_of(file("report.html"));
+  EXPECT_TRUE(text.starts_with("<p>H4sI")) << "gzip in base64: " << text.substr(0, 20);
+  EXPECT_TRUE(text.ends_with("</p>"));
+}
+
+TEST_F(Report, KeepsAnOldPageIfResultsCannotBeRead) {
+  write_file(file("report.html"), "old");
+  expect_one_line_error(run({"report", file("missing.json"), "-o", file("report.html")}), 3,
+                        "missing.json");
+  EXPECT_EQ(contents_of(file("report.html")), "old");
+}
+
+TEST_F(Report, SaysIfItsPageIsMissing) {
+  setenv("STRATA_REPORT_TEMPLATE", file("no-page.html").c_str(), 1);
+  expect_one_line_error(run({"report", results("a.json", 1), "-o", file("report.html")}), 3,
+                        "no-page.html");
+}
+
+}  // namespace
+}  // namespace strata::test
