@@ -206,6 +206,8 @@ std::string run_campaign(const BenchOptions& options, const Campaign& campaign,
   const fs::path path = results_path(options, campaign);
   const auto hosts = campaign::make_hosts(
       campaign, host_name(), {.path = running_program(), .identity = build_identity()});
+  // Before the file is there: a pattern that matches nothing makes none.
+  select(options, campaign, host_names(campaign), {});
   // The case that runs is ended before this process is.
   const CleanUpFirst clean_up;
   campaign::ResultsFile results(path);

@@ -168,7 +168,7 @@ class SshHost : public CaseHost {
             watch, {.file = archive.path()});
     const std::string build = spec_.build.empty() ? kBuild : spec_.build;
     require(
-        in_folder(fmt::format("export STRATA_COMMIT={} && {} >&2", shell_text({commit}), build)),
+        in_folder(fmt::format("export STRATA_COMMIT={} && ( {} ) >&2", shell_text({commit}), build)),
         kBuildSeconds, watch, {});
     strata_ = "build/cli/strata";
   }

@@ -31,6 +31,12 @@ constexpr std::size_t kErrorTail = 4096;
 // Where the kernel cannot say that a process has ended, it is asked this often.
 constexpr int kAskMilliseconds = 10;
 
+// CLOSE_RANGE_CLOEXEC, which headers of older kernels lack.
+constexpr unsigned kCloseOnExec = 4;
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
 [[noreturn]] void fail(const std::string& what, int error) {
   throw FileError(what, "cannot be started: " + std::generic_category().message(error));
 }
@@ -116,6 +122,8 @@ struct Launch {
   for (const int number : {SIGPIPE, SIGXFSZ, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) {
     ::signal(number, SIG_DFL);
   }
+  // This process may have been started with open files that nobody meant for others.
+  ::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, kCloseOnExec);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
