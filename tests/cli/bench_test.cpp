@@ -40,9 +40,15 @@ shift 2
 case $host in
   dead) echo 'ssh: connect to host dead port 22: Connection timed out' >&2; exit 255 ;;
   dying)
-    echo x >> "$0.calls"
-    if [ "$(wc -l < "$0.calls")" -gt 3 ]; then
-      echo 'client_loop: send disconnect: Broken pipe' >&2
+    if [ -e "$0.dead" ]; then
+      echo 'ssh: connect to host dying port 22: No route to host' >&2
+      exit 255
+    fi
+    if [[ $1 == *--run-cases ]]; then
+      { for i in 1 2; do read -r line; echo "$line"; done
+        read -r line
+        touch "$0.dead"
+        echo 'client_loop: send disconnect: Broken pipe' >&2; } | bash -c "$1"
       exit 255
     fi ;;
 esac
@@ -320,6 +326,13 @@ TEST_F(Bench, NamesMayBeAnything) {
   EXPECT_EQ(lines()[0]["matrix"], name);
 }
 
+TEST_F(Bench, NeedsNoStandardInput) {
+  small_campaign(1);
+  run_script("\"$strata\" bench c.json --results r.jsonl <&- >&- 2>&-");
+  EXPECT_EQ(lines().size(), 1u);
+  EXPECT_EQ(lines()[0]["status"], "done");
+}
+
 TEST_F(Bench, RelativePathsStartFromTheCampaign) {
   fs::create_directories(file("sub/m"));
   ASSERT_EQ(run({"gen", "stencil5:4x4", "-o", file("sub/m/a.mtx")}).status, 0);
@@ -348,7 +361,12 @@ TEST_F(Bench, OtherHostsAreReachedBySsh) {
   expect_one_line_error(outcome, 5, "0 of 12 cases failed, 4 are open");
   EXPECT_NE(outcome.out.find("dead was lost: ssh: connect to host dead"), std::string::npos)
       << outcome.out;
-  EXPECT_NE(outcome.out.find("dying was lost: client_loop"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("dying was lost: ssh: connect to host dying"), std::string::npos)
+      << outcome.out;
+  for (const json& line : lines()) {
+    if (line["status"] != "lost") continue;
+    EXPECT_EQ(line["reason"], "dying was lost: client_loop: send disconnect: Broken pipe");
+  }
   const std::map<std::string, int> expected{{"here stencil5:4x4", 1},  {"here stencil5:5x5", 1},
                                             {"here stencil5:6x6", 1},  {"sent stencil5:4x4", 1},
                                             {"sent stencil5:5x5", 1},  {"sent stencil5:6x6", 1},
@@ -356,7 +374,7 @@ TEST_F(Bench, OtherHostsAreReachedBySsh) {
   EXPECT_EQ(finished(), expected);
   EXPECT_EQ(lines().size(), 9u);  // with the lost one
   // The dead stay dead, the dying is well again.
-  std::filesystem::remove(file("ssh.calls"));
+  script_file("ssh", std::string(kSsh).replace(std::string(kSsh).find("dying)"), 6, "well)"));
   const Outcome again =
       run_script("STRATA_SSH=$PWD/ssh \"$strata\" bench c.json --results r.jsonl --only dying");
   EXPECT_EQ(again.status, 0) << again.err;
@@ -399,10 +417,12 @@ TEST_F(Bench, ALimitHoldsOnOtherHostsAndTheyEndWhatNobodyWaitsFor) {
   EXPECT_EQ(lines()[0]["host"], "far");
 
   setenv("STRATA_SSH", file("ssh").c_str(), 1);
+  setenv("TMPDIR", file("").c_str(), 1);  // what a killed campaign leaves goes with the test
   const pid_t process = start(bench(
       campaign({{"matrices", {long_case()}}, {"runs", {{{"command", "info"}}}}, {"hosts", hosts}}),
       {"--retry-failed"}));
   unsetenv("STRATA_SSH");
+  unsetenv("TMPDIR");
   const std::string running = running_long_case();
   while (processes_with(running) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   kill(process, SIGKILL);
@@ -436,6 +456,22 @@ TEST_F(Bench, WithoutSbatchTheScriptIsWritten) {
   EXPECT_TRUE(fs::exists(file("small.sbatch")));
   expect_failure(bench(small_campaign(1, {{"hosts", {{{"name", "a"}}}}}), {"--slurm", file("")}), 2,
                  "'hosts'");
+}
+
+TEST_F(Bench, CampaignsThatComeWithStrataHaveCases) {
+  int count = 0;
+  for (const auto& entry : fs::directory_iterator(STRATA_CAMPAIGNS)) {
+    const fs::path& path = entry.path();
+    if (path.extension() != ".json" || path.stem() == "suitesparse") continue;
+    SCOPED_TRACE(path);
+    const Outcome outcome = run(bench(path.string(), {"--dry-run"}));
+    // Files of the collection have to be downloaded.
+    if (path.stem() == "thesis-suitesparse" && outcome.status == 3) continue;
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_EQ(json::parse(contents_of(path))["name"], path.stem().string());
+    ++count;
+  }
+  EXPECT_GE(count, 10);
 }
 
 TEST_F(Bench, MeasuresProducts) {
