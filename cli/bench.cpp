@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iostream>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "cli/parts/campaign_progress.hpp"
@@ -49,7 +49,7 @@ struct BenchOptions {
   bool submit = false;
   bool merge = false;
   bool identify = false;  // for another Strata, over ssh
-  bool run_case = false;
+  bool run_cases = false;
 };
 
 // What a campaign may run: commands that measure or describe.
@@ -206,6 +206,8 @@ std::string run_campaign(const BenchOptions& options, const Campaign& campaign,
   const fs::path path = results_path(options, campaign);
   const auto hosts = campaign::make_hosts(
       campaign, host_name(), {.path = running_program(), .identity = build_identity()});
+  // Before the file is there: a pattern that matches nothing makes none.
+  select(options, campaign, host_names(campaign), {});
   // The case that runs is ended before this process is.
   const CleanUpFirst clean_up;
   campaign::ResultsFile results(path);
@@ -301,28 +303,34 @@ bool input_has_ended() {
   return (input.revents & POLLIN) == 0 || ::read(STDIN_FILENO, &ignored, 1) <= 0;
 }
 
-// Byte by byte, so that nothing behind the line is taken.
-std::string line_of_input() {
+// Byte by byte, so that nothing behind the line is taken. None at the end.
+std::optional<std::string> line_of_input() {
   std::string line;
-  for (char letter = 0; ::read(STDIN_FILENO, &letter, 1) == 1 && letter != '\n';) line += letter;
-  return line;
+  char letter = 0;
+  while (::read(STDIN_FILENO, &letter, 1) == 1) {
+    if (letter == '\n') return line;
+    line += letter;
+  }
+  return std::nullopt;
 }
 
-// One case for a campaign that another machine runs: the request on standard input, which stays
-// open as long as it is wanted; the outcome on standard output.
-void run_requested_case() {
-  campaign::CaseRequest request = campaign::parse_case_request(line_of_input());
-  request.program = running_program();
+// Cases of a campaign that another machine runs: a line of standard input each, which stays open as
+// long as they are wanted; for each its outcome, a line of standard output.
+void run_requested_cases() {
   const CleanUpFirst clean_up;
-  const auto outcome =
-      campaign::run_case(request, {.stop = [] { return interrupted() || input_has_ended(); }});
-  if (!outcome) throw Interrupted();
-  write_to_stdout(text_of(*outcome) + "\n");
+  while (const auto line = line_of_input()) {
+    campaign::CaseRequest request = campaign::parse_case_request(*line);
+    request.program = running_program();
+    const auto outcome =
+        campaign::run_case(request, {.stop = [] { return interrupted() || input_has_ended(); }});
+    if (!outcome) throw Interrupted();
+    write_to_stdout(text_of(*outcome) + "\n");
+  }
 }
 
 void run_bench(const BenchOptions& options, const std::vector<std::string>& words) {
   if (options.identify) return write_to_stdout(text_of(build_identity()) + "\n");
-  if (options.run_case) return run_requested_case();
+  if (options.run_cases) return run_requested_cases();
   if (options.submit && options.slurm.empty()) {
     throw InvalidArgument("--submit goes with --slurm FOLDER");
   }
@@ -394,9 +402,9 @@ void add_bench(CommandLine& line) {
                    "Add what the tasks of a job array have written to the results");
   command.add_flag("--identify", options->identify,
                    "Print version, commit and build as JSON; what campaigns ask other machines");
-  command.add_flag("--run-case", options->run_case,
-                   "Run the one case that standard input describes; what campaigns ask other "
-                   "machines");
+  command.add_flag("--run-cases", options->run_cases,
+                   "Run the cases that standard input describes, a line each; what campaigns ask "
+                   "other machines");
   add_output_options(command, options->common);
   command.set_example(
       "strata bench campaigns/quick.json\n"

@@ -66,7 +66,9 @@ ResultsFile::ResultsFile(const std::filesystem::path& path) : path_(path) {
   const ssize_t size = ::pread(file_.number(), first.data(), first.size(), 0);
   if (size < 0) fail(path_, "cannot be read", errno);
   const std::string_view found(first.data(), static_cast<std::size_t>(size));
-  if (!kBeginning.starts_with(found)) {
+  // Of a line that was torn early and mended there is less.
+  const std::string_view line = found.substr(0, found.find('\n'));
+  if (!kBeginning.starts_with(line) || (line.empty() && !found.empty())) {
     throw FileError(path.string(), "is no results file of a campaign, and is left as it is");
   }
   mend();

@@ -64,14 +64,17 @@ std::vector<std::string> SshConnection::words_before_command() const {
   return words;
 }
 
+std::vector<std::string> SshConnection::words_for(const std::string& command) const {
+  std::vector<std::string> words = words_before_command();
+  words.push_back(command);
+  return words;
+}
+
 ProcessResult SshConnection::run(const std::string& command, double seconds,
                                  const ProcessWatch& watch, const Input& input) {
-  ProcessRequest request{.words = words_before_command(),
-                         .limits = {.seconds = seconds},
-                         .input = input.text,
-                         .input_file = input.file};
-  request.words.push_back(command);
-  return run_process(request, watch);
+  return run_process(
+      {.words = words_for(command), .limits = {.seconds = seconds}, .input_file = input.file},
+      watch);
 }
 
 }  // namespace strata::campaign::detail

@@ -10,6 +10,7 @@
 #include "strata/campaign/case_run.hpp"
 #include "strata/campaign/host.hpp"
 #include "strata/campaign/internal/ssh.hpp"
+#include "strata/campaign/internal/worker.hpp"
 
 namespace strata::campaign {
 
@@ -82,9 +83,8 @@ class SshHost : public CaseHost {
   BuildIdentity prepare(const ProcessWatch& watch) override {
     if (spec_.sending == Sending::binary) send_binary(watch);
     if (spec_.sending == Sending::source) send_source(watch);
-    const std::string answer =
-        require(in_folder("exec " + shell_text({strata_}) + " bench --identify"), kAnswerSeconds,
-                watch, {});
+    const std::string answer = require(strata_there("--identify"), kAnswerSeconds, watch, {});
+    worker_.emplace(ssh_.words_for(strata_there("--run-cases")));
     try {
       return parse_identity(answer);
     } catch (const InvalidArgument& wrong) {
@@ -97,13 +97,15 @@ class SshHost : public CaseHost {
                              const ProcessWatch& watch) override {
     const std::string request = text_of(
         CaseRequest{.words = each.words, .environment = each.environment, .limits = limits});
-    const ProcessResult result =
-        ask(in_folder("exec " + shell_text({strata_}) + " bench --run-case"),
-            limits.seconds + kAnswerSeconds, watch, {.text = request + "\n"});
-    if (result.ending == Ending::stopped) return std::nullopt;
-    require_success(result);
+    std::optional<std::string> answer;
     try {
-      return parse_outcome(result.output);
+      answer = worker_->ask(request, limits.seconds + kAnswerSeconds, watch);
+    } catch (const FileError& no_ssh) {
+      throw HostLost(no_ssh.what());
+    }
+    if (!answer) return std::nullopt;
+    try {
+      return parse_outcome(*answer);
     } catch (const InvalidArgument& wrong) {
       throw HostLost(fmt::format("its answer {}", wrong.what()));
     }
@@ -114,6 +116,10 @@ class SshHost : public CaseHost {
 
   std::string in_folder(const std::string& command) const {
     return fmt::format("mkdir -p {0} && cd {0} && {1}", shell_text({folder_}), command);
+  }
+
+  std::string strata_there(const std::string& option) const {
+    return in_folder(fmt::format("exec {} bench {}", shell_text({strata_}), option));
   }
 
   ProcessResult ask(const std::string& command, double seconds, const ProcessWatch& watch,
@@ -167,9 +173,9 @@ class SshHost : public CaseHost {
     require(in_folder("rm -rf source && mkdir source && tar -x -f - -C source"), kSendSeconds,
             watch, {.file = archive.path()});
     const std::string build = spec_.build.empty() ? kBuild : spec_.build;
-    require(
-        in_folder(fmt::format("export STRATA_COMMIT={} && {} >&2", shell_text({commit}), build)),
-        kBuildSeconds, watch, {});
+    require(in_folder(
+                fmt::format("export STRATA_COMMIT={} && ( {} ) >&2", shell_text({commit}), build)),
+            kBuildSeconds, watch, {});
     strata_ = "build/cli/strata";
   }
 
@@ -178,6 +184,7 @@ class SshHost : public CaseHost {
   std::string folder_;
   std::string strata_;
   detail::SshConnection ssh_;
+  std::optional<detail::Worker> worker_;  // of all cases; before ssh_ it is gone
 };
 
 }  // namespace

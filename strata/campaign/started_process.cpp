@@ -31,6 +31,12 @@ constexpr std::size_t kErrorTail = 4096;
 // Where the kernel cannot say that a process has ended, it is asked this often.
 constexpr int kAskMilliseconds = 10;
 
+// CLOSE_RANGE_CLOEXEC, which headers of older kernels lack.
+constexpr unsigned kCloseOnExec = 4;
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
 [[noreturn]] void fail(const std::string& what, int error) {
   throw FileError(what, "cannot be started: " + std::generic_category().message(error));
 }
@@ -111,11 +117,17 @@ struct Launch {
       ::dup2(launch.error, STDERR_FILENO) < 0) {
     give_up();
   }
+  // Where this process was started without some of them, a file may have their number already.
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    ::fcntl(number, F_SETFD, 0);
+  }
   if (*launch.folder != '\0' && ::chdir(launch.folder) != 0) give_up();
   // What the parent blocks and ignores is its own business.
   for (const int number : {SIGPIPE, SIGXFSZ, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) {
     ::signal(number, SIG_DFL);
   }
+  // This process may have been started with open files that nobody meant for others.
+  ::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, kCloseOnExec);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -153,7 +165,8 @@ std::string contents_of(int file) {
 
 }  // namespace
 
-StartedProcess::StartedProcess(const ProcessRequest& request) {
+StartedProcess::StartedProcess(const ProcessRequest& request, Output output)
+    : output_kind_(output) {
   const std::string name =
       request.program.empty() ? request.words.front() : request.program.string();
   const std::string program = program_of(name);
@@ -173,20 +186,28 @@ StartedProcess::StartedProcess(const ProcessRequest& request) {
     const std::string file = request.input_file.empty() ? "/dev/null" : request.input_file.string();
     input = checked(::open(file.c_str(), O_RDONLY | O_CLOEXEC), file);
   }
-  output_ = output_file(name);
+  Pipe through;
+  if (output == Output::pipe) {
+    through = make_pipe(name);
+    output_ = std::move(through.reading);
+    ::fcntl(output_.number(), F_SETFL, O_NONBLOCK);
+  } else {
+    output_ = output_file(name);
+  }
   Pipe error = make_pipe(name);
   Pipe failure = make_pipe(name);
   ::fcntl(error.reading.number(), F_SETFL, O_NONBLOCK);
 
-  const Launch launch{.program = program.c_str(),
-                      .words = words.data(),
-                      .environment = environment.data(),
-                      .folder = folder.c_str(),
-                      .input = input.number(),
-                      .output = output_.number(),
-                      .error = error.writing.number(),
-                      .failure = failure.writing.number(),
-                      .parent = ::getpid()};
+  const Launch launch{
+      .program = program.c_str(),
+      .words = words.data(),
+      .environment = environment.data(),
+      .folder = folder.c_str(),
+      .input = input.number(),
+      .output = output == Output::pipe ? through.writing.number() : output_.number(),
+      .error = error.writing.number(),
+      .failure = failure.writing.number(),
+      .parent = ::getpid()};
   id_ = ::fork();
   if (id_ < 0) fail(name, errno);
   if (id_ == 0) become(launch);
@@ -205,8 +226,15 @@ StartedProcess::StartedProcess(const ProcessRequest& request) {
     fail(why == ENOENT && !folder.empty() && !fs::exists(folder) ? folder : name, why);
   }
   ended_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, id_, 0)));
-  if (input_.is_open()) {
-    ::send(input_.number(), request.input.data(), request.input.size(), MSG_NOSIGNAL);
+  tell(request.input);
+}
+
+void StartedProcess::tell(std::string_view text) const {
+  while (!text.empty() && input_.is_open()) {
+    const ssize_t size = ::send(input_.number(), text.data(), text.size(), MSG_NOSIGNAL);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return;  // it has ended, which whoever waits for it learns
+    text.remove_prefix(static_cast<std::size_t>(size));
   }
 }
 
@@ -223,23 +251,36 @@ bool StartedProcess::has_ended() const {
 }
 
 bool StartedProcess::wait(int milliseconds) {
-  std::array<pollfd, 2> events{{{.fd = error_.number(), .events = POLLIN, .revents = 0},
-                                {.fd = ended_.number(), .events = POLLIN, .revents = 0}}};
+  const int pipe = output_kind_ == Output::pipe ? output_.number() : -1;
+  std::array<pollfd, 3> events{{{.fd = error_.number(), .events = POLLIN, .revents = 0},
+                                {.fd = ended_.number(), .events = POLLIN, .revents = 0},
+                                {.fd = pipe, .events = POLLIN, .revents = 0}}};
   const int most = ended_.is_open() ? milliseconds : std::min(milliseconds, kAskMilliseconds);
   ::poll(events.data(), events.size(), most);
   if (events[0].revents != 0) take_error();
   return has_ended();
 }
 
-void StartedProcess::take_error() {
-  std::array<char, 4096> text;
-  while (error_.is_open()) {
-    const ssize_t size = ::read(error_.number(), text.data(), text.size());
-    if (size < 0) return;
-    if (size == 0) return error_.close();
-    error_tail_.append(text.data(), static_cast<std::size_t>(size));
-    if (error_tail_.size() > kErrorTail) error_tail_.erase(0, error_tail_.size() - kErrorTail);
+// What is in a pipe, which is closed at its end.
+std::string StartedProcess::take_from(Descriptor& pipe) {
+  std::string text;
+  std::array<char, 65536> block;
+  while (pipe.is_open()) {
+    const ssize_t size = ::read(pipe.number(), block.data(), block.size());
+    if (size < 0) break;
+    if (size == 0) pipe.close();
+    text.append(block.data(), static_cast<std::size_t>(size));
   }
+  return text;
+}
+
+void StartedProcess::take_error() {
+  error_tail_ += take_from(error_);
+  if (error_tail_.size() > kErrorTail) error_tail_.erase(0, error_tail_.size() - kErrorTail);
+}
+
+std::string StartedProcess::take_output() {
+  return take_from(output_);
 }
 
 void StartedProcess::signal(int number) const {
@@ -261,7 +302,7 @@ StartedProcess::End StartedProcess::finish() {
   running_ = false;
   take_error();
   end.peak_bytes = std::int64_t{1024} * usage.ru_maxrss;
-  end.output = contents_of(output_.number());
+  end.output = output_kind_ == Output::pipe ? take_from(output_) : contents_of(output_.number());
   end.error = std::move(error_tail_);
   return end;
 }

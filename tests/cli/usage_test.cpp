@@ -25,7 +25,8 @@ TEST_F(Usage, EveryHelpHasAnExample) {
                              {"mpk", "-h"},
                              {"explain", "-h"},
                              {"model", "-h"},
-                             {"spmv", "-h"}}) {
+                             {"spmv", "-h"},
+                             {"bench", "-h"}}) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 0);
     EXPECT_NE(outcome.out.find("Example:\n  strata "), std::string::npos) << outcome.out;

@@ -13,7 +13,7 @@
 #include "tests/plans/products.hpp"
 #include "tests/support/format_check.hpp"
 #include "tests/support/types.hpp"
-#include "tests/tune/support.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace strata {
 namespace {

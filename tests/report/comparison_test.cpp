@@ -7,7 +7,7 @@
 #include <random>
 
 #include "strata/base/error.hpp"
-#include "tests/tune/support.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace strata::report {
 namespace {
@@ -37,7 +37,7 @@ json document_of(const json& results, const std::string& matrix = "stencil5:9x9"
   return {{"strata", "0.1.0"}, {"matrix", {{"name", matrix}}}, {"results", results}};
 }
 
-class Comparing : public testing::Test, protected test::TemporaryFolder {
+class Comparing : public test::FolderTest {
  protected:
   std::vector<TimedResult> results_in(const std::string& name, const std::string& text) {
     std::ofstream(file(name)) << text;

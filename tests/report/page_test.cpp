@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "strata/base/error.hpp"
-#include "tests/tune/support.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 namespace strata::report {
 namespace {
@@ -42,7 +42,7 @@ std::string decoded(const std::string& text) {
   return plain;
 }
 
-class Page : public testing::Test, protected test::TemporaryFolder {
+class Page : public test::FolderTest {
  protected:
   std::string written(const std::string& name, const std::string& text) {
     std::ofstream(file(name)) << text;

@@ -17,9 +17,11 @@ class SshConnection {
   SshConnection(const SshConnection&) = delete;
   SshConnection& operator=(const SshConnection&) = delete;
 
-  // What goes to standard input there; the rest is as in a ProcessRequest.
+  // The words of a process that runs a command of the shell there.
+  std::vector<std::string> words_for(const std::string& command) const;
+
+  // What goes to standard input there; empty: nothing.
   struct Input {
-    std::string text = {};
     std::filesystem::path file = {};
   };
   // Runs a command of the shell there. Throws FileError if there is no ssh.
