@@ -39,7 +39,9 @@ export function answers(view: View): Answer[] {
       });
     }
   }
-  return found.sort((a, b) => b.weight - a.weight);
+  found.sort((a, b) => b.weight - a.weight);
+  // A single matrix is an answer only where there is no better one.
+  return found.filter((answer, index) => index === 0 || answer.matrices > 2);
 }
 
 function compare(cases: Case[], ratio: (item: Case) => number | null) {

@@ -61,8 +61,8 @@ function caseOf(results: Result[]): Case {
 }
 
 function isBetter(a: Case, b: Case): boolean {
-  if ((a.peer === null) !== (b.peer === null)) return a.peer !== null;
-  return a.time >= b.time;
+  const sides = (item: Case) => (item.best ? 2 : 0) + (item.peer ? 1 : 0);
+  return sides(a) !== sides(b) ? sides(a) > sides(b) : a.time >= b.time;
 }
 
 /** What a case is compared by: powers by the plan, for that is what users get; products by the fastest. */
