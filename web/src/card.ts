@@ -47,6 +47,11 @@ export class Card {
     if (this.visible) this.draw();
   }
 
+  /** Draws it unless it has been drawn before, however long ago. */
+  drawFirst(): void {
+    if (this.drawnWidth === 0) this.draw();
+  }
+
   /** Draws what is not up to date. */
   draw(): void {
     const width = Math.max(280, Math.floor(this.picture.clientWidth));

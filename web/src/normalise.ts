@@ -332,6 +332,7 @@ function readResult(
     return;
   }
   if (kernel === 'info' || kernel === 'write' || matrix === null) return;
+  if (kernel === 'model') return;
   if (kernel === 'scaling' || Array.isArray(raw.gflops_by_threads)) {
     readScaling(to, machine, matrix, raw);
     return;
@@ -340,7 +341,6 @@ function readResult(
     readRegisters(to, machine, matrix, raw);
     return;
   }
-  if (kernel === 'model') return;
   const result = measured(run, index, document, raw, kernel, backend, machine, matrix);
   const refused = asText(raw.refused);
   if (refused !== undefined || result.passed === false) {

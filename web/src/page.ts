@@ -115,6 +115,19 @@ class Page {
     return element('nav', { class: 'contents', 'aria-label': 'Contents' }, list);
   }
 
+  /** Draws the rest one by one while nothing else is to be done, so that scrolling shifts nothing. */
+  private drawAtLeisure(): void {
+    const waiting = [...this.cards];
+    const idle = globalThis.requestIdleCallback ?? ((work: () => void) => setTimeout(work, 50));
+    const next = () => {
+      const card = waiting.shift();
+      if (!card) return;
+      card.drawFirst();
+      idle(next);
+    };
+    idle(next);
+  }
+
   /** Draws what is in sight, and everything before printing. */
   private watch(): void {
     const observer = new IntersectionObserver((entries) => {
@@ -126,6 +139,7 @@ class Page {
       }
     }, { rootMargin: '200px 0px' });
     for (const card of this.cards) observer.observe(card.node);
+    this.drawAtLeisure();
     let timer: ReturnType<typeof setTimeout> | undefined;
     addEventListener('resize', () => {
       clearTimeout(timer);

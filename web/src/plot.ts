@@ -66,23 +66,25 @@ export function styleAt(index: number): Style {
   };
 }
 
-/** Styles by name: fixed ones for known names, the free ones in order for the others. */
+const strategies: Record<string, number> = { plan: 0, 'plain products': 2, wavefront: 3, levels: 4, 'levels in a graph': 6 };
+
+/** Styles by name: their own for known names, free ones for the others; colours repeat only when all are in use. */
 export function stylesOf(names: readonly string[]): Map<string, Style> {
   const styles = new Map<string, Style>();
   const taken = new Set<number>();
+  const give = (name: string, index: number) => {
+    styles.set(name, styleAt(index));
+    taken.add(index);
+  };
   for (const name of names) {
-    const index = known.indexOf(name);
-    if (index >= 0) {
-      styles.set(name, styleAt(index));
-      taken.add(index);
-    }
+    const index = strategies[name] ?? known.indexOf(name);
+    if (index >= 0 && index < colors.length && !taken.has(index)) give(name, index);
   }
-  let next = 0;
   for (const name of names) {
     if (styles.has(name)) continue;
-    while (taken.has(next)) ++next;
-    taken.add(next);
-    styles.set(name, styleAt(next));
+    let index = 0;
+    while (taken.has(index)) ++index;
+    give(name, index);
   }
   return styles;
 }
@@ -98,10 +100,12 @@ export function textWidth(text: string): number {
   let width = 0;
   for (const character of text) {
     const code = character.codePointAt(0)!;
-    width += code > 0x2e80 ? 12.5 : /[mwMW@%]/.test(character) ? 9.4 : /[iljtf.,:;|' ]/.test(character) ? 3.7 : /[A-Z]/.test(character) ? 8 : 6.6;
+    width += code > 0x2e80 ? 12.5 : /[mwMW@%]/.test(character) ? 10 : /[iljtf.,:;|' ]/.test(character) ? 4.1 : /[A-Z]/.test(character) ? 8.2 : 7.3;
   }
   return width;
 }
+
+const usualLeft = 48;
 
 interface Frame {
   height: number;
@@ -119,14 +123,14 @@ interface Frame {
 export function frame(canvas: Canvas, parts: Frame): SVGElement {
   const lines = legendLines(parts.legend ?? [], canvas.width - 8);
   const legendHeight = lines.length * 20 + (lines.length > 0 ? 6 : 0);
-  const marginTop = (parts.marginTop ?? 22) + legendHeight;
+  const marginTop = (parts.marginTop ?? 28) + legendHeight;
   const svg = Plot.plot({
     document: canvas.document,
     className: 'chart',
     width: canvas.width,
     height: parts.height + legendHeight,
     marginTop,
-    marginLeft: parts.marginLeft ?? 48,
+    marginLeft: parts.marginLeft ?? usualLeft,
     marginRight: parts.marginRight ?? 16,
     marginBottom: parts.marginBottom ?? 38,
     style: { fontSize: '12px', background: 'none', overflow: 'visible' },
@@ -183,7 +187,7 @@ function drawLegendItem(group: Element, item: LegendItem, x: number, y: number):
     const open = symbol === 'wye' || symbol === 'times';
     add('path', { d: symbolPaths[String(symbol)] ?? symbolPaths.circle, transform: `translate(${x + 10},${y})`, fill: open ? 'none' : color, stroke: color, 'stroke-width': open ? 2 : 0 });
   }
-  const text = add('text', { x: x + 26, y: y + 4, fill: 'var(--ink)', 'font-size': 12 });
+  const text = add('text', { x: x + 26, y: y + 4, fill: 'var(--ink)', 'font-size': 12, 'text-anchor': 'start' });
   text.textContent = item.label;
 }
 
@@ -193,17 +197,26 @@ interface AxisOptions {
   format?: (value: number) => string;
 }
 
-export function xAxis({ label, ticks, format }: AxisOptions): Plot.Markish[] {
+// Texts of ticks are given one by one: scales that are logarithmic would leave some of them out.
+function tickTexts(ticks: number[] | undefined, format: (value: number) => string): { tickFormat?: (value: number) => string; text?: (value: number) => string } {
+  return ticks ? { text: format } : { tickFormat: format };
+}
+
+export function xAxis({ label, ticks, format = tick }: AxisOptions): Plot.Markish[] {
+  const options = { label, labelAnchor: 'center', labelArrow: 'none', tickSize: 0, tickPadding: 6, fill: 'var(--muted)', ...tickTexts(ticks, format) } as Plot.AxisXOptions;
   return [
     Plot.gridX({ ticks, stroke: 'var(--grid)', strokeOpacity: 1 }),
-    Plot.axisX({ ticks, tickFormat: (value: number) => (format ?? tick)(value), label, labelAnchor: 'center', labelArrow: 'none', tickSize: 0, tickPadding: 6, color: 'var(--muted)', fill: 'var(--muted)' }),
+    ticks ? Plot.axisX(ticks, options) : Plot.axisX(options),
   ];
 }
 
-export function yAxis({ label, ticks, format }: AxisOptions): Plot.Markish[] {
+/** The label stands above the axis, at the edge of the figure, where it needs no turning of heads. */
+export function yAxis({ label, ticks, format = tick }: AxisOptions): Plot.Markish[] {
+  const options = { label: null, tickSize: 0, tickPadding: 6, fill: 'var(--muted)', ...tickTexts(ticks, format) } as Plot.AxisYOptions;
   return [
     Plot.gridY({ ticks, stroke: 'var(--grid)', strokeOpacity: 1 }),
-    Plot.axisY({ ticks, tickFormat: (value: number) => (format ?? tick)(value), label, labelAnchor: 'top', labelArrow: 'none', tickSize: 0, tickPadding: 6, color: 'var(--muted)', fill: 'var(--muted)' }),
+    ticks ? Plot.axisY(ticks, options) : Plot.axisY(options),
+    Plot.text([label], { frameAnchor: 'top-left', lineAnchor: 'bottom', textAnchor: 'start', dx: 4 - usualLeft, dy: -9, fill: 'var(--muted)' }),
   ];
 }
 

@@ -30,7 +30,7 @@ export function figureTable(table: Table, caption: string, file: string): HTMLEl
 
 function cellText(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '–';
-  if (typeof cell === 'number') return Number.isInteger(cell) && Math.abs(cell) >= 1000 ? grouped(cell) : number(cell);
+  if (typeof cell === 'number') return Number.isInteger(cell) && Math.abs(cell) < 1e15 ? grouped(cell) : number(cell);
   return String(cell);
 }
 
@@ -43,16 +43,7 @@ interface Column {
 
 const columns: Column[] = [
   { name: 'matrix', value: (r) => r.matrix.name },
-  { name: 'machine', value: (r) => r.machine.label },
-  { name: 'kind', value: (r) => kernelName(r.kernel) },
-  { name: 'backend', value: (r) => r.backend },
   { name: 'product', value: (r) => r.product },
-  { name: 'format', value: (r) => r.family },
-  { name: 'p', numeric: true, value: (r) => r.power },
-  { name: 'threads', numeric: true, value: (r) => r.threads },
-  { name: 'precision', value: (r) => r.precision },
-  { name: 'rows', numeric: true, value: (r) => r.matrix.rows },
-  { name: 'nonzeros', numeric: true, value: (r) => r.matrix.nnz },
   { name: 'time', numeric: true, value: (r) => r.seconds, text: (v) => seconds(v as number | null) },
   { name: 'GF/s', numeric: true, value: (r) => r.gflops },
   { name: 'GB/s', numeric: true, value: (r) => r.gbytes },
@@ -61,6 +52,15 @@ const columns: Column[] = [
   { name: 'predicted GF/s', numeric: true, value: (r) => r.predicted },
   { name: 'pred./meas.', numeric: true, value: (r) => r.predictedOverMeasured },
   { name: 'bound', value: (r) => r.bound },
+  { name: 'p', numeric: true, value: (r) => r.power },
+  { name: 'threads', numeric: true, value: (r) => r.threads },
+  { name: 'machine', value: (r) => r.machine.label },
+  { name: 'kind', value: (r) => kernelName(r.kernel) },
+  { name: 'backend', value: (r) => r.backend },
+  { name: 'format', value: (r) => r.family },
+  { name: 'precision', value: (r) => r.precision },
+  { name: 'rows', numeric: true, value: (r) => r.matrix.rows },
+  { name: 'nonzeros', numeric: true, value: (r) => r.matrix.nnz },
   { name: 'bytes', numeric: true, value: (r) => r.formatBytes, text: (v) => bytes(v as number | null) },
   { name: 'set-up', numeric: true, value: (r) => r.setup, text: (v) => seconds(v as number | null) },
   { name: 'pays after', numeric: true, value: (r) => r.breakEven, text: (v) => (v === Infinity ? 'never' : v === null ? '–' : grouped(v as number)) },

@@ -30,9 +30,8 @@ export function shorten(text: string, length: number): string {
 
 /** Digits in groups of three. */
 export function grouped(value: number): string {
-  return Math.round(value)
-    .toString()
-    .replace(/\B(?=(\d{3})+(?!\d))/g, narrowSpace);
+  if (Math.abs(value) >= 1e15) return number(value);
+  return minus(Math.round(value).toString().replace(/\B(?=(\d{3})+(?!\d))/g, narrowSpace));
 }
 
 /** Three significant digits, as tables of measurements have them. */

@@ -40,7 +40,7 @@ export const bandwidthBars: Figure = {
         drawBars(canvas, here.slice(first, last).map((item) => ({
           name: item.matrix.name,
           bars: [{ series: 'fastest product', value: champion(item)!.gbytes, text: `${number(champion(item)!.gbytes)} GB/s\n${champion(item)!.product}` }],
-        })), { label: 'GB/s', styles: new Map([['fastest product', counted]]), line: memory ? memory / 1e9 : undefined }),
+        })), { label: 'GB/s', styles: new Map([['fastest product', counted]]), line: memory ? memory / 1e9 : undefined, lineLabel: memory ? `memory, ${number(memory / 1e9)} GB/s` : undefined }),
     };
   },
 };

@@ -22,6 +22,7 @@ export interface BarOptions {
   styles: ReadonlyMap<string, Style>;
   tickLabel?: string;
   line?: number; // a value worth a line, such as a speed-up of 1
+  lineLabel?: string;
 }
 
 export function drawBars(canvas: Canvas, groups: readonly BarGroup[], options: BarOptions): SVGElement {
@@ -30,8 +31,8 @@ export function drawBars(canvas: Canvas, groups: readonly BarGroup[], options: B
   const thickness = series.length > 3 ? 6 : series.length > 1 ? 8 : 12;
   const head = above ? 17 : 0;
   const pitch = head + series.length * (thickness + 1) + 8;
-  const longest = Math.max(0, ...groups.map((group) => textWidth(shorten(group.name, 38))));
-  const left = above ? 6 : Math.min(270, longest + 16);
+  const longest = Math.max(0, ...groups.map((group) => textWidth(shorten(group.name, 34))));
+  const left = above ? 6 : Math.min(290, longest + 14);
 
   const ticks = groups.flatMap((group) => group.bars.flatMap((bar) => (bar.tick ? [bar.tick] : [])));
   const values = groups.flatMap((group) => group.bars.flatMap((bar) => bar.value ?? []));
@@ -59,15 +60,16 @@ export function drawBars(canvas: Canvas, groups: readonly BarGroup[], options: B
     Plot.text(groups, {
       x: above ? 0 : domain[0],
       y: (_: unknown, index: number) => index * pitch + (above ? 8 : (pitch - 8) / 2),
-      text: (group: BarGroup) => shorten(group.name, above ? Math.floor(canvas.width / 7.4) : 38),
+      text: (group: BarGroup) => shorten(group.name, above ? Math.floor(canvas.width / 7.4) : 34),
       textAnchor: above ? 'start' : 'end',
       dx: above ? 0 : -8,
       fill: 'var(--ink)',
     } as Plot.TextOptions),
   );
-  if (options.line !== undefined) marks.push(Plot.ruleX([options.line], { stroke: 'var(--ink)', strokeOpacity: 0.5 }));
+  if (options.line !== undefined) marks.push(Plot.ruleX([options.line], { stroke: 'var(--muted)', strokeWidth: 1.5 }));
   const legend: LegendItem[] = series.map((name) => ({ label: name, kind: 'bar', style: options.styles.get(name)! }));
   if (ticks.length > 0) legend.push({ label: options.tickLabel ?? 'predicted by the model', kind: 'tick', style: { color: 'var(--ink)', symbol: 'circle' } });
+  if (options.line !== undefined && options.lineLabel) legend.push({ label: options.lineLabel, kind: 'tick', style: { color: 'var(--muted)', symbol: 'circle' } });
   const body = groups.length * pitch;
   return shifted(canvas, body, legend, left, domain, options.label, marks, points);
 }
@@ -78,7 +80,7 @@ function shifted(
   marks: Plot.Markish[], points: Point[],
 ): SVGElement {
   return frame(canvas, {
-    height: body + 22 + 38,
+    height: body + 28 + 38,
     legend,
     marginLeft: left,
     marginRight: 18,

@@ -162,17 +162,18 @@ export const roofline: Figure = {
           const list: Point[] = Array.from({ length: 33 }, (_, i) => from * (to / from) ** (i / 32)).map((at) => ({ x: at, y: allowed(roof.bandwidth, at), title: '' }));
           return [{ ...roof, points: list.filter((point) => point.y <= y[1]) }];
         });
-        const ends = lines.map((line) => ({ ...line.points[line.points.length - 1]!, text: `${line.label}, ${number(line.bandwidth)} GB/s` }));
+        const roofStyle = (index: number) => ({ color: 'var(--ink)', dash: index === 0 ? undefined : '6 3', symbol: 'circle' as const });
         return frame(canvas, {
           height: canvas.width < 500 ? 340 : 430,
-          marginTop: 34,
-          legend: groups.map(([value]) => ({ label: value, kind: 'dot', style: styles.get(value)! })),
+          legend: [
+            ...lines.map((line, index) => ({ label: `${line.label}, ${number(line.bandwidth)} GB/s`, kind: 'line' as const, style: roofStyle(index) })),
+            ...groups.map(([value]) => ({ label: value, kind: 'dot' as const, style: styles.get(value)! })),
+          ],
           x: { type: 'log', domain: x }, y: { type: 'log', domain: y },
           marks: [
             ...yAxis({ label: 'GF/s', ticks: logTicks(y, 8) }), ...xAxis({ label: 'flop per byte moved', ticks: logTicks(x, Math.floor(canvas.width / 90)), format: (value) => number(value, 2) }),
-            ...lines.map((line) => curve(line.points, { color: 'var(--ink)', symbol: 'circle' }, 1.5)),
+            ...lines.map((line, index) => curve(line.points, roofStyle(index), 1.5)),
             ...groups.map(([value, list]) => dots(list.map((result) => ({ x: result.intensity!, y: result.gflops!, title: '' })), styles.get(value)!, 3.5)),
-            Plot.text(ends, { x: 'x', y: 'y', text: 'text', textAnchor: 'end', dx: -8, dy: -4, fill: 'var(--ink)', stroke: 'var(--card)', strokeWidth: 4 }),
             ...tip(canvas, points),
           ],
         });

@@ -6,7 +6,7 @@ import { casesOf } from '../cases.ts';
 import type { Result } from '../normalise.ts';
 import { type Canvas, control, curve, type Drawing, type Figure, frame, logTicks, type Point, shownControls, stylesOf, tip, xAxis, yAxis } from '../plot.ts';
 import { groupBy, performanceProfiles, shareAt, shareUpTo, type Step } from '../statistics.ts';
-import { listed, number, percent, plural, tick } from '../text.ts';
+import { number, percent, plural, tick } from '../text.ts';
 import { placeControls } from './speed_bars.ts';
 
 const farthest = 5;
@@ -138,7 +138,7 @@ export const tunedAgainstOptimal: Figure = {
     const here = usable.filter((choice) => choice.machine.label === machine.value);
     const groups = [...groupBy(here, (choice) => choice.how)];
     return {
-      summary: `${listed(groups.map(([how, list]) => `${how}: ${percent(list.reduce((sum, choice) => sum + choice.share, 0) / list.length)} of the optimum on average, at least ${percent(Math.min(...list.map((choice) => choice.share)))}`))}.`,
+      summary: groups.map(([how, list]) => `${how[0]!.toUpperCase()}${how.slice(1)}: ${percent(list.reduce((sum, choice) => sum + choice.share, 0) / list.length)} of the optimum on average, at least ${percent(Math.min(...list.map((choice) => choice.share)))}.`).join(' '),
       controls: shownControls([machine]),
       table: {
         header: ['matrix', 'choice of', 'chosen', 'best', 'share of the optimum'],

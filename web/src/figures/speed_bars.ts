@@ -110,7 +110,8 @@ export function placeControls(cases: readonly Case[], chosen: Readonly<Record<st
   const name = (item: Case) => `${item.machine.label}${item.machine.gpu || item.threads === null ? '' : `, ${plural(item.threads, 'thread')}`}${item.precision === 'double' ? '' : `, ${item.precision}`}`;
   const count = (list: readonly Case[], key: (item: Case) => string) => {
     const counts = new Map<string, number>();
-    for (const item of list) counts.set(key(item), (counts.get(key(item)) ?? 0) + 1);
+    // What can be compared says more.
+    for (const item of list) counts.set(key(item), (counts.get(key(item)) ?? 0) + (item.peer ? 100 : 1));
     return [...counts].sort((a, b) => b[1] - a[1]).map(([value]) => value);
   };
   const machine = control('machine', 'On', count(cases, name).map((value) => ({ value, label: value })), chosen);
