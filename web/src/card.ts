@@ -54,8 +54,12 @@ export class Card {
 
   /** Draws what is not up to date. */
   draw(): void {
+    this.picture.hidden = false; // what is hidden has no width
     const width = Math.max(280, Math.floor(this.picture.clientWidth));
-    if (!this.stale && width === this.drawnWidth) return;
+    if (!this.stale && width === this.drawnWidth) {
+      this.picture.hidden = this.drawing === null;
+      return;
+    }
     if (this.stale) {
       this.drawing = this.figure.build(this.view, this.chosen);
       this.stale = false;
@@ -70,8 +74,6 @@ export class Card {
       return;
     }
     this.summary.textContent = this.drawing.summary;
-    this.picture.hidden = false;
-    this.picture.style.minHeight = '';
     this.picture.replaceChildren(this.drawing.draw({ document, width, interactive: true }));
   }
 

@@ -96,6 +96,17 @@ export function byteTick(value: number): string {
   return value > 0 ? bytes(Number(value.toPrecision(3))).replace(/\.0+(?=\D)/, '') : '0';
 }
 
+export function secondTick(value: number): string {
+  const units: readonly [number, string][] = [
+    [1, 's'],
+    [1e-3, 'ms'],
+    [1e-6, 'µs'],
+    [1e-9, 'ns'],
+  ];
+  const [factor, unit] = units.find(([size]) => value >= size * 0.9999) ?? units[3]!;
+  return `${trim(value / factor)}${narrowSpace}${unit}`;
+}
+
 export function percent(share: number): string {
   return `${Math.round(share * 100)}${narrowSpace}%`;
 }

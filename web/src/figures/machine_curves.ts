@@ -8,7 +8,7 @@ import type { Machine } from '../machines.ts';
 import type { Profile, Result } from '../normalise.ts';
 import { control, curve, dots, type Drawing, type Figure, frame, logDomain, logTicks, type Point, shownControls, stylesOf, tip, verticalMarks, xAxis, yAxis } from '../plot.ts';
 import { distinct, groupBy } from '../statistics.ts';
-import { byteTick, bytes, number, percent, plural, seconds } from '../text.ts';
+import { byteTick, bytes, number, percent, plural, seconds, tick } from '../text.ts';
 
 function latest(view: View): Profile[] {
   const profiles = new Map<Machine, Profile>();
@@ -171,7 +171,7 @@ export const roofline: Figure = {
           ],
           x: { type: 'log', domain: x }, y: { type: 'log', domain: y },
           marks: [
-            ...yAxis({ label: 'GF/s', ticks: logTicks(y, 8) }), ...xAxis({ label: 'flop per byte moved', ticks: logTicks(x, Math.floor(canvas.width / 90)), format: (value) => number(value, 2) }),
+            ...yAxis({ label: 'GF/s', ticks: logTicks(y, 8) }), ...xAxis({ label: 'flop per byte moved', ticks: logTicks(x, Math.floor(canvas.width / 90)), format: tick }),
             ...lines.map((line, index) => curve(line.points, roofStyle(index), 1.5)),
             ...groups.map(([value, list]) => dots(list.map((result) => ({ x: result.intensity!, y: result.gflops!, title: '' })), styles.get(value)!, 3.5)),
             ...tip(canvas, points),

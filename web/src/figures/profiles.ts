@@ -2,11 +2,11 @@
 // and after how many products a format's set-up has paid off (Reguly and Giles).
 
 import * as Plot from '@observablehq/plot';
-import { casesOf } from '../cases.ts';
+import { type Case, casesOf } from '../cases.ts';
 import type { Result } from '../normalise.ts';
 import { type Canvas, control, curve, type Drawing, type Figure, frame, logTicks, type Point, shownControls, stylesOf, tip, xAxis, yAxis } from '../plot.ts';
 import { groupBy, performanceProfiles, shareAt, shareUpTo, type Step } from '../statistics.ts';
-import { number, percent, plural, tick } from '../text.ts';
+import { percent, plural, tick } from '../text.ts';
 import { placeControls } from './speed_bars.ts';
 
 const farthest = 5;
@@ -18,20 +18,18 @@ export const performanceProfile: Figure = {
   reading: 'A curve is a format: the share of all matrices on which it is at most x times as slow as the fastest. At x = 1 it is the share of matrices on which the format wins; a format that cannot hold a matrix counts as slower than any x. Higher is better.',
   command: 'strata spmv --format all of many matrices (strata bench with a campaign of formats)',
   build(view, chosen): Drawing | null {
-    const cases = casesOf(view.results, 'spmv');
-    const enough = [...groupBy(cases, (item) => item.machine)].some(([, list]) => list.length >= 3 && new Set(list.flatMap((item) => item.results.map((result) => result.family))).size > 1);
-    if (!enough) return null;
-    const place = placeControls(cases, chosen);
-    const here = cases.filter(place.keeps);
-    const problems = here.map((item) => {
+    const speeds = (item: Case) => {
       const best = new Map<string, number>();
       for (const result of item.results) {
         if (result.backend === 'reference' || result.planned) continue;
         best.set(result.family, Math.max(best.get(result.family) ?? 0, result.gflops ?? 0));
       }
       return best;
-    }).filter((best) => best.size > 1);
-    if (problems.length < 2) return null;
+    };
+    const cases = casesOf(view.results, 'spmv').filter((item) => speeds(item).size > 1);
+    if (cases.length < 2) return null;
+    const place = placeControls(cases, chosen);
+    const problems = cases.filter(place.keeps).map(speeds);
     const curves = [...performanceProfiles(problems)].sort((a, b) => area(b[1]) - area(a[1]));
     const winner = curves[0]!;
     return {
@@ -41,7 +39,7 @@ export const performanceProfile: Figure = {
         header: ['format', ...[1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => (x === 1 ? 'fastest' : `within ${x}×`))],
         rows: curves.map(([name, steps]) => [name, ...[1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => percent(shareAt(steps, x)))]),
       },
-      draw: (canvas) => drawShares(canvas, curves, { from: 1, to: farthest, label: 'times as slow as the fastest', ticks: [1, 1.25, 1.5, 2, 3, 4, 5], format: (value) => number(value, 3).replace(/\.?0+$/, '') }),
+      draw: (canvas) => drawShares(canvas, curves, { from: 1, to: farthest, label: 'times as slow as the fastest', ticks: [1, 1.25, 1.5, 2, 3, 4, 5] }),
     };
   },
 };

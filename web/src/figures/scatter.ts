@@ -2,21 +2,23 @@
 // another (16), and predicted over measured.
 
 import * as Plot from '@observablehq/plot';
-import { casesOf, champion } from '../cases.ts';
+import { type Case, casesOf, champion } from '../cases.ts';
 import { kernelName, type View } from '../filter.ts';
 import type { Result } from '../normalise.ts';
 import {
   control, dots, type Drawing, type Figure, frame, logDomain, logTicks, type Point, shownControls, type Style, stylesOf, tip, xAxis, yAxis,
 } from '../plot.ts';
 import { geometricMean, groupBy } from '../statistics.ts';
-import { number, percent, plural } from '../text.ts';
+import { number, percent, plural, secondTick, tick } from '../text.ts';
 import { placeControls } from './speed_bars.ts';
 
 const strata: Style = { color: 'var(--s1)', symbol: 'circle' };
 const peers: Style = { color: 'var(--s2)', symbol: 'square' };
 
-function kinds(view: View): { value: string; label: string }[] {
-  return ['spmv', 'mpk'].filter((kernel) => view.results.some((result) => result.kernel === kernel && result.gflops !== null)).map((value) => ({ value, label: kernelName(value) }));
+/** Cases by kind, of those kinds that have enough of them. */
+function kindsOf(view: View, usable: (item: Case) => boolean, least = 3): { options: { value: string; label: string }[]; cases: Map<string, Case[]> } {
+  const cases = new Map(['spmv', 'mpk'].map((kernel) => [kernel, casesOf(view.results, kernel).filter(usable)] as const).filter(([, list]) => list.length >= least));
+  return { options: [...cases.keys()].map((value) => ({ value, label: kernelName(value) })), cases };
 }
 
 export const overNonzeros: Figure = {
@@ -26,9 +28,10 @@ export const overNonzeros: Figure = {
   reading: 'A matrix is a pair of marks: Strata’s fastest and the fastest of the others. Both axes are logarithmic. Small matrices, on the left, do not fill the machine.',
   command: 'strata spmv of many matrices (strata bench with a campaign of formats)',
   build(view, chosen): Drawing | null {
-    const kind = control('kind', 'Of', kinds(view), chosen);
-    const cases = casesOf(view.results, kind.value).filter((item) => item.matrix.nnz !== null);
-    if (cases.length < 3) return null;
+    const kinds = kindsOf(view, (item) => item.matrix.nnz !== null);
+    const kind = control('kind', 'Of', kinds.options, chosen);
+    const cases = kinds.cases.get(kind.value);
+    if (!cases) return null;
     const place = placeControls(cases, chosen, kind.value === 'mpk');
     const here = cases.filter(place.keeps);
     const of = (result: Result | null, name: string): Point[] => (result?.gflops && result.matrix.nnz ? [{ x: result.matrix.nnz, y: result.gflops, title: `${result.matrix.name}\n${name}: ${number(result.gflops)} GF/s\n${result.product}` }] : []);
@@ -67,9 +70,10 @@ export const speedupScatter: Figure = {
   reading: 'A mark is a matrix: how many times as fast Strata’s fastest is as the fastest of the others. Above the line Strata is faster. The shapes are the formats that won.',
   command: 'strata spmv MATRIX --backend cuda,vendor --json FILE (on processors cpu,vendor)',
   build(view, chosen): Drawing | null {
-    const kind = control('kind', 'Of', kinds(view), chosen);
-    const cases = casesOf(view.results, kind.value).filter((item) => item.matrix.nnz !== null && champion(item)?.overPeer);
-    if (cases.length < 3) return null;
+    const kinds = kindsOf(view, (item) => item.matrix.nnz !== null && champion(item)?.overPeer != null);
+    const kind = control('kind', 'Of', kinds.options, chosen);
+    const cases = kinds.cases.get(kind.value);
+    if (!cases) return null;
     const place = placeControls(cases, chosen, kind.value === 'mpk');
     const here = cases.filter(place.keeps);
     const points = here.map((item) => {
@@ -95,7 +99,7 @@ export const speedupScatter: Figure = {
           legend: groups.map(([name]) => ({ label: name, kind: 'dot', style: styles.get(name)! })),
           x: { type: 'log', domain: x }, y: { type: 'log', domain: y },
           marks: [
-            ...yAxis({ label: 'times as fast', ticks: logTicks(y, 8), format: (value) => number(value, 2) }),
+            ...yAxis({ label: 'times as fast', ticks: logTicks(y, 8), format: tick }),
             ...xAxis({ label: 'nonzeros', ticks: logTicks(x, Math.floor(canvas.width / 90)) }),
             Plot.ruleY([1], { stroke: 'var(--ink)', strokeWidth: 1.5 }),
             ...groups.map(([name, list]) => dots(list, styles.get(name)!, 4)),
@@ -114,7 +118,7 @@ export const machineAgainstMachine: Figure = {
   reading: 'A mark is a matrix that was run on both machines. On a diagonal line the machine of the vertical axis is 1, 2, 4, … times as fast as the other.',
   command: 'the same campaign on two machines, both results files given to strata report',
   build(view, chosen): Drawing | null {
-    const all = kinds(view).flatMap(({ value }) => casesOf(view.results, value)).filter((item) => champion(item)?.gflops);
+    const all = [...kindsOf(view, (item) => champion(item)?.gflops != null, 1).cases.values()].flat();
     const byMachine = groupBy(all, (item) => item.machine.label);
     const shared = (a: string, b: string) => {
       const key = (item: (typeof all)[number]) => `${item.kernel}|${item.matrix.index}|${item.power}|${item.precision}`;
@@ -204,8 +208,8 @@ export const predictedOverMeasured: Figure = {
           x: { type: 'log', domain: x }, y: { type: 'log', domain: y },
           marks: [
             Plot.rect([0], { x1: x[0], x2: x[1], y1: 1 - band, y2: 1 / (1 - band), fill: 'var(--band)' }),
-            ...yAxis({ label: 'predicted over measured speed', ticks: logTicks(y, 8), format: (value) => number(value, 2) }),
-            ...xAxis({ label: 'measured time', ticks: logTicks(x, Math.floor(canvas.width / 100)), format: (value) => (value < 1e-3 ? `${number(value * 1e6, 2)} µs` : value < 1 ? `${number(value * 1e3, 2)} ms` : `${number(value, 2)} s`) }),
+            ...yAxis({ label: 'predicted over measured speed', ticks: logTicks(y, 8), format: tick }),
+            ...xAxis({ label: 'measured time', ticks: logTicks(x, Math.floor(canvas.width / 100)), format: secondTick }),
             Plot.ruleY([1], { stroke: 'var(--ink)' }),
             ...groups.map(([value, list]) => dots(list, styles.get(value)!, points.length > 300 ? 2.8 : 3.8)),
             ...tip(canvas, points),
