@@ -44,7 +44,13 @@ export class Card {
   update(view: View): void {
     this.view = view;
     this.stale = true;
-    if (this.visible) this.draw();
+  }
+
+  /** Pixels between the middle of the window and the figure; 0 if it is there. */
+  distance(): number {
+    const { top, bottom } = this.node.getBoundingClientRect();
+    const middle = innerHeight / 2;
+    return top > middle ? top - middle : bottom < middle ? middle - bottom : 0;
   }
 
   /** Draws it unless it has been drawn before, however long ago. */

@@ -20,8 +20,19 @@ export interface Case {
   plain: Result | null; // of powers: the fastest plain products of Strata
 }
 
+// Many figures ask the same question of the same results.
+const remembered = new WeakMap<readonly Result[], Map<string, Case[]>>();
+
 /** The latest measurement of every case, those with something to compare with first. */
-export function casesOf(results: readonly Result[], kernel: string): Case[] {
+export function casesOf(results: readonly Result[], kernel: string): readonly Case[] {
+  let known = remembered.get(results);
+  if (!known) remembered.set(results, (known = new Map()));
+  let cases = known.get(kernel);
+  if (!cases) known.set(kernel, (cases = findCases(results, kernel)));
+  return cases;
+}
+
+function findCases(results: readonly Result[], kernel: string): Case[] {
   const groups = new Map<string, { question: string; results: Result[] }>();
   for (const result of results) {
     if (result.kernel !== kernel || result.gflops === null) continue;

@@ -19,6 +19,7 @@ const filterLabels: [SelectKey, string][] = [
 
 class Page {
   private filter: Filter = { ...noFilter };
+  private changes = 0;
   private view: View;
   private readonly cards: Card[];
   private readonly table: Everything | null;
@@ -101,8 +102,19 @@ class Page {
     this.filter = { ...this.filter, ...part };
     this.view = applyFilter(this.report, this.filter);
     this.showAnswer();
+    // What the reader looks at comes first; the rest follows when the browser has painted that.
     for (const card of this.cards) card.update(this.view);
+    const [first, ...others] = this.cards.filter((card) => card.visible).sort((a, b) => a.distance() - b.distance());
+    first?.draw();
     this.table?.update(this.view);
+    const asked = ++this.changes;
+    const next = () => {
+      const card = others.shift();
+      if (!card || asked !== this.changes) return;
+      card.draw();
+      setTimeout(next);
+    };
+    setTimeout(next);
     announce(`${this.view.results.length} results pass the filters.`);
   }
 

@@ -216,7 +216,7 @@ export function yAxis({ label, ticks, format = tick }: AxisOptions): Plot.Markis
   return [
     Plot.gridY({ ticks, stroke: 'var(--grid)', strokeOpacity: 1 }),
     ticks ? Plot.axisY(ticks, options) : Plot.axisY(options),
-    Plot.text([label], { frameAnchor: 'top-left', lineAnchor: 'bottom', textAnchor: 'start', dx: 4 - usualLeft, dy: -9, fill: 'var(--muted)' }),
+    Plot.text([label], { frameAnchor: 'top-left', lineAnchor: 'bottom', textAnchor: 'start', dx: 4 - usualLeft, dy: -11, fill: 'var(--muted)' }),
   ];
 }
 

@@ -26,7 +26,7 @@ export function product(overrides = {}) {
   return {
     kernel: 'spmv', backend: 'cpu', format: 'csr', variant: 'CSR', power: 1, parameters: {}, threads: 8, precision: 'double',
     setup_seconds: 1e-3, seconds: { median: 2e-3, min: 1.9e-3, p95: 2.2e-3, repetitions: 20 }, gflops: 10, gbytes_per_second: 65,
-    bytes: { minimum: 1e8, format: 1.3e8 }, error: { passed: true }, predicted: { gflops: 12, bound: 'dram', model: 'roofline' }, ...overrides,
+    bytes: { minimum: 1e8, format: 1.3e8 }, error: { passed: true }, predicted: { gflops: 1.2 * (Number(overrides.gflops) || 10), bound: 'dram', model: 'roofline' }, ...overrides,
   };
 }
 

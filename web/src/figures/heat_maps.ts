@@ -3,7 +3,7 @@
 import * as Plot from '@observablehq/plot';
 import type { View } from '../filter.ts';
 import type { HeatMap } from '../normalise.ts';
-import { control, type Drawing, type Figure, frame, shownControls, tip } from '../plot.ts';
+import { control, type Drawing, type Figure, frame, shownControls } from '../plot.ts';
 import { groupBy, largestBy } from '../statistics.ts';
 import { number } from '../text.ts';
 
@@ -55,14 +55,14 @@ export const registerBlocks: Figure = {
         const size = Math.max(34, Math.min(64, (canvas.width - 70) / cols.length));
         const width = Math.min(canvas.width, size * cols.length + 64);
         return frame({ ...canvas, width }, {
-          height: Math.min(size, 46) * rows.length + 62,
+          height: Math.min(size, 46) * rows.length + 66,
           marginRight: 8,
           x: { type: 'band', domain: cols, padding: 0.04 } as Plot.ScaleOptions, y: { type: 'band', domain: rows, padding: 0.06 } as Plot.ScaleOptions,
           marks: [
-            Plot.axisX({ label: 'columns c', labelAnchor: 'center', labelArrow: 'none', tickSize: 0, fill: 'var(--muted)' }), Plot.axisY({ label: 'rows r', labelArrow: 'none', tickSize: 0, fill: 'var(--muted)' }),
+            Plot.axisX({ label: 'columns c', labelAnchor: 'center', labelArrow: 'none', tickSize: 0, fill: 'var(--muted)' }), Plot.axisY({ label: null, tickSize: 0, fill: 'var(--muted)' }),
+            Plot.text(['rows r'], { frameAnchor: 'top-left', lineAnchor: 'bottom', textAnchor: 'start', dx: -44, dy: -8, fill: 'var(--muted)' }),
             Plot.cell(map.cells, { x: 'col', y: 'row', fill: (cell) => `var(--h${level(cell.value)})`, rx: 3 }),
             Plot.text(map.cells, { x: 'col', y: 'row', text: (cell) => number(cell.value), fill: (cell) => (level(cell.value) >= 4 ? 'var(--card)' : 'var(--ink)'), fontWeight: 500 }),
-            ...tip(canvas, []),
           ],
         });
       },

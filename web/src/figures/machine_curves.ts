@@ -82,8 +82,9 @@ export const latencyFit: Figure = {
     if (fits.length === 0) return null;
     const speed = (profile: Profile, size: number) => size / (profile.overhead! + size / profile.fitBandwidth!) / 1e9;
     const half = (profile: Profile) => profile.overhead! * profile.fitBandwidth!;
-    const low = Math.min(...fits.map(half)) / 64;
-    const high = Math.max(...fits.map(half)) * 64;
+    const sizes = fits.flatMap((profile) => profile.fitSamples.map((sample) => sample.bytes));
+    const low = Math.min(...fits.map((profile) => half(profile) / 64), ...sizes);
+    const high = Math.max(...fits.map((profile) => half(profile) * 64), ...sizes);
     const lines = fits.map((profile) => ({
       profile,
       points: Array.from({ length: 49 }, (_, i) => low * (high / low) ** (i / 48)).map((size) => ({ x: size, y: speed(profile, size), title: `${profile.machine.label}\n${bytes(size)}: ${number(speed(profile, size))} GB/s` })),
@@ -97,7 +98,7 @@ export const latencyFit: Figure = {
       draw(canvas) {
         const styles = stylesOf(fits.map((profile) => profile.machine.label));
         const samples = fits.flatMap((profile) => profile.fitSamples.map((sample) => ({ label: profile.machine.label, x: sample.bytes, y: sample.bandwidth / 1e9, title: '' })));
-        const x: [number, number] = [low, high];
+        const x = logDomain([low, high], 1.1);
         const y = logDomain([...lines.flatMap((line) => line.points.map((point) => point.y)), ...samples.map((sample) => sample.y)], 1.3);
         return frame(canvas, {
           height: canvas.width < 500 ? 310 : 360,

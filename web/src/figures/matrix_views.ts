@@ -148,7 +148,8 @@ export const taskOrder: Figure = {
           x: { domain: [first, last] }, y: { domain: [powers[0]! - 0.5, powers[powers.length - 1]! + 0.5] },
           marks: [
             Plot.rect(tasks, { x1: 'level', x2: (task) => task.level + task.levels, y1: (task) => task.power - 0.46, y2: (task) => task.power + 0.46, fill: (task) => `var(--h${level(task)})` }),
-            Plot.axisY({ ticks: powers, tickFormat: String, label: 'power', labelArrow: 'none', tickSize: 0, fill: 'var(--muted)' }),
+            // Their grids would lie over the tasks.
+            ...yAxis({ label: 'power', ticks: powers, format: String }).slice(1),
             ...xAxis({ label: 'level' }).slice(1),
             ...tip(canvas, tasks.length > 5000 ? [] : tasks.map((task) => ({ x: task.level + task.levels / 2, y: task.power, title: `level ${task.level}, power ${task.power}\n${seconds(task.start - begin)} to ${seconds(task.end - begin)}${task.thread === null ? '' : `\nthread ${task.thread}`}` }))),
           ],

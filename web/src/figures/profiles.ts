@@ -45,9 +45,9 @@ export const performanceProfile: Figure = {
 };
 
 /** Mean share over log x: what decides the order of the legend. */
-function area(steps: readonly Step[]): number {
+function area(steps: readonly Step[], to = farthest): number {
   let sum = 0;
-  for (let i = 0; i <= 20; ++i) sum += shareAt(steps, farthest ** (i / 20));
+  for (let i = 0; i <= 20; ++i) sum += shareAt(steps, to ** (i / 20));
   return sum;
 }
 
@@ -105,7 +105,7 @@ export const breakEven: Figure = {
     const curves = all
       .map(([family, list]) => [family, shareUpTo(list.map((result) => Math.max(1, result.breakEven!)).filter(Number.isFinite), list.length)] as const)
       .filter(([, steps]) => steps.length > 0)
-      .sort((a, b) => shareAt(b[1], 1000) - shareAt(a[1], 1000));
+      .sort((a, b) => area(b[1], 1e4) - area(a[1], 1e4));
     if (curves.length === 0) return null;
     const [best, steps] = curves[0]!;
     const largest = Math.min(1e7, Math.max(10, ...curves.flatMap(([, list]) => list.map((step) => step.x))));

@@ -12,7 +12,7 @@ function scalingsOf(view: View): Scaling[] {
   const given = view.report.scalings.filter((item) => view.keepsMachine(item.machine) && view.keepsMatrix(item.matrix));
   const seen = new Set(given.map((item) => `${item.machine.index}|${item.matrix.index}|${item.product}`));
   const groups = groupBy(
-    view.results.filter((result) => result.kernel === 'spmv' && !result.machine.gpu && result.threads !== null && result.gflops !== null),
+    view.results.filter((result) => result.kernel === 'spmv' && !result.planned && !result.machine.gpu && result.threads !== null && result.gflops !== null),
     (result) => `${result.machine.index}|${result.matrix.index}|${result.product}`,
   );
   const made: Scaling[] = [];
