@@ -133,9 +133,12 @@ class Page {
     const idle = globalThis.requestIdleCallback ?? ((work: () => void) => setTimeout(work, 50));
     const next = () => {
       const card = waiting.shift();
-      if (!card) return;
-      card.drawFirst();
-      idle(next);
+      if (card) {
+        card.drawFirst();
+        idle(next);
+      } else {
+        this.table?.draw();
+      }
     };
     idle(next);
   }
@@ -144,20 +147,24 @@ class Page {
   private watch(): void {
     const observer = new IntersectionObserver((entries) => {
       for (const entry of entries) {
-        const card = this.cards.find((candidate) => candidate.node === entry.target);
+        const card = entry.target === this.table?.node ? this.table : this.cards.find((candidate) => candidate.node === entry.target);
         if (!card) continue;
         card.visible = entry.isIntersecting;
         if (card.visible) card.draw();
       }
     }, { rootMargin: '200px 0px' });
     for (const card of this.cards) observer.observe(card.node);
+    if (this.table) observer.observe(this.table.node);
     this.drawAtLeisure();
     let timer: ReturnType<typeof setTimeout> | undefined;
     addEventListener('resize', () => {
       clearTimeout(timer);
       timer = setTimeout(() => this.cards.forEach((card) => card.visible && card.draw()), 100);
     });
-    const all = () => this.cards.forEach((card) => card.draw());
+    const all = () => {
+      this.cards.forEach((card) => card.draw());
+      this.table?.draw();
+    };
     addEventListener('beforeprint', all);
     matchMedia('print').addEventListener('change', all);
   }

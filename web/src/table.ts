@@ -88,6 +88,8 @@ export class Everything {
   private column = -1;
   private descending = false;
   private page = 0;
+  private stale = false;
+  visible = false;
   private readonly body = element('tbody');
   private readonly status = element('p', { class: 'note', id: 'table-status' });
   private readonly previous = button('Previous', () => this.turn(-1));
@@ -117,7 +119,14 @@ export class Everything {
     this.view = view;
     this.page = 0;
     this.sort();
-    this.fill();
+    this.stale = true;
+    if (this.visible) this.draw();
+    else this.showStatus();
+  }
+
+  /** Writes the rows if they are not up to date: a thousand cells are not free. */
+  draw(): void {
+    if (this.stale) this.fill();
   }
 
   private sortBy(index: number): void {
@@ -163,9 +172,9 @@ export class Everything {
   }
 
   private fill(): void {
+    this.stale = false;
     const first = this.page * pageSize;
-    const shown = this.sorted.slice(first, first + pageSize);
-    const lines = shown.map((result) => {
+    const lines = this.sorted.slice(first, first + pageSize).map((result) => {
       const line = element('tr');
       this.used.forEach((column, index) => {
         const value = column.value(result, this.view.report);
@@ -175,8 +184,13 @@ export class Everything {
       return line;
     });
     this.body.replaceChildren(...lines);
+    this.showStatus();
+  }
+
+  private showStatus(): void {
+    const first = this.page * pageSize;
     const total = this.sorted.length;
-    this.status.textContent = total === 0 ? 'No result passes the filters.' : `${grouped(first + 1)} to ${grouped(first + shown.length)} of ${grouped(total)}`;
+    this.status.textContent = total === 0 ? 'No result passes the filters.' : `${grouped(first + 1)} to ${grouped(Math.min(total, first + pageSize))} of ${grouped(total)}`;
     this.previous.disabled = this.page === 0;
     this.next.disabled = first + pageSize >= total;
   }

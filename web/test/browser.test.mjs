@@ -81,6 +81,8 @@ describe('the page in a browser', { skip }, () => {
     assert.equal(await opened.page.evaluate(() => window.injected), undefined);
     assert.equal(await opened.page.locator('main img, main script, main b, main i').count(), 0);
     assert.match(await opened.page.locator('#failures').textContent(), /ran longer than 10 s/);
+    await opened.page.locator('#everything').scrollIntoViewIfNeeded();
+    await opened.page.locator('#everything tbody tr').first().waitFor();
     assert.match(await opened.page.locator('#everything').textContent(), /<script>/);
     quiet(opened);
     await opened.page.close();
@@ -97,19 +99,23 @@ describe('the page in a browser', { skip }, () => {
     assert.notEqual(await status.textContent(), all);
     assert.notEqual(await page.locator('h1').textContent(), answer);
     await page.fill('#filter-matrix', 'stencil');
-    assert.match(await page.locator('#everything tbody tr:first-child th').textContent(), /stencil/);
+    await page.locator('#everything tbody').scrollIntoViewIfNeeded();
+    await page.waitForFunction(() => /stencil/.test(document.querySelector('#everything tbody tr:first-child th')?.textContent));
     await page.fill('#filter-matrix', 'no such matrix');
     assert.match(await status.textContent(), /No result/);
-    assert.match(await page.locator('#products .summary').textContent(), /Nothing passes/);
+    await page.locator('#products h3').scrollIntoViewIfNeeded();
+    await page.waitForFunction(() => /Nothing passes/.test(document.querySelector('#products .summary').textContent));
     await page.click('#filter-clear');
     assert.equal(await status.textContent(), all);
-    assert.ok((await page.locator('#products svg').innerHTML()) === picture, 'the drawing is the same again');
+    await page.waitForFunction((same) => document.querySelector('#products svg')?.innerHTML === same, picture);
     quiet(opened);
     await page.close();
   });
 
   test('the table sorts by its headings, numbers as numbers', async () => {
     const { page } = await open(browser.context, files.own);
+    await page.locator('#everything').scrollIntoViewIfNeeded();
+    await page.locator('#everything tbody tr').first().waitFor();
     const column = await page.evaluate(() => [...document.querySelectorAll('#everything thead th')].findIndex((cell) => cell.textContent.trim() === 'GF/s'));
     const heading = page.locator('#everything thead th').nth(column);
     const values = async () => (await page.locator(`#everything tbody tr > :nth-child(${column + 1})`).allTextContents()).map((text) => Number(text.replaceAll('\u202f', '')));
