@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <sstream>
 
 #include "cli/parts/commands.hpp"
 #include "cli/parts/exit_status.hpp"
@@ -12,6 +13,7 @@
 #include "cli/parts/this_program.hpp"
 #include "cli/parts/writing.hpp"
 #include "strata/base/error.hpp"
+#include "strata/campaign/process.hpp"
 #include "strata/io/replace_file.hpp"
 #include "strata/report/page.hpp"
 
@@ -26,27 +28,71 @@ struct ReportOptions {
   std::vector<std::string> files;
   std::string output = "report.html";
   std::string title = "Strata";
+  std::string figures;  // a folder; empty: none
 };
 
-std::string template_text() {
+fs::path page_template() {
   const fs::path path = report::template_path(installed_program());
   if (path.empty()) {
     throw Unavailable(
         "this program was built without its page: node and npm were not found, or npm could not "
         "get what the page is made of");
   }
+  return path;
+}
+
+std::string contents_of(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream) throw FileError(path.string(), "cannot be read");
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
+campaign::ProcessResult run_tool(const std::vector<std::string>& words) {
+  const campaign::ProcessResult result = campaign::run_process({.words = words});
+  if (result.ending != campaign::Ending::exited || result.status != 0) {
+    throw Error(fmt::format("{} failed: {}", words.front(), result.error));
+  }
+  return result;
+}
+
+bool is_installed(const std::string& program) {
+  try {
+    run_tool({program, "--version"});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Every figure as SVG, and as PNG where rsvg-convert is installed. Returns what it has done.
+std::string write_figures(const fs::path& folder, const std::string& data) {
+  if (!is_installed("node")) throw Unavailable("figures as files are drawn by node, which is missing");
+  fs::create_directories(folder);
+  const fs::path input = folder / "figures.json";
+  replace_file(input, data);
+  const std::string list = run_tool({"node", page_template().parent_path() / "figures.mjs",
+                                     input.string(), folder.string()})
+                               .output;
+  fs::remove(input);
+  const bool drawn_as_pixels = is_installed("rsvg-convert");
+  std::istringstream lines(list);
+  int count = 0;
+  for (std::string file; std::getline(lines, file); ++count) {
+    if (!drawn_as_pixels) continue;
+    const std::string png = fs::path(file).replace_extension(".png").string();
+    run_tool({"rsvg-convert", "--zoom=2", "--output=" + png, file});
+  }
+  return fmt::format("{} figures are in {} as SVG{}\n", count, folder.string(),
+                     drawn_as_pixels ? " and PNG" : "; rsvg-convert would add PNG");
+}
+
 std::string run_report(const ReportOptions& options, ResultDocument& document, Progress& progress) {
-  const std::string page_template = template_text();
+  const std::string page_text = contents_of(page_template());
   progress.start("reading results");
   std::vector<std::string> problems;
   const std::string data = report::page_data({options.files.begin(), options.files.end()}, {.title = options.title}, problems);
   progress.start("writing the page");
-  const std::string page = report::page_with(page_template, data);
+  const std::string page = report::page_with(page_text, data);
   const CleanUpTemporary clean_up(options.output);
   replace_file(options.output, page);
   document.add_result({{"kernel", "report"},
@@ -55,8 +101,11 @@ std::string run_report(const ReportOptions& options, ResultDocument& document, P
                        {"problems", problems.size()}});
   std::string text;
   for (const std::string& problem : problems) text += problem + "\n";
-  return text + fmt::format("{} has the report, {}\n", options.output,
-                            bytes_text(static_cast<Offset>(page.size())));
+  text += fmt::format("{} has the report, {}\n", options.output,
+                      bytes_text(static_cast<Offset>(page.size())));
+  if (options.figures.empty()) return text;
+  progress.start("drawing figures");
+  return text + write_figures(options.figures, data);
 }
 
 }  // namespace
@@ -69,6 +118,10 @@ void add_report(CommandLine& line) {
       .required();
   command.add("-o,--output", options->output, "The page").type_name("FILE").show_default();
   command.add("--title", options->title, "Of the page").type_name("TEXT").show_default();
+  command
+      .add("--figures", options->figures,
+           "Write every figure as SVG, and as PNG where rsvg-convert is installed; needs node")
+      .type_name("FOLDER");
   add_output_options(command, options->common);
   command.set_example(
       "strata spmv stencil27:64x64x64 --json spmv.json\n"
