@@ -192,10 +192,14 @@ void require_all_done(const std::vector<CaseReport>& reports) {
   const auto wrong = std::ranges::find_if(reports, &CaseReport::not_valid);
   const auto first =
       wrong != reports.end() ? wrong : std::ranges::find_if(reports, &CaseReport::failed);
-  std::string message = fmt::format("bench: {} of {} cases failed", failed, reports.size());
-  if (open > 0) message += fmt::format(", {} are open", open);
+  std::string message = "bench: ";
+  if (open > 0) {
+    message +=
+        fmt::format("{} of {} cases are open; the same command runs them", open, reports.size());
+  }
   if (first != reports.end()) {
-    message += fmt::format("; {}: {}; --retry-failed runs such cases again", printable(first->key),
+    message += fmt::format("{}{} of {} cases failed; {}: {}; --retry-failed runs such cases again",
+                           open > 0 ? "; " : "", failed, reports.size(), printable(first->key),
                            printable(first->result.reason));
   }
   throw Failure(wrong != reports.end() ? ExitStatus::not_valid : ExitStatus::failure, message);

@@ -209,8 +209,8 @@ class Run {
     Queue& queue = queue_of(host);
     --queue.running;
     if (is_lost) {
-      // Others may take it; without others it stays open.
-      if (campaign_.share) queue.waiting.push_back(&next);
+      // Whoever is next takes it: another host, or this one if it comes back.
+      queue.waiting.push_back(&next);
     } else {
       ++queue.finished;
       ++finished_;
