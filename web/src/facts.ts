@@ -35,14 +35,19 @@ export function machineTable(report: Report): HTMLElement | null {
   return fold('machines', 'Machines', `${plural(report.machines.length, 'machine')}; bandwidths are those of reading.`, figureTable(table, 'Machines', 'strata-machines'), true);
 }
 
+/** Bytes per flop of SELL-8 in double precision when x and y come from memory once (Panzlaff, equation 4.5). */
+function sellBalance(meanRow: number | null): number | null {
+  return meanRow ? 6 + (16 + 8 / 8) / (2 * meanRow) : null;
+}
+
 export function matrixTable(report: Report): HTMLElement | null {
   const used = report.matrices.filter((matrix) => matrix.rows !== null || matrix.nnz !== null);
   if (used.length === 0) return null;
   const table: Table = {
-    header: ['matrix', 'rows', 'columns', 'nonzeros', 'per row', 'longest row', 'bandwidth', 'levels', 'widest level', 'symmetry', 'as CSR'],
+    header: ['matrix', 'rows', 'columns', 'nonzeros', 'per row', 'longest row', 'bandwidth', 'levels', 'widest level', 'symmetry', 'as CSR', 'SELL-8, B/flop'],
     rows: [...used].sort((a, b) => (a.nnz ?? 0) - (b.nnz ?? 0)).map((matrix) => [
       matrix.name, matrix.rows, matrix.cols, matrix.nnz, matrix.meanRow, matrix.maxRow, matrix.bandwidth, matrix.levels, matrix.maxLevelRows, matrix.symmetry,
-      matrix.nnz && matrix.rows ? bytes(12 * matrix.nnz + 4 * (matrix.rows + 1)) : '',
+      matrix.nnz && matrix.rows ? bytes(12 * matrix.nnz + 4 * (matrix.rows + 1)) : '', sellBalance(matrix.meanRow),
     ]),
   };
   return fold('matrices', 'Matrices', `${plural(used.length, 'matrix', 'matrices')}, by their nonzeros.`, figureTable(table, 'Matrices', 'strata-matrices'));

@@ -89,6 +89,7 @@ export interface Profile {
   machine: Machine;
   threads: number | null;
   read: { threads: number; bytes: number; bandwidth: number }[];
+  plateaus: { bytes: number; bandwidth: number }[]; // of all threads: caches from the smallest, then memory
   stream: { name: string; bandwidth: number }[];
   overhead: number | null; // of the latency–bandwidth fit
   fitBandwidth: number | null;
@@ -521,8 +522,12 @@ function readProfile(to: Collector, machine: Machine, raw: Record<string, unknow
     });
   const fit = isObject(raw.hockney) ? raw.hockney : isObject(raw.ramp_up) ? raw.ramp_up : {};
   const stream = isObject(raw.stream) ? raw.stream : {};
+  const plateaus = curve(raw.plateaus);
+  const most = Math.max(0, ...plateaus.map((plateau) => plateau.threads));
+  const own = plateaus.filter((plateau) => plateau.threads === most).sort((a, b) => a.bytes - b.bytes);
   const profile: Profile = {
     machine,
+    plateaus: own,
     threads: positive(raw.threads),
     read: curve(raw.read),
     stream: Object.entries(stream).flatMap(([key, value]) => {
@@ -544,9 +549,6 @@ function readProfile(to: Collector, machine: Machine, raw: Record<string, unknow
     time,
   };
   to.profiles.push(profile);
-  const plateaus = curve(raw.plateaus);
-  const most = Math.max(0, ...plateaus.map((plateau) => plateau.threads));
-  const own = plateaus.filter((plateau) => plateau.threads === most);
   machine.memoryBandwidth ??= profile.memory ?? own[own.length - 1]?.bandwidth ?? null;
   machine.cacheBandwidth ??= positive(raw.l2_bytes_per_second) ?? own[0]?.bandwidth ?? null;
   machine.cacheBytes ??= positive(raw.l2_bytes) ?? positive(raw.cache_bytes);

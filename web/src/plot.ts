@@ -276,13 +276,12 @@ export function tip(canvas: Canvas, points: readonly Point[], by: 'both' | 'x' =
   return [Plot.tip(points as Point[], by === 'x' ? Plot.pointerX(options) : Plot.pointer(options))];
 }
 
-/** Vertical marks with names, such as the sizes of caches. */
+/** Vertical marks with names, such as the sizes of caches; names near the right edge stand to their left. */
 export function verticalMarks(items: readonly { x: number; label: string }[], domain: readonly [number, number]): Plot.Markish[] {
   const inside = items.filter((item) => item.x > domain[0] && item.x < domain[1]);
-  return [
-    Plot.ruleX(inside, { x: 'x', stroke: 'var(--muted)', strokeDasharray: '2 3' }),
-    Plot.text(inside, { x: 'x', text: 'label', frameAnchor: 'top', textAnchor: 'start', dx: 4, dy: 2, fill: 'var(--muted)', fontSize: 11 }),
-  ];
+  const isLate = (item: { x: number }) => Math.log(item.x / domain[0]) > 0.7 * Math.log(domain[1] / domain[0]);
+  const names = (late: boolean) => Plot.text(inside.filter((item) => isLate(item) === late), { x: 'x', text: 'label', frameAnchor: 'top', textAnchor: late ? 'end' : 'start', dx: late ? -4 : 4, dy: 2, fill: 'var(--muted)', fontSize: 11, stroke: 'var(--card)', strokeWidth: 3 });
+  return [Plot.ruleX(inside, { x: 'x', stroke: 'var(--muted)', strokeDasharray: '2 3' }), names(false), names(true)];
 }
 
 export function dots(points: readonly Point[], style: Style, radius = 3.5): Plot.Markish {

@@ -68,7 +68,7 @@ describe('the page in a browser', { skip }, () => {
 
   test('every figure of the complete sample is there', async () => {
     const { page } = await open(browser.context, files.complete);
-    assert.equal(await page.locator('.picture').count(), 26);
+    assert.ok((await page.locator('.picture').count()) > 25);
     assert.equal(await page.locator('#left-out').count(), 0);
     await page.close();
   });

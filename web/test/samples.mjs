@@ -140,7 +140,7 @@ export function completeData() {
     { kernel: 'tune', backend: 'cpu', threads: 8, format: 'csr', variant: 'CSR', contender: false, rank: 3, seconds: { median: 0.9e-3 }, predicted: { seconds: 1.5e-3 }, gflops: 1.9 },
   ] }));
   const read = (threads) => Array.from({ length: 18 }, (_, k) => ({ threads, bytes: 16384 * 2 ** k, bytes_per_second: threads * (k < 2 ? 1e11 : k < 7 ? 6e10 : k < 12 ? 3e10 : 1.2e10) * (0.97 + 0.06 * random()) }));
-  documents.push(document({ matrix: {}, results: [{ kernel: 'machine', backend: 'cpu', threads: 8, read: [...read(1), ...read(8)], stream: { copy_bytes_per_second: 9e10, triad_bytes_per_second: 9.4e10 }, hockney: { overhead_seconds: 1e-6, bytes_per_second: 9e10, relative_error: 0.02, samples: Array.from({ length: 12 }, (_, k) => { const size = 32768 * 2 ** k; return { bytes: size, seconds: (1e-6 + size / 9e10) * (0.95 + 0.1 * random()) }; }) } }] }));
+  documents.push(document({ matrix: {}, results: [{ kernel: 'machine', backend: 'cpu', threads: 8, plateaus: [{ threads: 8, bytes: 65536, bytes_per_second: 8e11 }, { threads: 8, bytes: 2 ** 20, bytes_per_second: 4.8e11 }, { threads: 8, bytes: 2 ** 25, bytes_per_second: 2.4e11 }, { threads: 8, bytes: 2 ** 31, bytes_per_second: 9.6e10 }], read: [...read(1), ...read(8)], stream: { copy_bytes_per_second: 9e10, triad_bytes_per_second: 9.4e10 }, hockney: { overhead_seconds: 1e-6, bytes_per_second: 9e10, relative_error: 0.02, samples: Array.from({ length: 12 }, (_, k) => { const size = 32768 * 2 ** k; return { bytes: size, seconds: (1e-6 + size / 9e10) * (0.95 + 0.1 * random()) }; }) } }] }));
   return { ...pageOf(...documents), title: 'Every figure' };
 }
 

@@ -3,7 +3,7 @@
 import type { Figure } from '../plot.ts';
 import { bandwidthBars } from './bandwidth_bars.ts';
 import { registerBlocks } from './heat_maps.ts';
-import { bandwidthCurve, latencyFit, roofline } from './machine_curves.ts';
+import { bandwidthCurve, blockingLimit, latencyFit, roofline } from './machine_curves.ts';
 import { levelSizes, rowLengths, spyPlot, taskOrder } from './matrix_views.ts';
 import { overBlockSize, overCache, overCoop, overPower, overRepeat, overSize, overSlice } from './over_parameters.ts';
 import { breakEven, performanceProfile, tunedAgainstOptimal } from './profiles.ts';
@@ -17,6 +17,6 @@ export const figures: Figure[] = [
   overSize, machineAgainstMachine,
   predictedOverMeasured, roofline, bandwidthBars,
   tunedAgainstOptimal, breakEven, overThreads, overSlice, overCache, registerBlocks, overCoop, overRepeat, overBlockSize,
-  bandwidthCurve, latencyFit,
+  bandwidthCurve, latencyFit, blockingLimit,
   spyPlot, rowLengths, levelSizes, taskOrder,
 ];

@@ -1,5 +1,6 @@
 // What machines can do: bandwidth over the working set (thesis, figures 4.1 and 4.2), the
-// latency–bandwidth fit (4.10), and the roofline with products and powers in it.
+// latency–bandwidth fit (4.10), what blocking could win (table 4.5), and the roofline with products
+// and powers in it.
 
 import * as Plot from '@observablehq/plot';
 import { casesOf, champion } from '../cases.ts';
@@ -111,6 +112,52 @@ export const latencyFit: Figure = {
             Plot.dot(fits, { x: half, y: (profile: Profile) => speed(profile, half(profile)), r: 5, fill: 'var(--card)', stroke: (profile: Profile) => styles.get(profile.machine.label)!.color, strokeWidth: 2 }),
             Plot.text(fits, { x: half, y: (profile: Profile) => speed(profile, half(profile)), text: (profile: Profile) => `n½ ${bytes(half(profile))}`, dx: 9, dy: 8, textAnchor: 'start', fill: 'var(--ink)', stroke: 'var(--card)', strokeWidth: 3 }),
             ...tip(canvas, lines.flatMap((line) => line.points)),
+          ],
+        });
+      },
+    };
+  },
+};
+
+const mostPowers = 12;
+
+export const blockingLimit: Figure = {
+  id: 'blocking',
+  title: 'What blocking could win',
+  section: 'Machines',
+  reading: 'The speed-up of p blocked powers over p plain products if one product reads the matrix from memory and the others from a cache, one after the other (Panzlaff, equation 4.8): 1 / (1/p + (1 − 1/p) / r), where r is the bandwidth of the cache over that of memory. No overhead is in it, so that it never falls.',
+  command: 'strata machine --backend all --json FILE',
+  build(view): Drawing | null {
+    const curves = latest(view).flatMap((profile) => {
+      const memory = profile.memory ?? profile.plateaus[profile.plateaus.length - 1]?.bandwidth;
+      // The first level of a processor is too small for windows.
+      return memory === undefined ? [] : profile.plateaus.slice(profile.machine.gpu ? 0 : 1, -1).map((plateau) => ({
+        name: `${profile.machine.label}, in ${bytes(plateau.bytes)}`,
+        ratio: plateau.bandwidth / memory,
+      }));
+    }).filter((item) => item.ratio > 1.02);
+    if (curves.length === 0) return null;
+    const gain = (ratio: number, power: number) => 1 / (1 / power + (1 - 1 / power) / ratio);
+    const powers = Array.from({ length: mostPowers }, (_, index) => index + 1);
+    const best = curves.reduce((a, b) => (b.ratio > a.ratio ? b : a));
+    return {
+      summary: `At most ${number(gain(best.ratio, 4))} times as fast for p = 4, on ${best.name}: that cache reads ${number(best.ratio)} times as fast as memory.`,
+      table: {
+        header: ['cache', 'cache over memory', ...powers.map((power) => `p = ${power}`)],
+        rows: curves.map((item) => [item.name, item.ratio, ...powers.map((power) => gain(item.ratio, power))]),
+      },
+      draw(canvas) {
+        const styles = stylesOf(curves.map((item) => item.name));
+        const lines = curves.map((item) => ({ name: item.name, points: powers.map((power) => ({ x: power, y: gain(item.ratio, power), title: `${item.name}\np = ${power}: ${number(gain(item.ratio, power))} times as fast` })) }));
+        const all = lines.flatMap((line) => line.points);
+        return frame(canvas, {
+          height: canvas.width < 500 ? 300 : 340,
+          legend: lines.map((line) => ({ label: line.name, kind: 'line', style: styles.get(line.name)! })),
+          x: { domain: [0.75, mostPowers + 0.25] }, y: { domain: [1, Math.max(...all.map((point) => point.y)) * 1.05] },
+          marks: [
+            ...yAxis({ label: 'times as fast as plain products' }), ...xAxis({ label: 'p', ticks: canvas.width < 500 ? powers.filter((power) => power % 2 === 0) : powers }),
+            ...lines.flatMap((line) => [curve(line.points, styles.get(line.name)!), dots(line.points, styles.get(line.name)!, 3)]),
+            ...tip(canvas, all),
           ],
         });
       },

@@ -163,7 +163,8 @@ export const machineAgainstMachine: Figure = {
           marks: [
             ...yAxis({ label: `GF/s on ${second}`, ticks: logTicks(y, 8) }), ...xAxis({ label: `GF/s on ${first}`, ticks: logTicks(x, Math.floor(canvas.width / 90)) }),
             Plot.link(lines, { x1: 'x1', x2: 'x2', y1: (line) => line.x1 * line.factor, y2: (line) => line.x2 * line.factor, stroke: 'var(--muted)', strokeOpacity: 0.5, strokeDasharray: '3 3' }),
-            Plot.text(lines, { x: 'x2', y: (line) => line.x2 * line.factor, text: (line) => `${line.factor}×`, dx: 4, dy: -5, textAnchor: 'start', fill: 'var(--muted)', fontSize: 11 }),
+            // Those that would stand beside the name of the axis are left out.
+            Plot.text(lines.filter((line) => line.x2 === x[1] || Math.log(line.x2 / x[0]) > 0.4 * Math.log(x[1] / x[0])), { x: 'x2', y: (line) => line.x2 * line.factor, text: (line) => `${line.factor}×`, dx: 4, dy: -5, textAnchor: 'start', fill: 'var(--muted)', fontSize: 11 }),
             ...groups.map(([, list], index) => dots(list, index === 0 ? strata : peers, 4)),
             ...tip(canvas, points),
           ],
