@@ -16,13 +16,20 @@ export interface Answer {
 export function answers(view: View): Answer[] {
   const found: (Answer & { weight: number })[] = [];
   for (const kernel of ['spmv', 'mpk']) {
-    const groups = groupBy(casesOf(view.results, kernel), (item) => `${item.machine.index}|${item.threads}|${item.precision}`);
+    const groups = groupBy(
+      casesOf(view.results, kernel),
+      (item) => `${item.machine.index}|${item.threads}|${item.precision}`,
+    );
     for (const cases of groups.values()) {
-      const against = compare(cases, overPeer) ?? (kernel === 'mpk' ? compare(cases, overPlain) : null);
+      const against =
+        compare(cases, overPeer) ?? (kernel === 'mpk' ? compare(cases, overPlain) : null);
       if (!against) continue;
       const peers = against.ratio === overPeer;
       const first = cases[0]!;
-      const what = kernel === 'spmv' ? 'Strata’s fastest product' : `Strata’s powers${powersText(against.cases)}`;
+      const what =
+        kernel === 'spmv'
+          ? 'Strata’s fastest product'
+          : `Strata’s powers${powersText(against.cases)}`;
       const than = peers ? peerText(against.cases) : 'plain products';
       const verb = kernel === 'spmv' ? 'is' : 'are';
       const place = `on ${first.machine.label}${first.machine.gpu || first.threads === null ? '' : ` with ${plural(first.threads, 'thread')}`}${first.precision === 'double' ? '' : `, in ${first.precision} precision`}`;
@@ -54,19 +61,35 @@ function compare(cases: Case[], ratio: (item: Case) => number | null) {
 
 function powersText(cases: Case[]): string {
   const powers = distinct(cases.map((item) => item.power)).sort((a, b) => a - b);
-  return powers.length === 1 ? ` (p = ${powers[0]})` : ` (p = ${powers[0]} … ${powers[powers.length - 1]})`;
+  return powers.length === 1
+    ? ` (p = ${powers[0]})`
+    : ` (p = ${powers[0]} … ${powers[powers.length - 1]})`;
 }
 
 function peerText(cases: Case[]): string {
-  const libraries = distinct(cases.flatMap((item) => item.results.filter((result) => !result.own).map((result) => result.family))).sort();
-  return libraries.length === 0 ? 'the best of the others' : libraries.length > 4 ? `the best of ${libraries.length} libraries` : `the best of ${listed(libraries)}`;
+  const libraries = distinct(
+    cases.flatMap((item) =>
+      item.results.filter((result) => !result.own).map((result) => result.family),
+    ),
+  ).sort();
+  return libraries.length === 0
+    ? 'the best of the others'
+    : libraries.length > 4
+      ? `the best of ${libraries.length} libraries`
+      : `the best of ${listed(libraries)}`;
 }
 
 /** What the report is made of, in a line. */
 export function extent(view: View): string {
   const { report } = view;
   const matrices = new Set(view.results.map((result) => result.matrix.index)).size;
-  const machines = new Set([...view.results.map((result) => result.machine.index), ...report.profiles.filter((profile) => view.keepsMachine(profile.machine)).map((profile) => profile.machine.index)]).size;
-  const shown = view.results.length === report.results.length ? '' : ` of ${grouped(report.results.length)}`;
+  const machines = new Set([
+    ...view.results.map((result) => result.machine.index),
+    ...report.profiles
+      .filter((profile) => view.keepsMachine(profile.machine))
+      .map((profile) => profile.machine.index),
+  ]).size;
+  const shown =
+    view.results.length === report.results.length ? '' : ` of ${grouped(report.results.length)}`;
   return `${grouped(view.results.length)}${shown} results · ${plural(matrices, 'matrix', 'matrices')} · ${plural(machines, 'machine')}`;
 }

@@ -22,23 +22,50 @@ export class Card {
   private controlsText = '';
   visible = false;
 
-  constructor(readonly figure: Figure, view: View) {
+  constructor(
+    readonly figure: Figure,
+    view: View,
+  ) {
     this.view = view;
     const heading = freshId('figure');
     const described = freshId('summary');
     this.summary = element('p', { class: 'summary', id: described });
-    this.picture = element('div', { class: 'picture', role: 'img', 'aria-label': figure.title, 'aria-describedby': described });
-    this.details = element('details', { class: 'numbers' }, element('summary', {}, 'The numbers'), this.numbers);
+    this.picture = element('div', {
+      class: 'picture',
+      role: 'img',
+      'aria-label': figure.title,
+      'aria-describedby': described,
+    });
+    this.details = element(
+      'details',
+      { class: 'numbers' },
+      element('summary', {}, 'The numbers'),
+      this.numbers,
+    );
     this.details.addEventListener('toggle', () => this.fillNumbers());
-    this.node = element('section', { class: 'card', id: figure.id, 'aria-labelledby': heading },
+    this.node = element(
+      'section',
+      { class: 'card', id: figure.id, 'aria-labelledby': heading },
       element('h3', { id: heading }, figure.title),
       this.summary,
       this.controls,
       this.picture,
-      element('div', { class: 'below' },
-        element('details', { class: 'reading' }, element('summary', {}, 'How to read it'), element('p', {}, figure.reading)),
+      element(
+        'div',
+        { class: 'below' },
+        element(
+          'details',
+          { class: 'reading' },
+          element('summary', {}, 'How to read it'),
+          element('p', {}, figure.reading),
+        ),
         this.details,
-        button('Save as SVG', () => this.save(), { class: 'plain', 'aria-label': `Save “${figure.title}” as SVG` })));
+        button('Save as SVG', () => this.save(), {
+          class: 'plain',
+          'aria-label': `Save “${figure.title}” as SVG`,
+        }),
+      ),
+    );
   }
 
   update(view: View): void {
@@ -88,23 +115,38 @@ export class Card {
     const text = JSON.stringify(controls);
     if (text === this.controlsText) return;
     this.controlsText = text;
-    const focused = [...this.controls.querySelectorAll('select')].findIndex((list) => list === document.activeElement);
-    const name = (document.activeElement?.closest('label') as HTMLElement | null)?.firstChild?.textContent;
-    const nodes = controls.map((item) => select(item.label, item.options, item.value, (value) => {
-      this.chosen[item.id] = value;
-      this.stale = true;
-      this.draw();
-    }));
+    const focused = [...this.controls.querySelectorAll('select')].findIndex(
+      (list) => list === document.activeElement,
+    );
+    const name = (document.activeElement?.closest('label') as HTMLElement | null)?.firstChild
+      ?.textContent;
+    const nodes = controls.map((item) =>
+      select(item.label, item.options, item.value, (value) => {
+        this.chosen[item.id] = value;
+        this.stale = true;
+        this.draw();
+      }),
+    );
     this.controls.replaceChildren(...nodes);
     // Lists are made again when what they offer changes: the one in use keeps the focus.
-    if (focused >= 0) nodes.find((node) => node.firstChild?.textContent === name)?.querySelector('select')?.focus();
+    if (focused >= 0)
+      nodes
+        .find((node) => node.firstChild?.textContent === name)
+        ?.querySelector('select')
+        ?.focus();
   }
 
   private fillNumbers(): void {
     if (!this.details.open) {
       this.numbers.replaceChildren();
     } else if (this.drawing) {
-      this.numbers.replaceChildren(figureTable(this.drawing.table, `Numbers of “${this.figure.title}”`, `strata-${this.figure.id}`));
+      this.numbers.replaceChildren(
+        figureTable(
+          this.drawing.table,
+          `Numbers of “${this.figure.title}”`,
+          `strata-${this.figure.id}`,
+        ),
+      );
     } else {
       this.numbers.replaceChildren(element('p', { class: 'note' }, 'Nothing passes the filters.'));
     }
@@ -114,6 +156,10 @@ export class Card {
     this.draw();
     if (!this.drawing) return;
     const svg = this.drawing.draw({ document, width: 900, interactive: false });
-    download(`strata-${this.figure.id}.svg`, 'image/svg+xml', svgFile(svg, this.figure.title, this.drawing.summary));
+    download(
+      `strata-${this.figure.id}.svg`,
+      'image/svg+xml',
+      svgFile(svg, this.figure.title, this.drawing.summary),
+    );
   }
 }

@@ -65,9 +65,18 @@ function caseOf(results: Result[]): Case {
     time: results.reduce((time, result) => (result.time > time ? result.time : time), ''),
     results,
     best: largestBy(own, speed),
-    plan: largestBy(own.filter((result) => result.planned), speed),
-    peer: largestBy(results.filter((result) => !result.own), speed),
-    plain: largestBy(own.filter((result) => result.strategy === 'plain products' && !result.planned), speed),
+    plan: largestBy(
+      own.filter((result) => result.planned),
+      speed,
+    ),
+    peer: largestBy(
+      results.filter((result) => !result.own),
+      speed,
+    ),
+    plain: largestBy(
+      own.filter((result) => result.strategy === 'plain products' && !result.planned),
+      speed,
+    ),
   };
 }
 

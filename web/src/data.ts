@@ -33,11 +33,14 @@ export function asText(value: unknown): string | undefined {
 /** Takes whatever was parsed and keeps what has the right shape. */
 export function pageData(value: unknown): PageData {
   if (!isObject(value)) throw new DataError('the data of this page is not an object');
-  if (value.strata_report === undefined) throw new DataError('the data of this page is not that of a Strata report');
+  if (value.strata_report === undefined)
+    throw new DataError('the data of this page is not that of a Strata report');
   const sources = (Array.isArray(value.sources) ? value.sources : []).map((source: unknown) => ({
     name: (isObject(source) ? asText(source.name) : asText(source)) ?? 'unnamed',
     problems:
-      isObject(source) && Array.isArray(source.problems) ? source.problems.map((problem) => String(problem)) : [],
+      isObject(source) && Array.isArray(source.problems)
+        ? source.problems.map((problem) => String(problem))
+        : [],
   }));
   const runs = (Array.isArray(value.runs) ? value.runs : []).filter(isObject).map((run): Run => ({
     source: typeof run.source === 'number' ? run.source : 0,
@@ -50,12 +53,20 @@ export function pageData(value: unknown): PageData {
     settings: isObject(run.settings) ? run.settings : undefined,
     document: isObject(run.document) ? run.document : null,
   }));
-  return { title: asText(value.title) ?? 'Strata report', made: asText(value.made) ?? '', sources, runs };
+  return {
+    title: asText(value.title) ?? 'Strata report',
+    made: asText(value.made) ?? '',
+    sources,
+    runs,
+  };
 }
 
 export async function decode(base64: string): Promise<PageData> {
   const packed = base64.replace(/\s+/g, '');
-  if (packed === '' || packed.startsWith('<!--')) throw new DataError('this page has no results in it yet: strata report RESULTS… -o report.html writes one that has');
+  if (packed === '' || packed.startsWith('<!--'))
+    throw new DataError(
+      'this page has no results in it yet: strata report RESULTS… -o report.html writes one that has',
+    );
   let json: string;
   try {
     const binary = atob(packed);

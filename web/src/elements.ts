@@ -3,7 +3,9 @@
 type Child = Node | string | null | undefined;
 
 export function element<K extends keyof HTMLElementTagNameMap>(
-  tag: K, attributes: Record<string, string | number | boolean | null | undefined> = {}, ...children: Child[]
+  tag: K,
+  attributes: Record<string, string | number | boolean | null | undefined> = {},
+  ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -14,7 +16,11 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
-export function button(label: string, onClick: () => void, attributes: Record<string, string> = {}): HTMLButtonElement {
+export function button(
+  label: string,
+  onClick: () => void,
+  attributes: Record<string, string> = {},
+): HTMLButtonElement {
   const node = element('button', { type: 'button', ...attributes }, label);
   node.addEventListener('click', onClick);
   return node;
@@ -28,10 +34,14 @@ export function freshId(prefix: string): string {
 
 /** A labelled choice from a list. */
 export function select(
-  label: string, options: readonly { value: string; label: string }[], value: string, onChange: (value: string) => void,
+  label: string,
+  options: readonly { value: string; label: string }[],
+  value: string,
+  onChange: (value: string) => void,
 ): HTMLLabelElement {
   const list = element('select');
-  for (const option of options) list.append(element('option', { value: option.value }, option.label));
+  for (const option of options)
+    list.append(element('option', { value: option.value }, option.label));
   list.value = value;
   list.addEventListener('change', () => onChange(list.value));
   return element('label', { class: 'field' }, element('span', {}, label), list);

@@ -19,7 +19,9 @@ function main(): number {
   try {
     report = normalise(pageData(JSON.parse(readFileSync(input, 'utf8'))));
   } catch (error) {
-    process.stderr.write(`figures: ${input}: ${error instanceof DataError || error instanceof SyntaxError ? error.message : String(error)}\n`);
+    process.stderr.write(
+      `figures: ${input}: ${error instanceof DataError || error instanceof SyntaxError ? error.message : String(error)}\n`,
+    );
     return 3;
   }
   const { document } = parseHTML('<!doctype html><html><body></body></html>');
@@ -28,7 +30,11 @@ function main(): number {
   for (const figure of figures) {
     const drawing = figure.build(view, {});
     if (!drawing) continue;
-    const svg = drawing.draw({ document: document as unknown as Document, width: 860, interactive: false });
+    const svg = drawing.draw({
+      document: document as unknown as Document,
+      width: 860,
+      interactive: false,
+    });
     const file = join(folder, `${figure.id}.svg`);
     writeFileSync(file, svgFile(svg, figure.title, drawing.summary));
     process.stdout.write(`${file}\n`);

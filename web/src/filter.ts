@@ -17,7 +17,15 @@ export interface Filter {
 }
 
 export const noFilter: Filter = {
-  machine: '', kernel: '', backend: '', format: '', precision: '', threads: '', power: '', source: '', matrix: '',
+  machine: '',
+  kernel: '',
+  backend: '',
+  format: '',
+  precision: '',
+  threads: '',
+  power: '',
+  source: '',
+  matrix: '',
 };
 
 export type SelectKey = Exclude<keyof Filter, 'matrix'>;
@@ -30,7 +38,12 @@ export interface View {
   keepsMatrix(matrix: Matrix): boolean;
 }
 
-const kernelNames: Record<string, string> = { spmv: 'products', mpk: 'powers', tune: 'tuning', explain: 'plans' };
+const kernelNames: Record<string, string> = {
+  spmv: 'products',
+  mpk: 'powers',
+  tune: 'tuning',
+  explain: 'plans',
+};
 
 export function kernelName(kernel: string): string {
   return kernelNames[kernel] ?? kernel;
@@ -38,31 +51,46 @@ export function kernelName(kernel: string): string {
 
 export function valueOf(result: Result, key: SelectKey): string {
   switch (key) {
-    case 'machine': return result.machine.label;
-    case 'kernel': return result.kernel;
-    case 'backend': return result.backend;
-    case 'format': return result.own ? result.family : '';
-    case 'precision': return result.precision;
-    case 'threads': return result.threads === null ? '' : String(result.threads);
-    case 'power': return result.kernel === 'mpk' ? String(result.power) : '';
-    case 'source': return String(result.source);
+    case 'machine':
+      return result.machine.label;
+    case 'kernel':
+      return result.kernel;
+    case 'backend':
+      return result.backend;
+    case 'format':
+      return result.own ? result.family : '';
+    case 'precision':
+      return result.precision;
+    case 'threads':
+      return result.threads === null ? '' : String(result.threads);
+    case 'power':
+      return result.kernel === 'mpk' ? String(result.power) : '';
+    case 'source':
+      return String(result.source);
   }
 }
 
 /** The choices of a filter; those of one choice are not worth showing. */
 export function choicesOf(report: Report, key: SelectKey): { value: string; label: string }[] {
-  const values = distinct(report.results.map((result) => valueOf(result, key))).filter((value) => value !== '');
+  const values = distinct(report.results.map((result) => valueOf(result, key))).filter(
+    (value) => value !== '',
+  );
   if (key === 'machine') {
-    for (const profile of report.profiles) if (!values.includes(profile.machine.label)) values.push(profile.machine.label);
+    for (const profile of report.profiles)
+      if (!values.includes(profile.machine.label)) values.push(profile.machine.label);
   }
   const numeric = key === 'threads' || key === 'power' || key === 'source';
   values.sort((a, b) => (numeric ? Number(a) - Number(b) : a.localeCompare(b)));
   return values.map((value) => ({
     value,
-    label: key === 'kernel' ? kernelName(value)
-      : key === 'source' ? (report.sources[Number(value)]?.name ?? value)
-      : key === 'power' ? `p = ${value}`
-      : value,
+    label:
+      key === 'kernel'
+        ? kernelName(value)
+        : key === 'source'
+          ? (report.sources[Number(value)]?.name ?? value)
+          : key === 'power'
+            ? `p = ${value}`
+            : value,
   }));
 }
 
@@ -84,7 +112,8 @@ export function applyFilter(report: Report, filter: Filter): View {
     });
   return {
     report,
-    results: words.length === 0 && keys.length === 0 ? report.results : report.results.filter(keeps),
+    results:
+      words.length === 0 && keys.length === 0 ? report.results : report.results.filter(keeps),
     keepsMachine: (machine) => filter.machine === '' || machine.label === filter.machine,
     keepsMatrix: (matrix) => kept[matrix.index]!,
   };

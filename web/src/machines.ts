@@ -64,7 +64,11 @@ export class Machines {
   private readonly list: Facts[] = [];
 
   /** The machine of a result; `gpuName` if it ran on a GPU. */
-  find(document: Record<string, unknown>, host: string | undefined, gpuName: string | null): Machine {
+  find(
+    document: Record<string, unknown>,
+    host: string | undefined,
+    gpuName: string | null,
+  ): Machine {
     const raw = isObject(document.machine) ? document.machine : {};
     const name = typeof document.machine === 'string' ? document.machine : (asText(raw.cpu) ?? '');
     const cpu = oneLine(processorName(name)) || 'unknown processor';
@@ -104,24 +108,32 @@ export class Machines {
       this.list.push(machine);
     }
     const facts = machine.gpu ? gpu : raw;
-    machine.memoryBandwidth = positive(facts.memory_read_bytes_per_second) ?? machine.memoryBandwidth;
-    machine.cacheBytes = positive(machine.gpu ? facts.l2_bytes : facts.cache_bytes) ?? machine.cacheBytes;
+    machine.memoryBandwidth =
+      positive(facts.memory_read_bytes_per_second) ?? machine.memoryBandwidth;
+    machine.cacheBytes =
+      positive(machine.gpu ? facts.l2_bytes : facts.cache_bytes) ?? machine.cacheBytes;
     machine.cacheBandwidth = positive(facts.l2_read_bytes_per_second) ?? machine.cacheBandwidth;
-    if (!machine.gpu) machine.privateCacheBytes = positive(raw.private_cache_bytes) ?? machine.privateCacheBytes;
+    if (!machine.gpu)
+      machine.privateCacheBytes = positive(raw.private_cache_bytes) ?? machine.privateCacheBytes;
     return machine;
   }
 
   /** Gives every machine a label of its own. Call it once, when all runs have been seen. */
   named(): Machine[] {
-    const memory = (m: Machine) => (m.memoryBytes ? `${Math.round(m.memoryBytes / 2 ** 30)} GiB` : '');
+    const memory = (m: Machine) =>
+      m.memoryBytes ? `${Math.round(m.memoryBytes / 2 ** 30)} GiB` : '';
     const facts: ((m: Machine) => string)[] = [
       (m) => (m.host ? `on ${m.host}` : ''),
       (m) => (m.cores ? `${m.cores} cores` : ''),
       memory,
       (m) => m.architecture,
-      (m) => m.caches.map((cache) => `L${cache.level} ${Math.round(cache.bytes / 1024)} kiB`).join(' '),
+      (m) =>
+        m.caches.map((cache) => `L${cache.level} ${Math.round(cache.bytes / 1024)} kiB`).join(' '),
     ];
-    const parts = this.list.map((m) => [m.cpu, ...(m.gpu || !m.cores ? [] : [`${m.cores} ${m.cores === 1 ? 'core' : 'cores'}`])]);
+    const parts = this.list.map((m) => [
+      m.cpu,
+      ...(m.gpu || !m.cores ? [] : [`${m.cores} ${m.cores === 1 ? 'core' : 'cores'}`]),
+    ]);
     const label = (i: number) => parts[i]!.join(', ');
     for (const fact of facts) {
       const groups = new Map<string, number[]>();
@@ -151,7 +163,8 @@ function readCaches(value: unknown): { level: number; bytes: number }[] {
     if (!isObject(cache) || cache.type === 'Instruction') continue;
     const level = positive(cache.level);
     const size = positive(cache.bytes);
-    if (level && size && !caches.some((other) => other.level === level)) caches.push({ level, bytes: size });
+    if (level && size && !caches.some((other) => other.level === level))
+      caches.push({ level, bytes: size });
   }
   return caches;
 }

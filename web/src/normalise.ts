@@ -77,7 +77,12 @@ export interface Result {
   blockSize: number | null;
   blockRows: number | null;
   blockCols: number | null;
-  traffic: { effective: number | null; worst: number | null; minimum: number | null; caching: number | null } | null;
+  traffic: {
+    effective: number | null;
+    worst: number | null;
+    minimum: number | null;
+    caching: number | null;
+  } | null;
   trace: Task[];
   host: string;
   campaign: string;
@@ -89,6 +94,7 @@ export interface Profile {
   machine: Machine;
   threads: number | null;
   read: { threads: number; bytes: number; bandwidth: number }[];
+  plateaus: { bytes: number; bandwidth: number }[]; // of all threads: caches from the smallest, then memory
   stream: { name: string; bandwidth: number }[];
   overhead: number | null; // of the latency–bandwidth fit
   fitBandwidth: number | null;
@@ -195,7 +201,10 @@ class Collector {
 
   matrix(value: unknown): Matrix {
     const raw = isObject(value) ? value : {};
-    const given = typeof value === 'string' ? value.replace(/^@\//, '').replace(/\.mtx(\.gz)?$/, '') : asText(raw.name);
+    const given =
+      typeof value === 'string'
+        ? value.replace(/^@\//, '').replace(/\.mtx(\.gz)?$/, '')
+        : asText(raw.name);
     const name = oneLine(given ?? '') || 'unnamed matrix';
     const rows = positive(raw.rows);
     const nnz = positive(raw.nnz);
@@ -206,9 +215,20 @@ class Collector {
       matrix = {
         index: this.matrices.length,
         name: same.length === 0 ? name : `${name} (${nnz ?? same.length + 1} entries)`,
-        rows: null, cols: null, nnz: null, meanRow: null, maxRow: null, bandwidth: null,
-        symmetry: '', field: '', levels: null, maxLevelRows: null,
-        rowLengths: [], levelRows: [], levelsPerEntry: 1, spy: null,
+        rows: null,
+        cols: null,
+        nnz: null,
+        meanRow: null,
+        maxRow: null,
+        bandwidth: null,
+        symmetry: '',
+        field: '',
+        levels: null,
+        maxLevelRows: null,
+        rowLengths: [],
+        levelRows: [],
+        levelsPerEntry: 1,
+        spy: null,
       };
       this.matrices.push(matrix);
       this.byName.set(name, [...same, matrix]);
@@ -218,7 +238,12 @@ class Collector {
   }
 }
 
-function fillMatrix(matrix: Matrix, raw: Record<string, unknown>, rows: number | null, nnz: number | null): void {
+function fillMatrix(
+  matrix: Matrix,
+  raw: Record<string, unknown>,
+  rows: number | null,
+  nnz: number | null,
+): void {
   matrix.rows ??= rows;
   matrix.nnz ??= nnz;
   matrix.cols ??= positive(raw.cols);
@@ -249,9 +274,20 @@ function fillMatrix(matrix: Matrix, raw: Record<string, unknown>, rows: number |
   const spy = isObject(raw.spy) ? raw.spy : {};
   const spyRows = positive(spy.rows);
   const spyCols = positive(spy.cols);
-  if (!matrix.spy && spyRows && spyCols && spyRows <= 512 && spyCols <= 512 && Array.isArray(spy.counts)) {
+  if (
+    !matrix.spy &&
+    spyRows &&
+    spyCols &&
+    spyRows <= 512 &&
+    spyCols <= 512 &&
+    Array.isArray(spy.counts)
+  ) {
     if (spy.counts.length === spyRows * spyCols) {
-      matrix.spy = { rows: spyRows, cols: spyCols, counts: spy.counts.map((count) => finite(count) ?? 0) };
+      matrix.spy = {
+        rows: spyRows,
+        cols: spyCols,
+        counts: spy.counts.map((count) => finite(count) ?? 0),
+      };
     }
   }
 }
@@ -265,7 +301,10 @@ export function normalise(data: PageData): Report {
   return {
     title: oneLine(data.title),
     made: data.made,
-    sources: data.sources.map((source) => ({ name: oneLine(source.name), problems: source.problems.map(oneLine) })),
+    sources: data.sources.map((source) => ({
+      name: oneLine(source.name),
+      problems: source.problems.map(oneLine),
+    })),
     runs: data.runs.length,
     results: collector.results,
     machines,
@@ -289,10 +328,20 @@ const statusWords: Record<string, string> = {
 function readRun(to: Collector, data: PageData, run: Run, index: number): void {
   const source = oneLine(data.sources[run.source]?.name ?? `source ${run.source + 1}`);
   const document = run.document ?? {};
-  const before = to.results.length + to.profiles.length + to.choices.length + to.heatMaps.length + to.scalings.length;
-  const whole = isObject(document.matrix) && Object.keys(document.matrix).length === 0 ? null : (document.matrix ?? null);
+  const before =
+    to.results.length +
+    to.profiles.length +
+    to.choices.length +
+    to.heatMaps.length +
+    to.scalings.length;
+  const whole =
+    isObject(document.matrix) && Object.keys(document.matrix).length === 0
+      ? null
+      : (document.matrix ?? null);
   const results = Array.isArray(document.results) ? document.results.filter(isObject) : [];
-  const inside = results.some((result) => typeof result.matrix === 'string' || isObject(result.matrix));
+  const inside = results.some(
+    (result) => typeof result.matrix === 'string' || isObject(result.matrix),
+  );
   const matrix = whole === null && !inside ? null : to.matrix(whole ?? 'unnamed matrix');
   for (const raw of results) {
     const own = raw.matrix !== undefined ? to.matrix(raw.matrix) : matrix;
@@ -306,25 +355,44 @@ function readRun(to: Collector, data: PageData, run: Run, index: number): void {
       what: statusWords[run.status] ?? oneLine(run.status),
       reason: oneLine(run.reason ?? '') || 'no reason was given',
     });
-  } else if (before === to.results.length + to.profiles.length + to.choices.length + to.heatMaps.length + to.scalings.length) {
+  } else if (
+    before ===
+    to.results.length +
+      to.profiles.length +
+      to.choices.length +
+      to.heatMaps.length +
+      to.scalings.length
+  ) {
     if (matrix === null || results.length === 0) {
       to.failures.push({
         source,
         name: oneLine(run.case ?? '') || matrix?.name || source,
         what: 'has nothing to show',
-        reason: run.document === null ? 'it has no document' : 'its document has no results that this page knows',
+        reason:
+          run.document === null
+            ? 'it has no document'
+            : 'its document has no results that this page knows',
       });
     }
   }
 }
 
 function readResult(
-  to: Collector, run: Run, index: number, document: Record<string, unknown>, raw: Record<string, unknown>,
-  matrix: Matrix | null, source: string,
+  to: Collector,
+  run: Run,
+  index: number,
+  document: Record<string, unknown>,
+  raw: Record<string, unknown>,
+  matrix: Matrix | null,
+  source: string,
 ): void {
   const kernel = kernelOf(raw);
   const backend = oneLine(raw.backend) || 'cpu';
-  const onGpu = backend === 'cuda' || backend === 'hip' || isObject(raw.device) || (typeof raw.device === 'number' && raw.threads === undefined);
+  const onGpu =
+    backend === 'cuda' ||
+    backend === 'hip' ||
+    isObject(raw.device) ||
+    (typeof raw.device === 'number' && raw.threads === undefined);
   const deviceName = isObject(raw.device) ? (asText(raw.device.name) ?? '') : '';
   const machine = to.machines.find(document, run.host, onGpu ? deviceName : null);
   if (kernel === 'machine') {
@@ -352,7 +420,13 @@ function readResult(
     });
     if (refused !== undefined) return;
   }
-  if (result.seconds === null && result.gflops === null && result.predicted === null && result.trace.length === 0) return;
+  if (
+    result.seconds === null &&
+    result.gflops === null &&
+    result.predicted === null &&
+    result.trace.length === 0
+  )
+    return;
   result.index = to.results.length;
   to.results.push(result);
 }
@@ -367,8 +441,14 @@ function kernelOf(raw: Record<string, unknown>): string {
 }
 
 function measured(
-  run: Run, index: number, document: Record<string, unknown>, raw: Record<string, unknown>, kernel: string,
-  backend: string, machine: Machine, matrix: Matrix,
+  run: Run,
+  index: number,
+  document: Record<string, unknown>,
+  raw: Record<string, unknown>,
+  kernel: string,
+  backend: string,
+  machine: Machine,
+  matrix: Matrix,
 ): Result {
   const parameters = isObject(raw.parameters) ? raw.parameters : {};
   const settings = run.settings ?? {};
@@ -377,8 +457,10 @@ function measured(
   const seconds = positive(times.median) ?? positive(raw.measured_seconds);
   const power = positive(raw.power) ?? 1;
   const precision = oneLine(raw.precision) || oneLine(settings.precision) || 'double';
-  const flops = matrix.nnz === null ? null : (precision.startsWith('complex') ? 8 : 2) * matrix.nnz * power;
-  const gflops = positive(raw.gflops) ?? (flops !== null && seconds !== null ? flops / seconds / 1e9 : null);
+  const flops =
+    matrix.nnz === null ? null : (precision.startsWith('complex') ? 8 : 2) * matrix.nnz * power;
+  const gflops =
+    positive(raw.gflops) ?? (flops !== null && seconds !== null ? flops / seconds / 1e9 : null);
   const bytes = isObject(raw.bytes) ? raw.bytes : {};
   const formatBytes = positive(bytes.format);
   const gbytes = positive(raw.gbytes_per_second);
@@ -388,9 +470,11 @@ function measured(
     positive(predictedRaw.gflops) ??
     (predictedSeconds !== null && flops !== null ? flops / predictedSeconds / 1e9 : null);
   const ratio =
-    predicted !== null && gflops !== null ? predicted / gflops
-    : predictedSeconds !== null && seconds !== null ? seconds / predictedSeconds
-    : null;
+    predicted !== null && gflops !== null
+      ? predicted / gflops
+      : predictedSeconds !== null && seconds !== null
+        ? seconds / predictedSeconds
+        : null;
   const own = backend !== 'vendor' && backend !== 'peer';
   const variant = oneLine(raw.variant);
   const format = oneLine(raw.format) || formatOfVariant(variant);
@@ -423,7 +507,10 @@ function measured(
     gflops,
     gbytes,
     formatBytes,
-    intensity: gbytes !== null && gflops !== null ? gflops / gbytes : intensityOf(flops, power, formatBytes, matrix),
+    intensity:
+      gbytes !== null && gflops !== null
+        ? gflops / gbytes
+        : intensityOf(flops, power, formatBytes, matrix),
     setup: positive(raw.setup_seconds),
     overPlain: positive(raw.speedup_over_spmv),
     overPeer: positive(raw.speedup_over_vendor),
@@ -457,7 +544,12 @@ function measured(
 }
 
 /** Without GB/s: the bytes of the format once per power, x read and y written once. */
-function intensityOf(flops: number | null, power: number, formatBytes: number | null, matrix: Matrix): number | null {
+function intensityOf(
+  flops: number | null,
+  power: number,
+  formatBytes: number | null,
+  matrix: Matrix,
+): number | null {
   if (flops === null || formatBytes === null) return null;
   const vectors = 8 * ((matrix.rows ?? 0) + (matrix.cols ?? matrix.rows ?? 0));
   return flops / power / (formatBytes + vectors);
@@ -487,11 +579,21 @@ function formatOfVariant(variant: string): string {
     [/^COO in/, 'blocked-coo'],
     [/^COO/, 'coo'],
   ];
-  return known.find(([pattern]) => pattern.test(name))?.[1] ?? name.split(/[\s,-]/)[0]!.toLowerCase();
+  return (
+    known.find(([pattern]) => pattern.test(name))?.[1] ?? name.split(/[\s,-]/)[0]!.toLowerCase()
+  );
 }
 
-function productName(kernel: string, own: boolean, variant: string, format: string, strategy: string, planned: boolean): string {
-  if (kernel !== 'mpk' && kernel !== 'explain') return variant || formatName(format) || 'unnamed product';
+function productName(
+  kernel: string,
+  own: boolean,
+  variant: string,
+  format: string,
+  strategy: string,
+  planned: boolean,
+): string {
+  if (kernel !== 'mpk' && kernel !== 'explain')
+    return variant || formatName(format) || 'unnamed product';
   if (!own) return variant || 'other library';
   const how = strategyNames[strategy] ?? strategy;
   return `${planned ? 'plan: ' : ''}${how}${format ? `, ${formatName(format)}` : ''}`;
@@ -507,22 +609,42 @@ function readTrace(value: unknown): Task[] {
     const start = finite(task.start);
     const end = finite(task.end);
     if (level === null || power === null || start === null || end === null) continue;
-    tasks.push({ level, levels: positive(task.levels) ?? 1, power, start, end, thread: finite(task.thread) });
+    tasks.push({
+      level,
+      levels: positive(task.levels) ?? 1,
+      power,
+      start,
+      end,
+      thread: finite(task.thread),
+    });
   }
   return tasks;
 }
 
-function readProfile(to: Collector, machine: Machine, raw: Record<string, unknown>, time: string): void {
+function readProfile(
+  to: Collector,
+  machine: Machine,
+  raw: Record<string, unknown>,
+  time: string,
+): void {
   const curve = (value: unknown) =>
     (Array.isArray(value) ? value : []).filter(isObject).flatMap((point) => {
       const size = positive(point.bytes);
       const bandwidth = positive(point.bytes_per_second);
-      return size && bandwidth ? [{ threads: positive(point.threads) ?? 1, bytes: size, bandwidth }] : [];
+      return size && bandwidth
+        ? [{ threads: positive(point.threads) ?? 1, bytes: size, bandwidth }]
+        : [];
     });
   const fit = isObject(raw.hockney) ? raw.hockney : isObject(raw.ramp_up) ? raw.ramp_up : {};
   const stream = isObject(raw.stream) ? raw.stream : {};
+  const plateaus = curve(raw.plateaus);
+  const most = Math.max(0, ...plateaus.map((plateau) => plateau.threads));
+  const own = plateaus
+    .filter((plateau) => plateau.threads === most)
+    .sort((a, b) => a.bytes - b.bytes);
   const profile: Profile = {
     machine,
+    plateaus: own,
     threads: positive(raw.threads),
     read: curve(raw.read),
     stream: Object.entries(stream).flatMap(([key, value]) => {
@@ -533,20 +655,19 @@ function readProfile(to: Collector, machine: Machine, raw: Record<string, unknow
     overhead: positive(fit.overhead_seconds),
     fitBandwidth: positive(fit.bytes_per_second),
     fitError: finite(fit.relative_error),
-    fitSamples: (Array.isArray(fit.samples) ? fit.samples : []).filter(isObject).flatMap((sample) => {
-      const size = positive(sample.bytes);
-      const duration = positive(sample.seconds);
-      return size && duration ? [{ bytes: size, bandwidth: size / duration }] : [];
-    }),
+    fitSamples: (Array.isArray(fit.samples) ? fit.samples : [])
+      .filter(isObject)
+      .flatMap((sample) => {
+        const size = positive(sample.bytes);
+        const duration = positive(sample.seconds);
+        return size && duration ? [{ bytes: size, bandwidth: size / duration }] : [];
+      }),
     memory: positive(raw.memory_bytes_per_second),
     launch: positive(raw.launch_seconds) ?? positive(raw.fork_join_seconds),
     handoff: positive(raw.handoff_seconds),
     time,
   };
   to.profiles.push(profile);
-  const plateaus = curve(raw.plateaus);
-  const most = Math.max(0, ...plateaus.map((plateau) => plateau.threads));
-  const own = plateaus.filter((plateau) => plateau.threads === most);
   machine.memoryBandwidth ??= profile.memory ?? own[own.length - 1]?.bandwidth ?? null;
   machine.cacheBandwidth ??= positive(raw.l2_bytes_per_second) ?? own[0]?.bandwidth ?? null;
   machine.cacheBytes ??= positive(raw.l2_bytes) ?? positive(raw.cache_bytes);
@@ -554,7 +675,12 @@ function readProfile(to: Collector, machine: Machine, raw: Record<string, unknow
   machine.peakFlops ??= positive(raw.flops_per_second);
 }
 
-function readScaling(to: Collector, machine: Machine, matrix: Matrix, raw: Record<string, unknown>): void {
+function readScaling(
+  to: Collector,
+  machine: Machine,
+  matrix: Matrix,
+  raw: Record<string, unknown>,
+): void {
   const numbers = (value: unknown) => (Array.isArray(value) ? value.map(positive) : []);
   const threads = numbers(raw.thread_counts);
   const gflops = numbers(raw.gflops_by_threads);
@@ -572,7 +698,12 @@ function readScaling(to: Collector, machine: Machine, matrix: Matrix, raw: Recor
   });
 }
 
-function readRegisters(to: Collector, machine: Machine, matrix: Matrix, raw: Record<string, unknown>): void {
+function readRegisters(
+  to: Collector,
+  machine: Machine,
+  matrix: Matrix,
+  raw: Record<string, unknown>,
+): void {
   const rows = Array.isArray(raw.rows) ? raw.rows.map(positive) : [];
   const cols = Array.isArray(raw.cols) ? raw.cols.map(positive) : [];
   const measures: [string, string][] = [
@@ -595,22 +726,42 @@ function readRegisters(to: Collector, machine: Machine, matrix: Matrix, raw: Rec
 }
 
 // Documents of studies that compare a rule or a tuner with an exhaustive search.
-function readChoices(to: Collector, run: Run, document: Record<string, unknown>, matrix: Matrix | null): void {
+function readChoices(
+  to: Collector,
+  run: Run,
+  document: Record<string, unknown>,
+  matrix: Matrix | null,
+): void {
   const onGpu = isObject(document.machine) && isObject(document.machine.gpu) ? '' : null;
   const exhaustive = document.exhaustive;
   if (isObject(exhaustive) && matrix) {
     const best = positive(exhaustive.seconds);
     const machine = to.machines.find(document, run.host, onGpu);
-    for (const [key, how] of [['rule', 'rule'], ['after_8_calls', 'tuned for 8 calls'], ['settled', 'tuned until settled']] as const) {
+    for (const [key, how] of [
+      ['rule', 'rule'],
+      ['after_8_calls', 'tuned for 8 calls'],
+      ['settled', 'tuned until settled'],
+    ] as const) {
       const tried = document[key];
       const seconds = isObject(tried) ? positive(tried.seconds) : null;
       if (best && seconds && isObject(tried)) {
-        to.choices.push({ machine, matrix, how: `CSR of Reguly, ${how}`, chosen: regulyName(tried), best: regulyName(exhaustive), share: Math.min(1, best / seconds) });
+        to.choices.push({
+          machine,
+          matrix,
+          how: `CSR of Reguly, ${how}`,
+          chosen: regulyName(tried),
+          best: regulyName(exhaustive),
+          share: Math.min(1, best / seconds),
+        });
       }
     }
   }
   // Where the products themselves were timed, their times say it (addMeasuredChoices).
-  if (Array.isArray(document.results) && document.results.some((result) => isObject(result) && 'contender' in result)) return;
+  if (
+    Array.isArray(document.results) &&
+    document.results.some((result) => isObject(result) && 'contender' in result)
+  )
+    return;
   const list = Array.isArray(document.matrices) ? document.matrices.filter(isObject) : [document];
   for (const item of list) {
     const distance = finite(item.distance);
@@ -645,14 +796,25 @@ function fillSpeedups(results: Result[]): void {
   const bestPlain = new Map<string, number>();
   const keys = results.map((result) => {
     const side = sides.get(result.run)!;
-    result.group = side.own && side.peer ? `run ${result.run}` : `${result.source} ${result.campaign}`;
-    return [result.group, result.machine.index, result.matrix.index, result.kernel, result.power, result.threads, result.precision].join('|');
+    result.group =
+      side.own && side.peer ? `run ${result.run}` : `${result.source} ${result.campaign}`;
+    return [
+      result.group,
+      result.machine.index,
+      result.matrix.index,
+      result.kernel,
+      result.power,
+      result.threads,
+      result.precision,
+    ].join('|');
   });
-  const raise = (map: Map<string, number>, key: string, value: number) => map.set(key, Math.max(value, map.get(key) ?? 0));
+  const raise = (map: Map<string, number>, key: string, value: number) =>
+    map.set(key, Math.max(value, map.get(key) ?? 0));
   results.forEach((result, i) => {
     if (result.gflops === null) return;
     if (!result.own) raise(bestPeer, keys[i]!, result.gflops);
-    else if (result.kernel === 'mpk' && result.strategy === 'plain products' && !result.planned) raise(bestPlain, keys[i]!, result.gflops);
+    else if (result.kernel === 'mpk' && result.strategy === 'plain products' && !result.planned)
+      raise(bestPlain, keys[i]!, result.gflops);
   });
   results.forEach((result, i) => {
     if (result.gflops === null) return;
@@ -669,7 +831,14 @@ function addMeasuredChoices(to: Collector): void {
   for (const result of to.results) {
     if (!result.own || result.seconds === null) continue;
     if (result.kernel !== 'spmv' && result.kernel !== 'tune') continue;
-    const key = [result.run, result.kernel, result.machine.index, result.matrix.index, result.threads, result.precision].join('|');
+    const key = [
+      result.run,
+      result.kernel,
+      result.machine.index,
+      result.matrix.index,
+      result.threads,
+      result.precision,
+    ].join('|');
     const group = groups.get(key);
     if (group) group.push(result);
     else groups.set(key, [result]);

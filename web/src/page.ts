@@ -6,15 +6,28 @@ import { DataError, decode } from './data.ts';
 import { announce, button, element, select } from './elements.ts';
 import { failureList, leftOutList, machineTable, matrixTable, sourceList } from './facts.ts';
 import { figures } from './figures/index.ts';
-import { applyFilter, choicesOf, type Filter, noFilter, type SelectKey, type View } from './filter.ts';
+import {
+  applyFilter,
+  choicesOf,
+  type Filter,
+  noFilter,
+  type SelectKey,
+  type View,
+} from './filter.ts';
 import { normalise, type Report } from './normalise.ts';
 import type { Figure } from './plot.ts';
 import { Everything } from './table.ts';
 import { themeSwitch } from './theme.ts';
 
 const filterLabels: [SelectKey, string][] = [
-  ['machine', 'Machine'], ['kernel', 'Kind'], ['backend', 'Backend'], ['format', 'Format'],
-  ['precision', 'Precision'], ['threads', 'Threads'], ['power', 'Power'], ['source', 'File'],
+  ['machine', 'Machine'],
+  ['kernel', 'Kind'],
+  ['backend', 'Backend'],
+  ['format', 'Format'],
+  ['precision', 'Precision'],
+  ['threads', 'Threads'],
+  ['power', 'Power'],
+  ['source', 'File'],
 ];
 
 class Page {
@@ -27,19 +40,32 @@ class Page {
   private readonly extent = element('p', { class: 'extent' });
   private readonly filterForm: HTMLElement;
 
-  constructor(private readonly report: Report, main: HTMLElement) {
+  constructor(
+    private readonly report: Report,
+    main: HTMLElement,
+  ) {
     this.view = applyFilter(report, this.filter);
     const shown: Figure[] = [];
     const missing: Figure[] = [];
-    for (const figure of figures) (figure.build(this.view, {}) === null ? missing : shown).push(figure);
+    for (const figure of figures)
+      (figure.build(this.view, {}) === null ? missing : shown).push(figure);
     this.cards = shown.map((figure) => new Card(figure, this.view));
     this.filterForm = this.makeFilters();
     this.table = report.results.length > 0 ? new Everything(this.view) : null;
     this.showAnswer();
     main.append(
-      element('header', { class: 'top' },
-        element('div', { class: 'bar' }, element('p', { class: 'brand' }, report.title || 'Strata report'), themeSwitch()),
-        this.answer, this.extent),
+      element(
+        'header',
+        { class: 'top' },
+        element(
+          'div',
+          { class: 'bar' },
+          element('p', { class: 'brand' }, report.title || 'Strata report'),
+          themeSwitch(),
+        ),
+        this.answer,
+        this.extent,
+      ),
     );
     if (report.results.length > 0) main.append(this.filterForm);
     main.append(this.contents(shown));
@@ -54,45 +80,91 @@ class Page {
     main.append(element('h2', { id: 'facts' }, 'Machines, matrices and all results'));
     for (const part of [machineTable(report), matrixTable(report)]) if (part) main.append(part);
     if (this.table) {
-      main.append(element('section', { class: 'card', id: 'everything', 'aria-labelledby': 'everything-title' },
-        element('h3', { id: 'everything-title' }, 'All results'),
-        element('p', { class: 'summary' }, 'Every result that passes the filters. The headings sort.'), this.table.node));
+      main.append(
+        element(
+          'section',
+          { class: 'card', id: 'everything', 'aria-labelledby': 'everything-title' },
+          element('h3', { id: 'everything-title' }, 'All results'),
+          element(
+            'p',
+            { class: 'summary' },
+            'Every result that passes the filters. The headings sort.',
+          ),
+          this.table.node,
+        ),
+      );
     }
-    for (const part of [failureList(report), sourceList(report), leftOutList(missing)]) if (part) main.append(part);
+    for (const part of [failureList(report), sourceList(report), leftOutList(missing)])
+      if (part) main.append(part);
     this.watch();
   }
 
   private showAnswer(): void {
     const found = answers(this.view);
     const [first, ...rest] = found;
-    const parts: Node[] = [element('h1', {}, first?.text ?? (this.report.results.length > 0 ? 'Nothing here was compared with plain products or with another library.' : 'No measurements of products or powers are in this report.'))];
-    if (rest.length > 0) parts.push(element('ul', {}, ...rest.slice(0, 5).map((answer) => element('li', {}, answer.text))));
+    const parts: Node[] = [
+      element(
+        'h1',
+        {},
+        first?.text ??
+          (this.report.results.length > 0
+            ? 'Nothing here was compared with plain products or with another library.'
+            : 'No measurements of products or powers are in this report.'),
+      ),
+    ];
+    if (rest.length > 0)
+      parts.push(
+        element('ul', {}, ...rest.slice(0, 5).map((answer) => element('li', {}, answer.text))),
+      );
     this.answer.replaceChildren(...parts);
-    this.extent.textContent = extent(this.view) + (this.report.made ? ` · made ${this.report.made.slice(0, 10)}` : '');
+    this.extent.textContent =
+      extent(this.view) + (this.report.made ? ` · made ${this.report.made.slice(0, 10)}` : '');
   }
 
   private makeFilters(): HTMLElement {
-    const form = element('form', { class: 'filters', 'aria-label': 'Filters of all figures and of the table' });
+    const form = element('form', {
+      class: 'filters',
+      'aria-label': 'Filters of all figures and of the table',
+    });
     form.addEventListener('submit', (event) => event.preventDefault());
-    const text = element('input', { type: 'search', id: 'filter-matrix', placeholder: 'part of a name', autocomplete: 'off', spellcheck: 'false' });
+    const text = element('input', {
+      type: 'search',
+      id: 'filter-matrix',
+      placeholder: 'part of a name',
+      autocomplete: 'off',
+      spellcheck: 'false',
+    });
     text.addEventListener('input', () => this.change({ matrix: text.value }));
     form.append(element('label', { class: 'field' }, element('span', {}, 'Matrix'), text));
     const lists: HTMLSelectElement[] = [];
     for (const [key, label] of filterLabels) {
       const options = choicesOf(this.report, key);
       if (options.length < 2) continue;
-      const field = select(label, [{ value: '', label: 'all' }, ...options], '', (value) => this.change({ [key]: value }));
+      const field = select(label, [{ value: '', label: 'all' }, ...options], '', (value) =>
+        this.change({ [key]: value }),
+      );
       const list = field.querySelector('select')!;
       list.id = `filter-${key}`;
       lists.push(list);
       form.append(field);
     }
-    form.append(button('Clear', () => {
-      text.value = '';
-      for (const list of lists) list.value = '';
-      this.change(noFilter);
-    }, { class: 'plain', id: 'filter-clear' }));
-    const fold = element('details', { class: 'filter-bar' }, element('summary', {}, 'Filters'), form);
+    form.append(
+      button(
+        'Clear',
+        () => {
+          text.value = '';
+          for (const list of lists) list.value = '';
+          this.change(noFilter);
+        },
+        { class: 'plain', id: 'filter-clear' },
+      ),
+    );
+    const fold = element(
+      'details',
+      { class: 'filter-bar' },
+      element('summary', {}, 'Filters'),
+      form,
+    );
     // On wide screens filters are always open; on phones they would cover what they filter.
     fold.open = matchMedia('(min-width: 720px)').matches;
     return fold;
@@ -104,7 +176,9 @@ class Page {
     this.showAnswer();
     // What the reader looks at comes first; the rest follows when the browser has painted that.
     for (const card of this.cards) card.update(this.view);
-    const [first, ...others] = this.cards.filter((card) => card.visible).sort((a, b) => a.distance() - b.distance());
+    const [first, ...others] = this.cards
+      .filter((card) => card.visible)
+      .sort((a, b) => a.distance() - b.distance());
     first?.draw();
     this.table?.update(this.view);
     const asked = ++this.changes;
@@ -145,14 +219,20 @@ class Page {
 
   /** Draws what is in sight, and everything before printing. */
   private watch(): void {
-    const observer = new IntersectionObserver((entries) => {
-      for (const entry of entries) {
-        const card = entry.target === this.table?.node ? this.table : this.cards.find((candidate) => candidate.node === entry.target);
-        if (!card) continue;
-        card.visible = entry.isIntersecting;
-        if (card.visible) card.draw();
-      }
-    }, { rootMargin: '200px 0px' });
+    const observer = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) {
+          const card =
+            entry.target === this.table?.node
+              ? this.table
+              : this.cards.find((candidate) => candidate.node === entry.target);
+          if (!card) continue;
+          card.visible = entry.isIntersecting;
+          if (card.visible) card.draw();
+        }
+      },
+      { rootMargin: '200px 0px' },
+    );
     for (const card of this.cards) observer.observe(card.node);
     if (this.table) observer.observe(this.table.node);
     this.drawAtLeisure();
@@ -187,7 +267,13 @@ async function start(): Promise<void> {
     performance.mark('strata-ready');
   } catch (error) {
     const reason = error instanceof DataError ? error.message : `the page failed: ${String(error)}`;
-    main.replaceChildren(element('p', { class: 'failure', role: 'alert' }, `${reason[0]!.toUpperCase()}${reason.slice(1)}.`));
+    main.replaceChildren(
+      element(
+        'p',
+        { class: 'failure', role: 'alert' },
+        `${reason[0]!.toUpperCase()}${reason.slice(1)}.`,
+      ),
+    );
     document.documentElement.dataset.ready = 'failed';
     if (!(error instanceof DataError)) throw error;
   }

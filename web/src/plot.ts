@@ -47,15 +47,42 @@ export interface Style {
   symbol: Plot.SymbolType;
 }
 
-const colors = ['--s1', '--s2', '--s3', '--s4', '--s5', '--s6', '--s7', '--s8'].map((name) => `var(${name})`);
+const colors = ['--s1', '--s2', '--s3', '--s4', '--s5', '--s6', '--s7', '--s8'].map(
+  (name) => `var(${name})`,
+);
 const dashes = [undefined, '6 3', '2 3'];
-const symbols: Plot.SymbolType[] = ['circle', 'square', 'triangle', 'diamond', 'star', 'cross', 'wye', 'times'];
+const symbols: Plot.SymbolType[] = [
+  'circle',
+  'square',
+  'triangle',
+  'diamond',
+  'star',
+  'cross',
+  'wye',
+  'times',
+];
 
 // Names that are in many figures look the same in all of them.
 const known = [
-  'packed SELL', 'cuSPARSE', 'packed SELL, full values', 'CSR', 'SELL-C-σ', 'BCSR', 'HYB', 'COO',
-  'ELL', 'Eigen', 'DIA', 'symmetric CSR', 'JDS', 'PETSc', 'COO in blocks', 'librsb',
-  'CSC', 'hipSPARSE', 'CSR of Reguly',
+  'packed SELL',
+  'cuSPARSE',
+  'packed SELL, full values',
+  'CSR',
+  'SELL-C-σ',
+  'BCSR',
+  'HYB',
+  'COO',
+  'ELL',
+  'Eigen',
+  'DIA',
+  'symmetric CSR',
+  'JDS',
+  'PETSc',
+  'COO in blocks',
+  'librsb',
+  'CSC',
+  'hipSPARSE',
+  'CSR of Reguly',
 ];
 
 export function styleAt(index: number): Style {
@@ -66,7 +93,13 @@ export function styleAt(index: number): Style {
   };
 }
 
-const strategies: Record<string, number> = { plan: 0, 'plain products': 2, wavefront: 3, levels: 4, 'levels in a graph': 6 };
+const strategies: Record<string, number> = {
+  plan: 0,
+  'plain products': 2,
+  wavefront: 3,
+  levels: 4,
+  'levels in a graph': 6,
+};
 
 /** Styles by name: their own for known names, free ones for the others; colours repeat only when all are in use. */
 export function stylesOf(names: readonly string[]): Map<string, Style> {
@@ -100,7 +133,16 @@ export function textWidth(text: string): number {
   let width = 0;
   for (const character of text) {
     const code = character.codePointAt(0)!;
-    width += code > 0x2e80 ? 12.5 : /[mwMW@%]/.test(character) ? 10 : /[iljtf.,:;|' ]/.test(character) ? 4.1 : /[A-Z]/.test(character) ? 8.2 : 7.3;
+    width +=
+      code > 0x2e80
+        ? 12.5
+        : /[mwMW@%]/.test(character)
+          ? 10
+          : /[iljtf.,:;|' ]/.test(character)
+            ? 4.1
+            : /[A-Z]/.test(character)
+              ? 8.2
+              : 7.3;
   }
   return width;
 }
@@ -146,7 +188,10 @@ export function frame(canvas: Canvas, parts: Frame): SVGElement {
   return svg;
 }
 
-function legendLines(items: readonly LegendItem[], width: number): { item: LegendItem; x: number }[][] {
+function legendLines(
+  items: readonly LegendItem[],
+  width: number,
+): { item: LegendItem; x: number }[][] {
   const lines: { item: LegendItem; x: number }[][] = [];
   let x = Infinity;
   for (const item of items) {
@@ -175,19 +220,39 @@ const symbolPaths: Record<string, string> = {
 function drawLegendItem(group: Element, item: LegendItem, x: number, y: number): void {
   const add = (name: string, attributes: Record<string, string | number | undefined>) => {
     const element = group.ownerDocument.createElementNS('http://www.w3.org/2000/svg', name);
-    for (const [key, value] of Object.entries(attributes)) if (value !== undefined) element.setAttribute(key, String(value));
+    for (const [key, value] of Object.entries(attributes))
+      if (value !== undefined) element.setAttribute(key, String(value));
     group.appendChild(element);
     return element;
   };
   const { color, dash, symbol } = item.style;
   if (item.kind === 'bar') add('rect', { x, y: y - 5, width: 18, height: 10, rx: 2, fill: color });
-  if (item.kind === 'tick') add('path', { d: `M${x + 9},${y - 7}V${y + 7}`, stroke: color, 'stroke-width': 2.5 });
-  if (item.kind === 'line') add('path', { d: `M${x},${y}H${x + 20}`, stroke: color, 'stroke-width': 2.2, 'stroke-dasharray': dash });
+  if (item.kind === 'tick')
+    add('path', { d: `M${x + 9},${y - 7}V${y + 7}`, stroke: color, 'stroke-width': 2.5 });
+  if (item.kind === 'line')
+    add('path', {
+      d: `M${x},${y}H${x + 20}`,
+      stroke: color,
+      'stroke-width': 2.2,
+      'stroke-dasharray': dash,
+    });
   if (item.kind === 'dot') {
     const open = symbol === 'wye' || symbol === 'times';
-    add('path', { d: symbolPaths[String(symbol)] ?? symbolPaths.circle, transform: `translate(${x + 10},${y})`, fill: open ? 'none' : color, stroke: color, 'stroke-width': open ? 2 : 0 });
+    add('path', {
+      d: symbolPaths[String(symbol)] ?? symbolPaths.circle,
+      transform: `translate(${x + 10},${y})`,
+      fill: open ? 'none' : color,
+      stroke: color,
+      'stroke-width': open ? 2 : 0,
+    });
   }
-  const text = add('text', { x: x + 26, y: y + 4, fill: 'var(--ink)', 'font-size': 12, 'text-anchor': 'start' });
+  const text = add('text', {
+    x: x + 26,
+    y: y + 4,
+    fill: 'var(--ink)',
+    'font-size': 12,
+    'text-anchor': 'start',
+  });
   text.textContent = item.label;
 }
 
@@ -198,12 +263,23 @@ interface AxisOptions {
 }
 
 // Texts of ticks are given one by one: scales that are logarithmic would leave some of them out.
-function tickTexts(ticks: number[] | undefined, format: (value: number) => string): { tickFormat?: (value: number) => string; text?: (value: number) => string } {
+function tickTexts(
+  ticks: number[] | undefined,
+  format: (value: number) => string,
+): { tickFormat?: (value: number) => string; text?: (value: number) => string } {
   return ticks ? { text: format } : { tickFormat: format };
 }
 
 export function xAxis({ label, ticks, format = tick }: AxisOptions): Plot.Markish[] {
-  const options = { label, labelAnchor: 'center', labelArrow: 'none', tickSize: 0, tickPadding: 6, fill: 'var(--muted)', ...tickTexts(ticks, format) } as Plot.AxisXOptions;
+  const options = {
+    label,
+    labelAnchor: 'center',
+    labelArrow: 'none',
+    tickSize: 0,
+    tickPadding: 6,
+    fill: 'var(--muted)',
+    ...tickTexts(ticks, format),
+  } as Plot.AxisXOptions;
   return [
     Plot.gridX({ ticks, stroke: 'var(--grid)', strokeOpacity: 1 }),
     ticks ? Plot.axisX(ticks, options) : Plot.axisX(options),
@@ -212,11 +288,24 @@ export function xAxis({ label, ticks, format = tick }: AxisOptions): Plot.Markis
 
 /** The label stands above the axis, at the edge of the figure, where it needs no turning of heads. */
 export function yAxis({ label, ticks, format = tick }: AxisOptions): Plot.Markish[] {
-  const options = { label: null, tickSize: 0, tickPadding: 6, fill: 'var(--muted)', ...tickTexts(ticks, format) } as Plot.AxisYOptions;
+  const options = {
+    label: null,
+    tickSize: 0,
+    tickPadding: 6,
+    fill: 'var(--muted)',
+    ...tickTexts(ticks, format),
+  } as Plot.AxisYOptions;
   return [
     Plot.gridY({ ticks, stroke: 'var(--grid)', strokeOpacity: 1 }),
     ticks ? Plot.axisY(ticks, options) : Plot.axisY(options),
-    Plot.text([label], { frameAnchor: 'top-left', lineAnchor: 'bottom', textAnchor: 'start', dx: 4 - usualLeft, dy: -11, fill: 'var(--muted)' }),
+    Plot.text([label], {
+      frameAnchor: 'top-left',
+      lineAnchor: 'bottom',
+      textAnchor: 'start',
+      dx: 4 - usualLeft,
+      dy: -11,
+      fill: 'var(--muted)',
+    }),
   ];
 }
 
@@ -240,7 +329,11 @@ export function zeroDomain(values: readonly number[]): [number, number] {
 }
 
 /** Ticks of a logarithmic axis, about `count` of them: 1, 2, 5 or powers of ten, or powers of two. */
-export function logTicks([low, high]: readonly [number, number], count = 6, base: 2 | 10 = 10): number[] {
+export function logTicks(
+  [low, high]: readonly [number, number],
+  count = 6,
+  base: 2 | 10 = 10,
+): number[] {
   if (base === 2) {
     const first = Math.ceil(Math.log2(low) - 1e-9);
     const last = Math.floor(Math.log2(high) + 1e-9);
@@ -253,7 +346,11 @@ export function logTicks([low, high]: readonly [number, number], count = 6, base
   const mantissas = decades <= count / 3 ? [1, 2, 5] : decades <= count / 1.5 ? [1, 3] : [1];
   const step = mantissas.length > 1 ? 1 : Math.max(1, Math.ceil(decades / count));
   const ticks: number[] = [];
-  for (let exponent = Math.floor(Math.log10(low)); exponent <= Math.ceil(Math.log10(high)); ++exponent) {
+  for (
+    let exponent = Math.floor(Math.log10(low));
+    exponent <= Math.ceil(Math.log10(high));
+    ++exponent
+  ) {
     if (step > 1 && exponent % step !== 0) continue;
     for (const mantissa of mantissas) {
       const value = Number((mantissa * 10 ** exponent).toPrecision(3));
@@ -270,35 +367,89 @@ export interface Point {
 }
 
 /** A tip that follows the pointer, where there is one. */
-export function tip(canvas: Canvas, points: readonly Point[], by: 'both' | 'x' = 'both'): Plot.Markish[] {
+export function tip(
+  canvas: Canvas,
+  points: readonly Point[],
+  by: 'both' | 'x' = 'both',
+): Plot.Markish[] {
   if (!canvas.interactive || points.length === 0) return [];
-  const options = { x: 'x', y: 'y', title: 'title', maxRadius: 30, fill: 'var(--card)', stroke: 'var(--edge)', fontSize: 12, lineWidth: 26 };
+  const options = {
+    x: 'x',
+    y: 'y',
+    title: 'title',
+    maxRadius: 30,
+    fill: 'var(--card)',
+    stroke: 'var(--edge)',
+    fontSize: 12,
+    lineWidth: 26,
+  };
   return [Plot.tip(points as Point[], by === 'x' ? Plot.pointerX(options) : Plot.pointer(options))];
 }
 
-/** Vertical marks with names, such as the sizes of caches. */
-export function verticalMarks(items: readonly { x: number; label: string }[], domain: readonly [number, number]): Plot.Markish[] {
+/** Vertical marks with names, such as the sizes of caches; names near the right edge stand to their left. */
+export function verticalMarks(
+  items: readonly { x: number; label: string }[],
+  domain: readonly [number, number],
+): Plot.Markish[] {
   const inside = items.filter((item) => item.x > domain[0] && item.x < domain[1]);
+  const isLate = (item: { x: number }) =>
+    Math.log(item.x / domain[0]) > 0.7 * Math.log(domain[1] / domain[0]);
+  const names = (late: boolean) =>
+    Plot.text(
+      inside.filter((item) => isLate(item) === late),
+      {
+        x: 'x',
+        text: 'label',
+        frameAnchor: 'top',
+        textAnchor: late ? 'end' : 'start',
+        dx: late ? -4 : 4,
+        dy: 2,
+        fill: 'var(--muted)',
+        fontSize: 11,
+        stroke: 'var(--card)',
+        strokeWidth: 3,
+      },
+    );
   return [
     Plot.ruleX(inside, { x: 'x', stroke: 'var(--muted)', strokeDasharray: '2 3' }),
-    Plot.text(inside, { x: 'x', text: 'label', frameAnchor: 'top', textAnchor: 'start', dx: 4, dy: 2, fill: 'var(--muted)', fontSize: 11 }),
+    names(false),
+    names(true),
   ];
 }
 
 export function dots(points: readonly Point[], style: Style, radius = 3.5): Plot.Markish {
   const open = style.symbol === 'wye' || style.symbol === 'times';
-  return Plot.dot(points as Point[], { x: 'x', y: 'y', r: radius, symbol: style.symbol, fill: open ? undefined : style.color, stroke: open ? style.color : 'var(--card)', strokeWidth: open ? 1.8 : 0.7 });
+  return Plot.dot(points as Point[], {
+    x: 'x',
+    y: 'y',
+    r: radius,
+    symbol: style.symbol,
+    fill: open ? undefined : style.color,
+    stroke: open ? style.color : 'var(--card)',
+    strokeWidth: open ? 1.8 : 0.7,
+  });
 }
 
 export function curve(points: readonly Point[], style: Style, width = 2): Plot.Markish {
-  return Plot.line(points as Point[], { x: 'x', y: 'y', stroke: style.color, strokeWidth: width, strokeDasharray: style.dash });
+  return Plot.line(points as Point[], {
+    x: 'x',
+    y: 'y',
+    stroke: style.color,
+    strokeWidth: width,
+    strokeDasharray: style.dash,
+  });
 }
 
 /** The choice of a control: what was asked for if there is such an option, else the first. */
 export function control(
-  id: string, label: string, options: { value: string; label: string }[], chosen: Readonly<Record<string, string>>, usual?: string,
+  id: string,
+  label: string,
+  options: { value: string; label: string }[],
+  chosen: Readonly<Record<string, string>>,
+  usual?: string,
 ): Control {
-  const has = (value: string | undefined) => value !== undefined && options.some((option) => option.value === value);
+  const has = (value: string | undefined) =>
+    value !== undefined && options.some((option) => option.value === value);
   const value = has(chosen[id]) ? chosen[id]! : has(usual) ? usual! : (options[0]?.value ?? '');
   return { id, label, value, options };
 }

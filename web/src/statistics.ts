@@ -23,7 +23,9 @@ export interface Step {
  * solver that solved it. The curve of a solver is the share of all problems on which the best speed
  * is at most x times its own; a problem it did not solve counts against it.
  */
-export function performanceProfiles(problems: readonly ReadonlyMap<string, number>[]): Map<string, Step[]> {
+export function performanceProfiles(
+  problems: readonly ReadonlyMap<string, number>[],
+): Map<string, Step[]> {
   const ratios = new Map<string, number[]>();
   for (const speeds of problems) {
     const best = Math.max(...speeds.values());

@@ -15,20 +15,40 @@ export function svgFile(svg: SVGElement, title: string, description: string): st
   };
   const outer = owner.createElementNS(namespace, 'svg');
   const attributes: Record<string, string> = {
-    width: String(Number(width) + 24), height: String(Number(height) + 52), viewBox: `-12 -40 ${Number(width) + 24} ${Number(height) + 52}`,
-    'font-family': 'system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-serif', role: 'img',
+    width: String(Number(width) + 24),
+    height: String(Number(height) + 52),
+    viewBox: `-12 -40 ${Number(width) + 24} ${Number(height) + 52}`,
+    'font-family': 'system-ui, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-serif',
+    role: 'img',
   };
   for (const [name, value] of Object.entries(attributes)) outer.setAttribute(name, value);
   outer.appendChild(make('title', title));
   outer.appendChild(make('desc', description));
   const ground = owner.createElementNS(namespace, 'rect');
-  for (const [name, value] of Object.entries({ x: '-12', y: '-40', width: '100%', height: '100%', fill: '#ffffff' })) ground.setAttribute(name, value);
+  for (const [name, value] of Object.entries({
+    x: '-12',
+    y: '-40',
+    width: '100%',
+    height: '100%',
+    fill: '#ffffff',
+  }))
+    ground.setAttribute(name, value);
   outer.appendChild(ground);
   const heading = make('text', title);
-  for (const [name, value] of Object.entries({ x: '4', y: '-16', 'font-size': '16', 'font-weight': '600', fill: 'var(--ink)' })) heading.setAttribute(name, value);
+  for (const [name, value] of Object.entries({
+    x: '4',
+    y: '-16',
+    'font-size': '16',
+    'font-weight': '600',
+    fill: 'var(--ink)',
+  }))
+    heading.setAttribute(name, value);
   outer.appendChild(heading);
   outer.appendChild(svg);
-  let text = typeof XMLSerializer === 'function' && 'defaultView' in owner && owner.defaultView !== null ? new XMLSerializer().serializeToString(outer) : outer.outerHTML;
+  let text =
+    typeof XMLSerializer === 'function' && 'defaultView' in owner && owner.defaultView !== null
+      ? new XMLSerializer().serializeToString(outer)
+      : outer.outerHTML;
   if (!/^<svg[^>]*xmlns=/.test(text)) text = text.replace('<svg', `<svg xmlns="${namespace}"`);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${withLightColors(text)}\n`;
 }

@@ -14,23 +14,62 @@ export function figureTable(table: Table, caption: string, file: string): HTMLEl
   const body = element('tbody');
   for (const row of table.rows.slice(0, rowsOfFigureTable)) {
     const line = element('tr');
-    row.forEach((cell, column) => line.append(element(column === 0 ? 'th' : 'td', { scope: column === 0 ? 'row' : null, class: typeof cell === 'number' || cell === null ? 'number' : null }, cellText(cell))));
+    row.forEach((cell, column) =>
+      line.append(
+        element(
+          column === 0 ? 'th' : 'td',
+          {
+            scope: column === 0 ? 'row' : null,
+            class: typeof cell === 'number' || cell === null ? 'number' : null,
+          },
+          cellText(cell),
+        ),
+      ),
+    );
     body.append(line);
   }
-  const numeric = table.header.map((_, column) => table.rows.some((row) => typeof row[column] === 'number'));
-  const head = element('tr', {}, ...table.header.map((name, column) => element('th', { scope: 'col', class: numeric[column] ? 'number' : null }, name)));
+  const numeric = table.header.map((_, column) =>
+    table.rows.some((row) => typeof row[column] === 'number'),
+  );
+  const head = element(
+    'tr',
+    {},
+    ...table.header.map((name, column) =>
+      element('th', { scope: 'col', class: numeric[column] ? 'number' : null }, name),
+    ),
+  );
   const rest = table.rows.length - rowsOfFigureTable;
-  return element('div', {},
-    element('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
-      element('table', {}, element('caption', { class: 'hidden' }, caption), element('thead', {}, head), body)),
-    element('p', { class: 'actions' },
-      button('Download as CSV', () => download(`${file}.csv`, 'text/csv;charset=utf-8', csv(table.header, table.rows))),
-      rest > 0 ? element('span', { class: 'note' }, `${grouped(rest)} more rows are in the CSV.`) : null));
+  return element(
+    'div',
+    {},
+    element(
+      'div',
+      { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+      element(
+        'table',
+        {},
+        element('caption', { class: 'hidden' }, caption),
+        element('thead', {}, head),
+        body,
+      ),
+    ),
+    element(
+      'p',
+      { class: 'actions' },
+      button('Download as CSV', () =>
+        download(`${file}.csv`, 'text/csv;charset=utf-8', csv(table.header, table.rows)),
+      ),
+      rest > 0
+        ? element('span', { class: 'note' }, `${grouped(rest)} more rows are in the CSV.`)
+        : null,
+    ),
+  );
 }
 
 function cellText(cell: Cell): string {
   if (cell === null || cell === undefined || cell === '') return '–';
-  if (typeof cell === 'number') return Number.isInteger(cell) && Math.abs(cell) < 1e15 ? grouped(cell) : number(cell);
+  if (typeof cell === 'number')
+    return Number.isInteger(cell) && Math.abs(cell) < 1e15 ? grouped(cell) : number(cell);
   return String(cell);
 }
 
@@ -44,7 +83,12 @@ interface Column {
 const columns: Column[] = [
   { name: 'matrix', value: (r) => r.matrix.name },
   { name: 'product', value: (r) => r.product },
-  { name: 'time', numeric: true, value: (r) => r.seconds, text: (v) => seconds(v as number | null) },
+  {
+    name: 'time',
+    numeric: true,
+    value: (r) => r.seconds,
+    text: (v) => seconds(v as number | null),
+  },
   { name: 'GF/s', numeric: true, value: (r) => r.gflops },
   { name: 'GB/s', numeric: true, value: (r) => r.gbytes },
   { name: 'over others', numeric: true, value: (r) => r.overPeer },
@@ -61,9 +105,24 @@ const columns: Column[] = [
   { name: 'precision', value: (r) => r.precision },
   { name: 'rows', numeric: true, value: (r) => r.matrix.rows },
   { name: 'nonzeros', numeric: true, value: (r) => r.matrix.nnz },
-  { name: 'bytes', numeric: true, value: (r) => r.formatBytes, text: (v) => bytes(v as number | null) },
-  { name: 'set-up', numeric: true, value: (r) => r.setup, text: (v) => seconds(v as number | null) },
-  { name: 'pays after', numeric: true, value: (r) => r.breakEven, text: (v) => (v === Infinity ? 'never' : v === null ? '–' : grouped(v as number)) },
+  {
+    name: 'bytes',
+    numeric: true,
+    value: (r) => r.formatBytes,
+    text: (v) => bytes(v as number | null),
+  },
+  {
+    name: 'set-up',
+    numeric: true,
+    value: (r) => r.setup,
+    text: (v) => seconds(v as number | null),
+  },
+  {
+    name: 'pays after',
+    numeric: true,
+    value: (r) => r.breakEven,
+    text: (v) => (v === Infinity ? 'never' : v === null ? '–' : grouped(v as number)),
+  },
   { name: 'check', value: (r) => (r.passed === null ? '' : r.passed ? 'ok' : 'wrong') },
   { name: 'host', value: (r) => r.host },
   { name: 'commit', value: (r) => r.commit },
@@ -74,10 +133,15 @@ const pageSize = 50;
 
 export function everythingCsv(results: readonly Result[], report: Report): string {
   const unit: Record<string, string> = { time: 'time, s', 'set-up': 'set-up, s' };
-  return csv(columns.map((column) => unit[column.name] ?? column.name), results.map((result) => columns.map((column) => {
-    const value = column.value(result, report);
-    return value === Infinity ? 'never' : value;
-  })));
+  return csv(
+    columns.map((column) => unit[column.name] ?? column.name),
+    results.map((result) =>
+      columns.map((column) => {
+        const value = column.value(result, report);
+        return value === Infinity ? 'never' : value;
+      }),
+    ),
+  );
 }
 
 /** The table of everything. */
@@ -99,19 +163,58 @@ export class Everything {
 
   constructor(view: View) {
     this.view = view;
-    this.used = columns.filter((column) => view.report.results.some((result) => { const value = column.value(result, view.report); return value !== null && value !== ''; }));
+    this.used = columns.filter((column) =>
+      view.report.results.some((result) => {
+        const value = column.value(result, view.report);
+        return value !== null && value !== '';
+      }),
+    );
     const head = element('tr');
     this.used.forEach((column, index) => {
-      const cell = element('th', { scope: 'col', class: column.numeric ? 'number' : null }, button(column.name, () => this.sortBy(index), { class: 'sort' }));
+      const cell = element(
+        'th',
+        { scope: 'col', class: column.numeric ? 'number' : null },
+        button(column.name, () => this.sortBy(index), { class: 'sort' }),
+      );
       this.heads.push(cell);
       head.append(cell);
     });
-    this.node = element('div', {},
-      element('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'All results' },
-        element('table', { class: 'everything' }, element('caption', { class: 'hidden' }, 'All results that the filters keep; the headings sort.'), element('thead', {}, head), this.body)),
-      element('div', { class: 'actions' },
-        this.previous, this.next, this.status,
-        button('Download as CSV', () => download('strata-results.csv', 'text/csv;charset=utf-8', everythingCsv(this.sorted, this.view.report)), { class: 'primary', id: 'download-csv' })));
+    this.node = element(
+      'div',
+      {},
+      element(
+        'div',
+        { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'All results' },
+        element(
+          'table',
+          { class: 'everything' },
+          element(
+            'caption',
+            { class: 'hidden' },
+            'All results that the filters keep; the headings sort.',
+          ),
+          element('thead', {}, head),
+          this.body,
+        ),
+      ),
+      element(
+        'div',
+        { class: 'actions' },
+        this.previous,
+        this.next,
+        this.status,
+        button(
+          'Download as CSV',
+          () =>
+            download(
+              'strata-results.csv',
+              'text/csv;charset=utf-8',
+              everythingCsv(this.sorted, this.view.report),
+            ),
+          { class: 'primary', id: 'download-csv' },
+        ),
+      ),
+    );
     this.update(view);
   }
 
@@ -138,12 +241,15 @@ export class Everything {
     this.page = 0;
     this.sort();
     this.fill();
-    announce(`Sorted by ${this.used[index]!.name}, ${this.descending ? 'descending' : 'ascending'}.`);
+    announce(
+      `Sorted by ${this.used[index]!.name}, ${this.descending ? 'descending' : 'ascending'}.`,
+    );
   }
 
   private sort(): void {
     this.heads.forEach((cell, index) => {
-      if (index === this.column) cell.setAttribute('aria-sort', this.descending ? 'descending' : 'ascending');
+      if (index === this.column)
+        cell.setAttribute('aria-sort', this.descending ? 'descending' : 'ascending');
       else cell.removeAttribute('aria-sort');
     });
     const column = this.used[this.column];
@@ -154,12 +260,21 @@ export class Everything {
     const { report } = this.view;
     const direction = this.descending ? -1 : 1;
     const compareText = new Intl.Collator(undefined, { numeric: true }).compare;
-    const keyed = this.view.results.map((result) => ({ result, value: column.value(result, report) }));
+    const keyed = this.view.results.map((result) => ({
+      result,
+      value: column.value(result, report),
+    }));
     keyed.sort((a, b) => {
       const missingA = a.value === null || a.value === '';
       const missingB = b.value === null || b.value === '';
       if (missingA || missingB) return Number(missingA) - Number(missingB); // what is not known comes last
-      const order = column.numeric ? (a.value === b.value ? 0 : (a.value as number) < (b.value as number) ? -1 : 1) : compareText(a.value as string, b.value as string);
+      const order = column.numeric
+        ? a.value === b.value
+          ? 0
+          : (a.value as number) < (b.value as number)
+            ? -1
+            : 1
+        : compareText(a.value as string, b.value as string);
       return direction * order || a.result.index - b.result.index;
     });
     this.sorted = keyed.map((item) => item.result);
@@ -178,8 +293,26 @@ export class Everything {
       const line = element('tr');
       this.used.forEach((column, index) => {
         const value = column.value(result, this.view.report);
-        const text = column.text ? column.text(value) : value === '' ? '–' : typeof value === 'number' && (column.name === 'nonzeros' || column.name === 'rows' || column.name === 'p' || column.name === 'threads') ? grouped(value) : typeof value === 'number' ? number(value) : (value ?? '–');
-        line.append(element(index === 0 ? 'th' : 'td', { scope: index === 0 ? 'row' : null, class: column.numeric ? 'number' : null }, text));
+        const text = column.text
+          ? column.text(value)
+          : value === ''
+            ? '–'
+            : typeof value === 'number' &&
+                (column.name === 'nonzeros' ||
+                  column.name === 'rows' ||
+                  column.name === 'p' ||
+                  column.name === 'threads')
+              ? grouped(value)
+              : typeof value === 'number'
+                ? number(value)
+                : (value ?? '–');
+        line.append(
+          element(
+            index === 0 ? 'th' : 'td',
+            { scope: index === 0 ? 'row' : null, class: column.numeric ? 'number' : null },
+            text,
+          ),
+        );
       });
       return line;
     });
@@ -190,7 +323,10 @@ export class Everything {
   private showStatus(): void {
     const first = this.page * pageSize;
     const total = this.sorted.length;
-    this.status.textContent = total === 0 ? 'No result passes the filters.' : `${grouped(first + 1)} to ${grouped(Math.min(total, first + pageSize))} of ${grouped(total)}`;
+    this.status.textContent =
+      total === 0
+        ? 'No result passes the filters.'
+        : `${grouped(first + 1)} to ${grouped(Math.min(total, first + pageSize))} of ${grouped(total)}`;
     this.previous.disabled = this.page === 0;
     this.next.disabled = first + pageSize >= total;
   }

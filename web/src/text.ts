@@ -5,7 +5,8 @@ const narrowSpace = '\u202f';
 
 /** A name on one line, without characters that are invisible or change the direction of text. */
 export function oneLine(value: unknown): string {
-  const text = typeof value === 'string' ? value : value === null || value === undefined ? '' : String(value);
+  const text =
+    typeof value === 'string' ? value : value === null || value === undefined ? '' : String(value);
   let line = '';
   for (const character of text) {
     const code = character.codePointAt(0)!;
@@ -25,13 +26,19 @@ export function shorten(text: string, length: number): string {
   if (characters.length <= length) return text;
   const head = Math.ceil((length - 1) * 0.6);
   const tail = length - 1 - head;
-  return characters.slice(0, head).join('') + '…' + (tail > 0 ? characters.slice(-tail).join('') : '');
+  return (
+    characters.slice(0, head).join('') + '…' + (tail > 0 ? characters.slice(-tail).join('') : '')
+  );
 }
 
 /** Digits in groups of three. */
 export function grouped(value: number): string {
   if (Math.abs(value) >= 1e15) return number(value);
-  return minus(Math.round(value).toString().replace(/\B(?=(\d{3})+(?!\d))/g, narrowSpace));
+  return minus(
+    Math.round(value)
+      .toString()
+      .replace(/\B(?=(\d{3})+(?!\d))/g, narrowSpace),
+  );
 }
 
 /** Three significant digits, as tables of measurements have them. */

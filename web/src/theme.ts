@@ -26,8 +26,16 @@ export function themeSwitch(): HTMLElement {
   };
   const now = stored();
   apply(now);
-  const group = element('fieldset', { class: 'theme' }, element('legend', { class: 'hidden' }, 'Colours'));
-  for (const [value, label] of [['system', 'Auto'], ['light', 'Light'], ['dark', 'Dark']] as const) {
+  const group = element(
+    'fieldset',
+    { class: 'theme' },
+    element('legend', { class: 'hidden' }, 'Colours'),
+  );
+  for (const [value, label] of [
+    ['system', 'Auto'],
+    ['light', 'Light'],
+    ['dark', 'Dark'],
+  ] as const) {
     const input = element('input', { type: 'radio', name: 'theme', value, id: `theme-${value}` });
     input.checked = value === now;
     input.addEventListener('change', () => apply(value));

@@ -23,7 +23,9 @@ for (let i = 0; i < 5; ++i) {
   starts.push(await page.evaluate(() => performance.getEntriesByName('strata-ready')[0].startTime));
   await page.waitForTimeout(1500);
   // Filters are timed where readers are: at the figures one after another, and at the table.
-  const cards = await page.evaluate(() => [...document.querySelectorAll('.card')].map((card) => card.id));
+  const cards = await page.evaluate(() =>
+    [...document.querySelectorAll('.card')].map((card) => card.id),
+  );
   for (const id of cards) {
     const time = await page.evaluate(async (card) => {
       document.getElementById(card).scrollIntoView({ behavior: 'instant' });
@@ -54,7 +56,9 @@ const rows = [
 rmSync(folder, { recursive: true, force: true });
 let failed = false;
 for (const [name, value, bound, unit] of rows) {
-  console.log(`${name}: ${value.toFixed(unit === 'MB' ? 2 : 0)} ${unit}, at most ${bound} allowed${value > bound ? '  TOO MUCH' : ''}`);
+  console.log(
+    `${name}: ${value.toFixed(unit === 'MB' ? 2 : 0)} ${unit}, at most ${bound} allowed${value > bound ? '  TOO MUCH' : ''}`,
+  );
   failed ||= value > bound;
 }
 process.exitCode = failed ? 1 : 0;

@@ -8,8 +8,16 @@ import { chromium } from 'playwright-core';
 /** The browser to test with, or null. STRATA_BROWSER names another. */
 export function browserPath() {
   const named = process.env.STRATA_BROWSER;
-  const candidates = named !== undefined ? [named] : (process.env.PATH ?? '').split(':').flatMap((folder) =>
-    ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'].map((name) => join(folder, name)));
+  const candidates =
+    named !== undefined
+      ? [named]
+      : (process.env.PATH ?? '')
+          .split(':')
+          .flatMap((folder) =>
+            ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'].map((name) =>
+              join(folder, name),
+            ),
+          );
   return candidates.find((path) => path && existsSync(path)) ?? null;
 }
 
@@ -19,7 +27,14 @@ export async function launch() {
     executablePath: browserPath(),
     headless: true,
     acceptDownloads: true,
-    args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
   });
   return {
     context,
@@ -31,7 +46,11 @@ export async function launch() {
 }
 
 /** A page that remembers its errors and every request but that for the file itself. */
-export async function open(context, file, { width = 1280, height = 900, scheme = 'light', media = 'screen' } = {}) {
+export async function open(
+  context,
+  file,
+  { width = 1280, height = 900, scheme = 'light', media = 'screen' } = {},
+) {
   const page = await context.newPage();
   const errors = [];
   const requests = [];
@@ -40,11 +59,16 @@ export async function open(context, file, { width = 1280, height = 900, scheme =
   });
   page.on('pageerror', (error) => errors.push(String(error)));
   page.on('request', (request) => {
-    if (!request.url().startsWith(`file://${file}`) && !request.url().startsWith('data:')) requests.push(request.url());
+    if (!request.url().startsWith(`file://${file}`) && !request.url().startsWith('data:'))
+      requests.push(request.url());
   });
   await page.setViewportSize({ width, height });
   await page.emulateMedia({ colorScheme: scheme, media });
   await page.goto(`file://${file}`);
-  await page.waitForFunction(() => document.documentElement.dataset.ready !== undefined, undefined, { timeout: 60_000 });
+  await page.waitForFunction(
+    () => document.documentElement.dataset.ready !== undefined,
+    undefined,
+    { timeout: 60_000 },
+  );
   return { page, errors, requests };
 }

@@ -23,8 +23,19 @@ export function toPageData(inputs, title = 'Strata report') {
       if (torn) problems.push('the last line is torn: it was left out');
       lines.forEach((line, number) => {
         try {
-          const { campaign, host, status, reason, seconds, settings, document, ...rest } = JSON.parse(line);
-          data.runs.push({ source, campaign, case: rest.case, host, status: status ?? 'done', reason, seconds, settings, document });
+          const { campaign, host, status, reason, seconds, settings, document, ...rest } =
+            JSON.parse(line);
+          data.runs.push({
+            source,
+            campaign,
+            case: rest.case,
+            host,
+            status: status ?? 'done',
+            reason,
+            seconds,
+            settings,
+            document,
+          });
         } catch {
           problems.push(`line ${number + 1} is not JSON`);
         }
@@ -40,13 +51,17 @@ export function toPageData(inputs, title = 'Strata report') {
     }
     const { runs, ...outer } = whole;
     if (!Array.isArray(runs)) data.runs.push({ source, status: 'done', document: whole });
-    else for (const run of runs) data.runs.push({ source, status: 'done', document: { ...outer, ...run } });
+    else
+      for (const run of runs)
+        data.runs.push({ source, status: 'done', document: { ...outer, ...run } });
   }
   return data;
 }
 
 export function embed(data, template = readFileSync(join(dist, 'report.html'), 'utf8')) {
-  return template.replace('<!--STRATA-DATA-->', () => gzipSync(Buffer.from(JSON.stringify(data))).toString('base64'));
+  return template.replace('<!--STRATA-DATA-->', () =>
+    gzipSync(Buffer.from(JSON.stringify(data))).toString('base64'),
+  );
 }
 
 export function readInputs(files) {

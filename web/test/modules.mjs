@@ -13,8 +13,16 @@ export async function load(...names) {
   try {
     const outfile = join(folder, 'modules.mjs');
     await build({
-      stdin: { contents: names.map((name) => `export * from './src/${name}.ts';`).join('\n'), resolveDir: root, loader: 'ts' },
-      bundle: true, format: 'esm', platform: 'node', outfile, logLevel: 'warning',
+      stdin: {
+        contents: names.map((name) => `export * from './src/${name}.ts';`).join('\n'),
+        resolveDir: root,
+        loader: 'ts',
+      },
+      bundle: true,
+      format: 'esm',
+      platform: 'node',
+      outfile,
+      logLevel: 'warning',
     });
     return await import(pathToFileURL(outfile).href);
   } finally {

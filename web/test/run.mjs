@@ -13,4 +13,10 @@ function run(...words) {
 
 run('node_modules/typescript/bin/tsc', '--noEmit');
 run('build.mjs');
-run('--test', '--test-concurrency=1', '--test-reporter=spec', 'test/unit.test.mjs', 'test/browser.test.mjs');
+run(
+  '--test',
+  '--test-concurrency=1',
+  '--test-reporter=spec',
+  'test/unit.test.mjs',
+  'test/browser.test.mjs',
+);

@@ -9,9 +9,34 @@ import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { dist } from './embed.mjs';
 import { load } from './modules.mjs';
-import { awkwardData, awkwardNames, campaignData, completeData, document, machine, manyResults, pageOf, product } from './samples.mjs';
+import {
+  awkwardData,
+  awkwardNames,
+  campaignData,
+  completeData,
+  document,
+  machine,
+  manyResults,
+  pageOf,
+  product,
+} from './samples.mjs';
 
-const m = await load('text', 'statistics', 'csv', 'data', 'normalise', 'machines', 'filter', 'cases', 'answer', 'table', 'theme_colors', 'plot', 'figures/index', 'figures/over_parameters');
+const m = await load(
+  'text',
+  'statistics',
+  'csv',
+  'data',
+  'normalise',
+  'machines',
+  'filter',
+  'cases',
+  'answer',
+  'table',
+  'theme_colors',
+  'plot',
+  'figures/index',
+  'figures/over_parameters',
+);
 const folder = mkdtempSync(join(tmpdir(), 'strata-figures-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -47,7 +72,17 @@ test('the geometric mean leaves out what is not a speed', () => {
 });
 
 test('a performance profile counts unsolved problems against a solver', () => {
-  const profiles = m.performanceProfiles([new Map([['a', 10], ['b', 5]]), new Map([['a', 4], ['b', 8]]), new Map([['b', 1]])]);
+  const profiles = m.performanceProfiles([
+    new Map([
+      ['a', 10],
+      ['b', 5],
+    ]),
+    new Map([
+      ['a', 4],
+      ['b', 8],
+    ]),
+    new Map([['b', 1]]),
+  ]);
   assert.ok(Math.abs(m.shareAt(profiles.get('a'), 1) - 1 / 3) < 1e-12);
   assert.ok(Math.abs(m.shareAt(profiles.get('a'), 100) - 2 / 3) < 1e-12);
   assert.ok(Math.abs(m.shareAt(profiles.get('b'), 1) - 2 / 3) < 1e-12);
@@ -76,7 +111,9 @@ test('data is decoded, and damage is said', async () => {
 });
 
 test('results without keys get what can be worked out', () => {
-  const report = reportOf(pageOf(document({ results: [{ variant: 'packed SELL-32, full values', seconds: 0.001 }] })));
+  const report = reportOf(
+    pageOf(document({ results: [{ variant: 'packed SELL-32, full values', seconds: 0.001 }] })),
+  );
   const [result] = report.results;
   assert.equal(result.kernel, 'spmv');
   assert.equal(result.family, 'packed SELL, full values');
@@ -85,21 +122,51 @@ test('results without keys get what can be worked out', () => {
 });
 
 test('numbers that are none do not reach figures', () => {
-  const report = reportOf(pageOf(document({ results: [product({ gflops: null, seconds: { median: 'x' }, predicted: { gflops: -1 }, speedup_over_vendor: 0 })] })));
+  const report = reportOf(
+    pageOf(
+      document({
+        results: [
+          product({
+            gflops: null,
+            seconds: { median: 'x' },
+            predicted: { gflops: -1 },
+            speedup_over_vendor: 0,
+          }),
+        ],
+      }),
+    ),
+  );
   assert.equal(report.results.length, 0);
-  const kept = reportOf(pageOf(document({ results: [product({ speedup_over_vendor: -1, setup_seconds: null, break_even_products: null })] }))).results[0];
+  const kept = reportOf(
+    pageOf(
+      document({
+        results: [
+          product({ speedup_over_vendor: -1, setup_seconds: null, break_even_products: null }),
+        ],
+      }),
+    ),
+  ).results[0];
   assert.equal(kept.overPeer, null);
   assert.equal(kept.breakEven, Infinity);
 });
 
 test('machines of one name are told apart by their facts', () => {
-  const report = reportOf(pageOf(
-    document(), document({ machine: machine({ cores: 2 }) }), document({ machine: machine({ memory_bytes: 32 * 2 ** 30 }) }), document({ machine: machine({ memory_bytes: 64 * 2 ** 30 + 4096 }) }),
-  ));
+  const report = reportOf(
+    pageOf(
+      document(),
+      document({ machine: machine({ cores: 2 }) }),
+      document({ machine: machine({ memory_bytes: 32 * 2 ** 30 }) }),
+      document({ machine: machine({ memory_bytes: 64 * 2 ** 30 + 4096 }) }),
+    ),
+  );
   assert.equal(report.machines.length, 3);
   const labels = report.machines.map((item) => item.label);
   assert.equal(new Set(labels).size, 3);
-  assert.ok(labels.some((label) => label.includes('64 GiB')) && labels.some((label) => label.includes('32 GiB')), labels.join('; '));
+  assert.ok(
+    labels.some((label) => label.includes('64 GiB')) &&
+      labels.some((label) => label.includes('32 GiB')),
+    labels.join('; '),
+  );
 });
 
 test('machines that no fact tells apart are told apart by their hosts', () => {
@@ -107,7 +174,10 @@ test('machines that no fact tells apart are told apart by their hosts', () => {
   data.runs[0].host = 'node1';
   data.runs[1].host = 'node2';
   const labels = reportOf(data).machines.map((item) => item.label);
-  assert.deepEqual(labels.map((label) => label.match(/on node\d/)?.[0]), ['on node1', 'on node2']);
+  assert.deepEqual(
+    labels.map((label) => label.match(/on node\d/)?.[0]),
+    ['on node1', 'on node2'],
+  );
 });
 
 test('a processor and its GPU are two machines', () => {
@@ -118,13 +188,24 @@ test('a processor and its GPU are two machines', () => {
 });
 
 test('matrices of one name and different sizes are different matrices', () => {
-  const report = reportOf(pageOf(document(), document({ matrix: { name: 'example', rows: 5, cols: 5, nnz: 9 } })));
+  const report = reportOf(
+    pageOf(document(), document({ matrix: { name: 'example', rows: 5, cols: 5, nnz: 9 } })),
+  );
   assert.equal(report.matrices.length, 2);
   assert.notEqual(report.matrices[0].name, report.matrices[1].name);
 });
 
 test('speed-ups compare within a run, or within a campaign of one case per run', () => {
-  const inRun = reportOf(pageOf(document({ results: [product({ gflops: 30 }), product({ backend: 'vendor', variant: 'Eigen', gflops: 10 })] })));
+  const inRun = reportOf(
+    pageOf(
+      document({
+        results: [
+          product({ gflops: 30 }),
+          product({ backend: 'vendor', variant: 'Eigen', gflops: 10 }),
+        ],
+      }),
+    ),
+  );
   assert.ok(Math.abs(inRun.results[0].overPeer - 3) < 1e-12);
   const apart = reportOf(campaignData());
   assert.ok(Math.abs(apart.results.find((result) => result.own).overPeer - 2) < 1e-12);
@@ -133,7 +214,10 @@ test('speed-ups compare within a run, or within a campaign of one case per run',
 test('torn lines and failed cases are reported', () => {
   const report = reportOf(campaignData());
   assert.match(report.sources[0].problems[0], /torn/);
-  assert.deepEqual(report.failures.map((failure) => [failure.name, failure.what, failure.reason]), [['slow', 'ran out of time', 'longer than 60 s']]);
+  assert.deepEqual(
+    report.failures.map((failure) => [failure.name, failure.what, failure.reason]),
+    [['slow', 'ran out of time', 'longer than 60 s']],
+  );
 });
 
 test('refused and wrong results are listed', () => {
@@ -143,15 +227,32 @@ test('refused and wrong results are listed', () => {
 });
 
 test('the answer has mean, number of matrices and the worst', () => {
-  const pair = (name, own, peer) => document({ matrix: { name, rows: 10, cols: 10, nnz: 100 }, results: [product({ gflops: own }), product({ backend: 'vendor', variant: 'Eigen 3.4.0', gflops: peer })] });
+  const pair = (name, own, peer) =>
+    document({
+      matrix: { name, rows: 10, cols: 10, nnz: 100 },
+      results: [
+        product({ gflops: own }),
+        product({ backend: 'vendor', variant: 'Eigen 3.4.0', gflops: peer }),
+      ],
+    });
   const [answer] = m.answers(viewOf(pageOf(pair('a', 4, 1), pair('b', 1, 1), pair('c', 2, 1))));
   assert.ok(Math.abs(answer.factor - 2) < 1e-12);
-  assert.equal(answer.text, 'Strata’s fastest product is 2.00 times as fast as the best of Eigen on Example, 8 cores with 8 threads, in geometric mean over 3 matrices; at least 1.00, on b.');
+  assert.equal(
+    answer.text,
+    'Strata’s fastest product is 2.00 times as fast as the best of Eigen on Example, 8 cores with 8 threads, in geometric mean over 3 matrices; at least 1.00, on b.',
+  );
 });
 
 test('the latest measurement of a case counts', () => {
-  const at = (time, gflops) => document({ time, results: [product({ gflops }), product({ backend: 'vendor', variant: 'Eigen', gflops: 1 })] });
-  const cases = m.casesOf(reportOf(pageOf(at('2026-02-01', 5), at('2026-03-01', 7), at('2026-01-01', 9))).results, 'spmv');
+  const at = (time, gflops) =>
+    document({
+      time,
+      results: [product({ gflops }), product({ backend: 'vendor', variant: 'Eigen', gflops: 1 })],
+    });
+  const cases = m.casesOf(
+    reportOf(pageOf(at('2026-02-01', 5), at('2026-03-01', 7), at('2026-01-01', 9))).results,
+    'spmv',
+  );
   assert.equal(cases.length, 1);
   assert.equal(cases[0].best.gflops, 7);
 });
@@ -163,7 +264,12 @@ test('filters keep peers when a format is chosen', () => {
   assert.ok(some.results.length < all.results.length);
   assert.ok(some.results.some((result) => !result.own));
   assert.ok(some.results.every((result) => !result.own || result.family === 'packed SELL'));
-  assert.equal(viewOf(data, { matrix: 'BAND 40000' }).results.every((result) => result.matrix.name.includes('40000')), true);
+  assert.equal(
+    viewOf(data, { matrix: 'BAND 40000' }).results.every((result) =>
+      result.matrix.name.includes('40000'),
+    ),
+    true,
+  );
 });
 
 test('every figure has data in the complete sample, and draws', () => {
@@ -173,7 +279,8 @@ test('every figure has data in the complete sample, and draws', () => {
     assert.ok(drawing, figure.id);
     assert.ok(drawing.summary.length > 10, figure.id);
     assert.ok(drawing.table.rows.length > 0, figure.id);
-    for (const row of drawing.table.rows) assert.equal(row.length, drawing.table.header.length, figure.id);
+    for (const row of drawing.table.rows)
+      assert.equal(row.length, drawing.table.header.length, figure.id);
   }
 });
 
@@ -182,7 +289,11 @@ test('every choice that a figure offers can be made', () => {
     const view = viewOf(data);
     for (const figure of m.figures) {
       for (const control of figure.build(view, {})?.controls ?? []) {
-        for (const option of control.options.slice(0, 12)) assert.ok(figure.build(view, { [control.id]: option.value }), `${figure.id} ${control.id} ${option.value}`);
+        for (const option of control.options.slice(0, 12))
+          assert.ok(
+            figure.build(view, { [control.id]: option.value }),
+            `${figure.id} ${control.id} ${option.value}`,
+          );
       }
     }
   }
@@ -195,7 +306,12 @@ test('figures of generators know families by their names', () => {
 });
 
 test('logarithmic ticks are few and inside', () => {
-  for (const domain of [[1, 1.5], [1, 1e9], [1e-300, 1e300], [3, 40]]) {
+  for (const domain of [
+    [1, 1.5],
+    [1, 1e9],
+    [1e-300, 1e300],
+    [3, 40],
+  ]) {
     const ticks = m.logTicks(domain, 6);
     assert.ok(ticks.length <= 12, `${domain}: ${ticks.length}`);
     assert.ok(ticks.every((tick) => tick >= domain[0] * 0.99 && tick <= domain[1] * 1.01));
@@ -205,14 +321,19 @@ test('logarithmic ticks are few and inside', () => {
 test('the colours of exported figures are those of the style sheet', () => {
   const css = readFileSync(new URL('../src/style.css', import.meta.url), 'utf8');
   const root = css.slice(css.indexOf(':root {'), css.indexOf('}', css.indexOf(':root {')));
-  for (const [name, color] of Object.entries(m.lightColors)) assert.ok(root.includes(`${name}: ${color};`), name);
+  for (const [name, color] of Object.entries(m.lightColors))
+    assert.ok(root.includes(`${name}: ${color};`), name);
 });
 
 function writeFigures(name, data) {
   const input = join(folder, `${name}.json`);
   writeFileSync(input, JSON.stringify(data));
   const out = join(folder, name);
-  const names = execFileSync(process.execPath, [join(dist, 'figures.mjs'), input, out], { encoding: 'utf8' }).trim().split('\n');
+  const names = execFileSync(process.execPath, [join(dist, 'figures.mjs'), input, out], {
+    encoding: 'utf8',
+  })
+    .trim()
+    .split('\n');
   assert.equal(names.length, readdirSync(out).length);
   return readdirSync(out).map((file) => ({ file, text: readFileSync(join(out, file), 'utf8') }));
 }
@@ -236,7 +357,8 @@ test('foreign names stay text in SVG files', () => {
 });
 
 test('the figure program says what is wrong', () => {
-  const run = (...words) => spawnSync(process.execPath, [join(dist, 'figures.mjs'), ...words], { encoding: 'utf8' });
+  const run = (...words) =>
+    spawnSync(process.execPath, [join(dist, 'figures.mjs'), ...words], { encoding: 'utf8' });
   assert.equal(run().status, 2);
   const missing = run(join(folder, 'none.json'), folder);
   assert.equal(missing.status, 3);

@@ -14,33 +14,72 @@ export const bandwidthBars: Figure = {
   id: 'bandwidth-bars',
   title: 'Bandwidth per matrix',
   section: 'Model',
-  reading: 'Bytes that the fastest product of a matrix moves, over its time. The line is what the machine reads from memory; bars beyond it are matrices that a cache holds. For CSR the table also has Reguly’s counts: with every load of x from memory (worst), none (minimum), and as caches are expected to serve them.',
+  reading:
+    'Bytes that the fastest product of a matrix moves, over its time. The line is what the machine reads from memory; bars beyond it are matrices that a cache holds. For CSR the table also has Reguly’s counts: with every load of x from memory (worst), none (minimum), and as caches are expected to serve them.',
   command: 'strata spmv MATRIX --json FILE',
   build(view, chosen): Drawing | null {
     const cases = casesOf(view.results, 'spmv').filter((item) => champion(item)?.gbytes);
     if (cases.length === 0) return null;
     const place = placeControls(cases, chosen);
-    const here = cases.filter(place.keeps).sort((a, b) => (a.matrix.nnz ?? 0) - (b.matrix.nnz ?? 0));
+    const here = cases
+      .filter(place.keeps)
+      .sort((a, b) => (a.matrix.nnz ?? 0) - (b.matrix.nnz ?? 0));
     const memory = here[0]!.machine.memoryBandwidth;
     const pages = control('page', 'Matrices', pageOptions(here.length), chosen);
-    const [first, last] = pages.value === 'all' ? [0, here.length] : (pages.value.split('-').map(Number) as [number, number]);
+    const [first, last] =
+      pages.value === 'all'
+        ? [0, here.length]
+        : (pages.value.split('-').map(Number) as [number, number]);
     const middle = median(here.map((item) => champion(item)!.gbytes!));
     return {
       summary: `${plural(here.length, 'matrix', 'matrices')}: ${number(middle)} GB/s in the median${memory && middle ? `, ${percent(middle / (memory / 1e9))} of what memory delivers` : ''}.`,
       controls: shownControls([...place.controls, pages]),
       table: {
-        header: ['matrix', 'product', 'GB/s', 'of memory', 'CSR effective', 'CSR worst', 'CSR minimum', 'CSR caching'],
+        header: [
+          'matrix',
+          'product',
+          'GB/s',
+          'of memory',
+          'CSR effective',
+          'CSR worst',
+          'CSR minimum',
+          'CSR caching',
+        ],
         rows: here.map((item) => {
           const traffic = item.results.find((result) => result.traffic)?.traffic;
           const best = champion(item)!;
-          return [item.matrix.name, best.product, best.gbytes, memory ? percent(best.gbytes! / (memory / 1e9)) : '', traffic?.effective ?? null, traffic?.worst ?? null, traffic?.minimum ?? null, traffic?.caching ?? null];
+          return [
+            item.matrix.name,
+            best.product,
+            best.gbytes,
+            memory ? percent(best.gbytes! / (memory / 1e9)) : '',
+            traffic?.effective ?? null,
+            traffic?.worst ?? null,
+            traffic?.minimum ?? null,
+            traffic?.caching ?? null,
+          ];
         }),
       },
       draw: (canvas) =>
-        drawBars(canvas, here.slice(first, last).map((item) => ({
-          name: item.matrix.name,
-          bars: [{ series: 'fastest product', value: champion(item)!.gbytes, text: `${number(champion(item)!.gbytes)} GB/s\n${champion(item)!.product}` }],
-        })), { label: 'GB/s', styles: new Map([['fastest product', counted]]), line: memory ? memory / 1e9 : undefined, lineLabel: memory ? `memory, ${number(memory / 1e9)} GB/s` : undefined }),
+        drawBars(
+          canvas,
+          here.slice(first, last).map((item) => ({
+            name: item.matrix.name,
+            bars: [
+              {
+                series: 'fastest product',
+                value: champion(item)!.gbytes,
+                text: `${number(champion(item)!.gbytes)} GB/s\n${champion(item)!.product}`,
+              },
+            ],
+          })),
+          {
+            label: 'GB/s',
+            styles: new Map([['fastest product', counted]]),
+            line: memory ? memory / 1e9 : undefined,
+            lineLabel: memory ? `memory, ${number(memory / 1e9)} GB/s` : undefined,
+          },
+        ),
     };
   },
 };

@@ -2,7 +2,17 @@
 // bandwidths per matrix share. Names stand beside the bars, or above them where space is short.
 
 import * as Plot from '@observablehq/plot';
-import { type Canvas, frame, type LegendItem, type Style, textWidth, tip, type Point, xAxis, zeroDomain } from '../plot.ts';
+import {
+  type Canvas,
+  frame,
+  type LegendItem,
+  type Style,
+  textWidth,
+  tip,
+  type Point,
+  xAxis,
+  zeroDomain,
+} from '../plot.ts';
 import { shorten } from '../text.ts';
 
 export interface Bar {
@@ -25,20 +35,32 @@ export interface BarOptions {
   lineLabel?: string;
 }
 
-export function drawBars(canvas: Canvas, groups: readonly BarGroup[], options: BarOptions): SVGElement {
+export function drawBars(
+  canvas: Canvas,
+  groups: readonly BarGroup[],
+  options: BarOptions,
+): SVGElement {
   const above = canvas.width < 620;
-  const series = [...options.styles.keys()].filter((name) => groups.some((group) => group.bars.some((bar) => bar.series === name && bar.value !== null)));
+  const series = [...options.styles.keys()].filter((name) =>
+    groups.some((group) => group.bars.some((bar) => bar.series === name && bar.value !== null)),
+  );
   const thickness = series.length > 3 ? 6 : series.length > 1 ? 8 : 12;
   const head = above ? 17 : 0;
   const pitch = head + series.length * (thickness + 1) + 8;
   const longest = Math.max(0, ...groups.map((group) => textWidth(shorten(group.name, 34))));
   const left = above ? 6 : Math.min(290, longest + 14);
 
-  const ticks = groups.flatMap((group) => group.bars.flatMap((bar) => (bar.tick ? [bar.tick] : [])));
+  const ticks = groups.flatMap((group) =>
+    group.bars.flatMap((bar) => (bar.tick ? [bar.tick] : [])),
+  );
   const values = groups.flatMap((group) => group.bars.flatMap((bar) => bar.value ?? []));
   // A prediction far beyond the bars would make them unreadable: it is cut at the frame.
   const most = Math.max(0, ...values);
-  const domain = zeroDomain([...values, ...ticks.filter((value) => value <= 1.6 * most), options.line ?? 0]);
+  const domain = zeroDomain([
+    ...values,
+    ...ticks.filter((value) => value <= 1.6 * most),
+    options.line ?? 0,
+  ]);
 
   const marks: Plot.Markish[] = [];
   const points: Point[] = [];
@@ -52,9 +74,19 @@ export function drawBars(canvas: Canvas, groups: readonly BarGroup[], options: B
       points.push({ x: bar.value, y: top + thickness / 2, title: `${group.name}\n${bar.text}` });
       return [{ x: bar.value, top, bottom: top + thickness, tick: bar.tick ?? null }];
     });
-    marks.push(Plot.rect(rects, { x1: 0, x2: 'x', y1: 'top', y2: 'bottom', fill: style.color, rx: 1.5 }));
+    marks.push(
+      Plot.rect(rects, { x1: 0, x2: 'x', y1: 'top', y2: 'bottom', fill: style.color, rx: 1.5 }),
+    );
     const predicted = rects.filter((rect) => rect.tick !== null && rect.tick <= domain[1]);
-    marks.push(Plot.ruleX(predicted, { x: 'tick', y1: (rect) => rect.top - 1.5, y2: (rect) => rect.bottom + 1.5, stroke: 'var(--ink)', strokeWidth: 2 }));
+    marks.push(
+      Plot.ruleX(predicted, {
+        x: 'tick',
+        y1: (rect) => rect.top - 1.5,
+        y2: (rect) => rect.bottom + 1.5,
+        stroke: 'var(--ink)',
+        strokeWidth: 2,
+      }),
+    );
   }
   marks.push(
     Plot.text(groups, {
@@ -66,18 +98,39 @@ export function drawBars(canvas: Canvas, groups: readonly BarGroup[], options: B
       fill: 'var(--ink)',
     } as Plot.TextOptions),
   );
-  if (options.line !== undefined) marks.push(Plot.ruleX([options.line], { stroke: 'var(--muted)', strokeWidth: 1.5 }));
-  const legend: LegendItem[] = series.map((name) => ({ label: name, kind: 'bar', style: options.styles.get(name)! }));
-  if (ticks.length > 0) legend.push({ label: options.tickLabel ?? 'predicted by the model', kind: 'tick', style: { color: 'var(--ink)', symbol: 'circle' } });
-  if (options.line !== undefined && options.lineLabel) legend.push({ label: options.lineLabel, kind: 'tick', style: { color: 'var(--muted)', symbol: 'circle' } });
+  if (options.line !== undefined)
+    marks.push(Plot.ruleX([options.line], { stroke: 'var(--muted)', strokeWidth: 1.5 }));
+  const legend: LegendItem[] = series.map((name) => ({
+    label: name,
+    kind: 'bar',
+    style: options.styles.get(name)!,
+  }));
+  if (ticks.length > 0)
+    legend.push({
+      label: options.tickLabel ?? 'predicted by the model',
+      kind: 'tick',
+      style: { color: 'var(--ink)', symbol: 'circle' },
+    });
+  if (options.line !== undefined && options.lineLabel)
+    legend.push({
+      label: options.lineLabel,
+      kind: 'tick',
+      style: { color: 'var(--muted)', symbol: 'circle' },
+    });
   const body = groups.length * pitch;
   return shifted(canvas, body, legend, left, domain, options.label, marks, points);
 }
 
 // Rows are placed by their pixels, so that every row has the same height however many there are.
 function shifted(
-  canvas: Canvas, body: number, legend: LegendItem[], left: number, domain: [number, number], label: string,
-  marks: Plot.Markish[], points: Point[],
+  canvas: Canvas,
+  body: number,
+  legend: LegendItem[],
+  left: number,
+  domain: [number, number],
+  label: string,
+  marks: Plot.Markish[],
+  points: Point[],
 ): SVGElement {
   return frame(canvas, {
     height: body + 28 + 38,
@@ -86,6 +139,11 @@ function shifted(
     marginRight: 18,
     x: { domain },
     y: { domain: [0, body] as [number, number], reverse: true },
-    marks: [...xAxis({ label, ticks: undefined }), ...marks, Plot.ruleX([0], { stroke: 'var(--muted)' }), ...tip(canvas, points)],
+    marks: [
+      ...xAxis({ label, ticks: undefined }),
+      ...marks,
+      Plot.ruleX([0], { stroke: 'var(--muted)' }),
+      ...tip(canvas, points),
+    ],
   });
 }

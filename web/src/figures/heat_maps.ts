@@ -9,16 +9,35 @@ import { number } from '../text.ts';
 
 /** Profiles of registers, and products with blocks that were timed. */
 function mapsOf(view: View): HeatMap[] {
-  const given = view.report.heatMaps.filter((map) => view.keepsMachine(map.machine) && view.keepsMatrix(map.matrix));
-  const blocks = view.results.filter((result) => result.own && result.family === 'BCSR' && result.blockRows && result.blockCols && result.gflops);
+  const given = view.report.heatMaps.filter(
+    (map) => view.keepsMachine(map.machine) && view.keepsMatrix(map.matrix),
+  );
+  const blocks = view.results.filter(
+    (result) =>
+      result.own &&
+      result.family === 'BCSR' &&
+      result.blockRows &&
+      result.blockCols &&
+      result.gflops,
+  );
   const made: HeatMap[] = [];
-  for (const results of groupBy(blocks, (result) => `${result.machine.index}|${result.matrix.index}`).values()) {
+  for (const results of groupBy(
+    blocks,
+    (result) => `${result.machine.index}|${result.matrix.index}`,
+  ).values()) {
     const cells = new Map<string, { row: number; col: number; value: number }>();
     for (const result of results) {
       const key = `${result.blockRows}x${result.blockCols}`;
-      if ((cells.get(key)?.value ?? 0) < result.gflops!) cells.set(key, { row: result.blockRows!, col: result.blockCols!, value: result.gflops! });
+      if ((cells.get(key)?.value ?? 0) < result.gflops!)
+        cells.set(key, { row: result.blockRows!, col: result.blockCols!, value: result.gflops! });
     }
-    if (cells.size > 2) made.push({ machine: results[0]!.machine, matrix: results[0]!.matrix, measure: 'GF/s of BCSR', cells: [...cells.values()] });
+    if (cells.size > 2)
+      made.push({
+        machine: results[0]!.machine,
+        matrix: results[0]!.matrix,
+        measure: 'GF/s of BCSR',
+        cells: [...cells.values()],
+      });
   }
   return [...given, ...made];
 }
@@ -29,42 +48,102 @@ export const registerBlocks: Figure = {
   id: 'blocks',
   title: 'Register blocks',
   section: 'Parameters',
-  reading: 'A cell is a shape of blocks, r rows by c columns; darker is more. What a matrix runs at is the speed of a dense matrix in such blocks, divided by the values that are stored per nonzero.',
+  reading:
+    'A cell is a shape of blocks, r rows by c columns; darker is more. What a matrix runs at is the speed of a dense matrix in such blocks, divided by the values that are stored per nonzero.',
   command: 'strata tune MATRIX --registers --exhaustive --json FILE',
   build(view, chosen): Drawing | null {
     const all = mapsOf(view);
     if (all.length === 0) return null;
-    const machine = control('machine', 'On', [...groupBy(all, (map) => map.machine.label).keys()].map((value) => ({ value, label: value })), chosen);
+    const machine = control(
+      'machine',
+      'On',
+      [...groupBy(all, (map) => map.machine.label).keys()].map((value) => ({
+        value,
+        label: value,
+      })),
+      chosen,
+    );
     const onMachine = all.filter((map) => map.machine.label === machine.value);
-    const matrix = control('matrix', 'Matrix', [...groupBy(onMachine, (map) => map.matrix.name)].sort((a, b) => Math.max(...b[1].map((map) => map.cells.length)) - Math.max(...a[1].map((map) => map.cells.length))).map(([value]) => ({ value, label: value })), chosen);
+    const matrix = control(
+      'matrix',
+      'Matrix',
+      [...groupBy(onMachine, (map) => map.matrix.name)]
+        .sort(
+          (a, b) =>
+            Math.max(...b[1].map((map) => map.cells.length)) -
+            Math.max(...a[1].map((map) => map.cells.length)),
+        )
+        .map(([value]) => ({ value, label: value })),
+      chosen,
+    );
     const ofMatrix = onMachine.filter((map) => map.matrix.name === matrix.value);
-    const measure = control('measure', 'Show', [...new Set(ofMatrix.map((map) => map.measure))].map((value) => ({ value, label: value })), chosen);
+    const measure = control(
+      'measure',
+      'Show',
+      [...new Set(ofMatrix.map((map) => map.measure))].map((value) => ({ value, label: value })),
+      chosen,
+    );
     const map = ofMatrix.find((item) => item.measure === measure.value)!;
     const fill = map.measure.startsWith('fill');
     const best = largestBy(map.cells, (cell) => (fill ? -cell.value : cell.value))!;
     return {
       summary: `${map.matrix.name} on ${map.machine.label}, ${map.measure}: ${best.row}×${best.col} is the best with ${number(best.value)}.`,
       controls: shownControls([machine, matrix, measure]),
-      table: { header: ['rows', 'columns', map.measure], rows: map.cells.map((cell) => [cell.row, cell.col, cell.value]) },
+      table: {
+        header: ['rows', 'columns', map.measure],
+        rows: map.cells.map((cell) => [cell.row, cell.col, cell.value]),
+      },
       draw(canvas) {
         const low = Math.min(...map.cells.map((cell) => cell.value));
         const high = Math.max(...map.cells.map((cell) => cell.value));
-        const level = (value: number) => (high > low ? Math.min(steps - 1, Math.floor(((value - low) / (high - low)) * steps)) : steps - 1);
+        const level = (value: number) =>
+          high > low
+            ? Math.min(steps - 1, Math.floor(((value - low) / (high - low)) * steps))
+            : steps - 1;
         const rows = [...new Set(map.cells.map((cell) => cell.row))].sort((a, b) => a - b);
         const cols = [...new Set(map.cells.map((cell) => cell.col))].sort((a, b) => a - b);
         const size = Math.max(34, Math.min(64, (canvas.width - 70) / cols.length));
         const width = Math.min(canvas.width, size * cols.length + 64);
-        return frame({ ...canvas, width }, {
-          height: Math.min(size, 46) * rows.length + 66,
-          marginRight: 8,
-          x: { type: 'band', domain: cols, padding: 0.04 } as Plot.ScaleOptions, y: { type: 'band', domain: rows, padding: 0.06 } as Plot.ScaleOptions,
-          marks: [
-            Plot.axisX({ label: 'columns c', labelAnchor: 'center', labelArrow: 'none', tickSize: 0, fill: 'var(--muted)' }), Plot.axisY({ label: null, tickSize: 0, fill: 'var(--muted)' }),
-            Plot.text(['rows r'], { frameAnchor: 'top-left', lineAnchor: 'bottom', textAnchor: 'start', dx: -44, dy: -8, fill: 'var(--muted)' }),
-            Plot.cell(map.cells, { x: 'col', y: 'row', fill: (cell) => `var(--h${level(cell.value)})`, rx: 3 }),
-            Plot.text(map.cells, { x: 'col', y: 'row', text: (cell) => number(cell.value), fill: (cell) => (level(cell.value) >= 4 ? 'var(--card)' : 'var(--ink)'), fontWeight: 500 }),
-          ],
-        });
+        return frame(
+          { ...canvas, width },
+          {
+            height: Math.min(size, 46) * rows.length + 66,
+            marginRight: 8,
+            x: { type: 'band', domain: cols, padding: 0.04 } as Plot.ScaleOptions,
+            y: { type: 'band', domain: rows, padding: 0.06 } as Plot.ScaleOptions,
+            marks: [
+              Plot.axisX({
+                label: 'columns c',
+                labelAnchor: 'center',
+                labelArrow: 'none',
+                tickSize: 0,
+                fill: 'var(--muted)',
+              }),
+              Plot.axisY({ label: null, tickSize: 0, fill: 'var(--muted)' }),
+              Plot.text(['rows r'], {
+                frameAnchor: 'top-left',
+                lineAnchor: 'bottom',
+                textAnchor: 'start',
+                dx: -44,
+                dy: -8,
+                fill: 'var(--muted)',
+              }),
+              Plot.cell(map.cells, {
+                x: 'col',
+                y: 'row',
+                fill: (cell) => `var(--h${level(cell.value)})`,
+                rx: 3,
+              }),
+              Plot.text(map.cells, {
+                x: 'col',
+                y: 'row',
+                text: (cell) => number(cell.value),
+                fill: (cell) => (level(cell.value) >= 4 ? 'var(--card)' : 'var(--ink)'),
+                fontWeight: 500,
+              }),
+            ],
+          },
+        );
       },
     };
   },

@@ -1,12 +1,29 @@
 // What machines can do: bandwidth over the working set (thesis, figures 4.1 and 4.2), the
-// latency–bandwidth fit (4.10), and the roofline with products and powers in it.
+// latency–bandwidth fit (4.10), what blocking could win (table 4.5), and the roofline with products
+// and powers in it.
 
 import * as Plot from '@observablehq/plot';
 import { casesOf, champion } from '../cases.ts';
 import type { View } from '../filter.ts';
 import type { Machine } from '../machines.ts';
 import type { Profile, Result } from '../normalise.ts';
-import { control, curve, dots, type Drawing, type Figure, frame, logDomain, logTicks, type Point, shownControls, stylesOf, tip, verticalMarks, xAxis, yAxis } from '../plot.ts';
+import {
+  control,
+  curve,
+  dots,
+  type Drawing,
+  type Figure,
+  frame,
+  logDomain,
+  logTicks,
+  type Point,
+  shownControls,
+  stylesOf,
+  tip,
+  verticalMarks,
+  xAxis,
+  yAxis,
+} from '../plot.ts';
 import { distinct, groupBy } from '../statistics.ts';
 import { byteTick, bytes, number, percent, plural, seconds, tick } from '../text.ts';
 
@@ -24,23 +41,56 @@ export const bandwidthCurve: Figure = {
   id: 'bandwidth',
   title: 'Bandwidth over the working set',
   section: 'Machines',
-  reading: 'Reading a working set again and again: each step down is a cache that no longer holds it. The level at the right is memory. What lies between two levels is what blocking can win.',
+  reading:
+    'Reading a working set again and again: each step down is a cache that no longer holds it. The level at the right is memory. What lies between two levels is what blocking can win.',
   command: 'strata machine --backend all --json FILE',
   build(view, chosen): Drawing | null {
     const profiles = latest(view).filter((profile) => profile.read.length > 1);
     if (profiles.length === 0) return null;
-    const machine = control('machine', 'Machine', [{ value: '', label: 'all, most threads' }, ...profiles.map((profile) => ({ value: profile.machine.label, label: profile.machine.label }))], chosen, profiles.length === 1 ? profiles[0]!.machine.label : '');
+    const machine = control(
+      'machine',
+      'Machine',
+      [
+        { value: '', label: 'all, most threads' },
+        ...profiles.map((profile) => ({
+          value: profile.machine.label,
+          label: profile.machine.label,
+        })),
+      ],
+      chosen,
+      profiles.length === 1 ? profiles[0]!.machine.label : '',
+    );
     const single = profiles.find((profile) => profile.machine.label === machine.value);
     const lines = (single ? [single] : profiles).flatMap((profile) => {
-      const byThreads = [...groupBy(profile.read, (point) => point.threads)].sort((a, b) => a[0] - b[0]);
+      const byThreads = [...groupBy(profile.read, (point) => point.threads)].sort(
+        (a, b) => a[0] - b[0],
+      );
       const used = single ? byThreads : byThreads.slice(-1);
       return used.map(([threads, points]) => ({
-        name: single ? (profile.machine.gpu ? profile.machine.label : plural(threads, 'thread')) : profile.machine.label + (profile.machine.gpu ? '' : `, ${plural(threads, 'thread')}`),
-        points: [...points].sort((a, b) => a.bytes - b.bytes).map((point) => ({ x: point.bytes, y: point.bandwidth / 1e9, title: `${profile.machine.label}\n${bytes(point.bytes)}: ${number(point.bandwidth / 1e9)} GB/s` })),
+        name: single
+          ? profile.machine.gpu
+            ? profile.machine.label
+            : plural(threads, 'thread')
+          : profile.machine.label + (profile.machine.gpu ? '' : `, ${plural(threads, 'thread')}`),
+        points: [...points]
+          .sort((a, b) => a.bytes - b.bytes)
+          .map((point) => ({
+            x: point.bytes,
+            y: point.bandwidth / 1e9,
+            title: `${profile.machine.label}\n${bytes(point.bytes)}: ${number(point.bandwidth / 1e9)} GB/s`,
+          })),
       }));
     });
     const marks = single
-      ? [...single.machine.caches.map((cache) => ({ x: cache.bytes * (cache.level < 3 ? (single.threads ?? 1) : 1), label: `L${cache.level}` })), ...(single.machine.gpu && single.machine.cacheBytes ? [{ x: single.machine.cacheBytes, label: 'L2' }] : [])].filter((_, index, list) => !single.machine.gpu || index === list.length - 1)
+      ? [
+          ...single.machine.caches.map((cache) => ({
+            x: cache.bytes * (cache.level < 3 ? (single.threads ?? 1) : 1),
+            label: `L${cache.level}`,
+          })),
+          ...(single.machine.gpu && single.machine.cacheBytes
+            ? [{ x: single.machine.cacheBytes, label: 'L2' }]
+            : []),
+        ].filter((_, index, list) => !single.machine.gpu || index === list.length - 1)
       : [];
     const highest = Math.max(...lines.flatMap((line) => line.points.map((point) => point.y)));
     const last = lines[lines.length - 1]!.points;
@@ -49,20 +99,44 @@ export const bandwidthCurve: Figure = {
         ? `${single.machine.label} reads ${number(highest)} GB/s from its caches and ${number(last[last.length - 1]!.y)} GB/s from memory.`
         : `${plural(profiles.length, 'machine')}, up to ${number(highest)} GB/s.`,
       controls: shownControls([machine]),
-      table: { header: ['working set', 'curve', 'bytes', 'GB/s'], rows: lines.flatMap((line) => line.points.map((point) => [bytes(point.x), line.name, point.x, point.y])) },
+      table: {
+        header: ['working set', 'curve', 'bytes', 'GB/s'],
+        rows: lines.flatMap((line) =>
+          line.points.map((point) => [bytes(point.x), line.name, point.x, point.y]),
+        ),
+      },
       draw(canvas) {
         const styles = stylesOf(lines.map((line) => line.name));
         const all = lines.flatMap((line) => line.points);
-        const x = logDomain(all.map((point) => point.x), 1.2);
-        const y = logDomain(all.map((point) => point.y), 1.25);
+        const x = logDomain(
+          all.map((point) => point.x),
+          1.2,
+        );
+        const y = logDomain(
+          all.map((point) => point.y),
+          1.25,
+        );
         return frame(canvas, {
           height: canvas.width < 500 ? 310 : 370,
-          legend: lines.map((line) => ({ label: line.name, kind: 'line', style: styles.get(line.name)! })),
-          x: { type: 'log', domain: x }, y: { type: 'log', domain: y },
+          legend: lines.map((line) => ({
+            label: line.name,
+            kind: 'line',
+            style: styles.get(line.name)!,
+          })),
+          x: { type: 'log', domain: x },
+          y: { type: 'log', domain: y },
           marks: [
-            ...yAxis({ label: 'GB/s', ticks: logTicks(y, 8) }), ...xAxis({ label: 'working set', ticks: logTicks(x, Math.floor(canvas.width / 100)), format: byteTick }),
+            ...yAxis({ label: 'GB/s', ticks: logTicks(y, 8) }),
+            ...xAxis({
+              label: 'working set',
+              ticks: logTicks(x, Math.floor(canvas.width / 100)),
+              format: byteTick,
+            }),
             ...verticalMarks(marks, x),
-            ...lines.flatMap((line) => [curve(line.points, styles.get(line.name)!), dots(line.points, styles.get(line.name)!, 2.5)]),
+            ...lines.flatMap((line) => [
+              curve(line.points, styles.get(line.name)!),
+              dots(line.points, styles.get(line.name)!, 2.5),
+            ]),
             ...tip(canvas, all),
           ],
         });
@@ -75,42 +149,197 @@ export const latencyFit: Figure = {
   id: 'latency',
   title: 'Small kernels: the latency–bandwidth fit',
   section: 'Machines',
-  reading: 'A kernel that reads Q bytes from memory takes T + Q/B seconds (Hockney): small ones pay for their start. At n½ half of the bandwidth is reached; pieces of work should be larger. Marks, where there are any, are what was measured.',
+  reading:
+    'A kernel that reads Q bytes from memory takes T + Q/B seconds (Hockney): small ones pay for their start. At n½ half of the bandwidth is reached; pieces of work should be larger. Marks, where there are any, are what was measured.',
   command: 'strata machine --backend all --json FILE',
   build(view): Drawing | null {
-    const fits = latest(view).filter((profile) => profile.overhead !== null && profile.fitBandwidth !== null);
+    const fits = latest(view).filter(
+      (profile) => profile.overhead !== null && profile.fitBandwidth !== null,
+    );
     if (fits.length === 0) return null;
-    const speed = (profile: Profile, size: number) => size / (profile.overhead! + size / profile.fitBandwidth!) / 1e9;
+    const speed = (profile: Profile, size: number) =>
+      size / (profile.overhead! + size / profile.fitBandwidth!) / 1e9;
     const half = (profile: Profile) => profile.overhead! * profile.fitBandwidth!;
     const sizes = fits.flatMap((profile) => profile.fitSamples.map((sample) => sample.bytes));
     const low = Math.min(...fits.map((profile) => half(profile) / 64), ...sizes);
     const high = Math.max(...fits.map((profile) => half(profile) * 64), ...sizes);
     const lines = fits.map((profile) => ({
       profile,
-      points: Array.from({ length: 49 }, (_, i) => low * (high / low) ** (i / 48)).map((size) => ({ x: size, y: speed(profile, size), title: `${profile.machine.label}\n${bytes(size)}: ${number(speed(profile, size))} GB/s` })),
+      points: Array.from({ length: 49 }, (_, i) => low * (high / low) ** (i / 48)).map((size) => ({
+        x: size,
+        y: speed(profile, size),
+        title: `${profile.machine.label}\n${bytes(size)}: ${number(speed(profile, size))} GB/s`,
+      })),
     }));
     return {
-      summary: fits.map((profile) => `${profile.machine.label}: ${seconds(profile.overhead)} and ${number(profile.fitBandwidth! / 1e9)} GB/s, n½ = ${bytes(half(profile))}.`).join(' '),
+      summary: fits
+        .map(
+          (profile) =>
+            `${profile.machine.label}: ${seconds(profile.overhead)} and ${number(profile.fitBandwidth! / 1e9)} GB/s, n½ = ${bytes(half(profile))}.`,
+        )
+        .join(' '),
       table: {
-        header: ['machine', 'latency', 'bandwidth, GB/s', 'n½', 'off by (rms)', 'launch or fork', 'hand-off'],
-        rows: fits.map((profile) => [profile.machine.label, seconds(profile.overhead), profile.fitBandwidth! / 1e9, bytes(half(profile)), profile.fitError === null ? '' : percent(profile.fitError), seconds(profile.launch), seconds(profile.handoff)]),
+        header: [
+          'machine',
+          'latency',
+          'bandwidth, GB/s',
+          'n½',
+          'off by (rms)',
+          'launch or fork',
+          'hand-off',
+        ],
+        rows: fits.map((profile) => [
+          profile.machine.label,
+          seconds(profile.overhead),
+          profile.fitBandwidth! / 1e9,
+          bytes(half(profile)),
+          profile.fitError === null ? '' : percent(profile.fitError),
+          seconds(profile.launch),
+          seconds(profile.handoff),
+        ]),
       },
       draw(canvas) {
         const styles = stylesOf(fits.map((profile) => profile.machine.label));
-        const samples = fits.flatMap((profile) => profile.fitSamples.map((sample) => ({ label: profile.machine.label, x: sample.bytes, y: sample.bandwidth / 1e9, title: '' })));
+        const samples = fits.flatMap((profile) =>
+          profile.fitSamples.map((sample) => ({
+            label: profile.machine.label,
+            x: sample.bytes,
+            y: sample.bandwidth / 1e9,
+            title: '',
+          })),
+        );
         const x = logDomain([low, high], 1.1);
-        const y = logDomain([...lines.flatMap((line) => line.points.map((point) => point.y)), ...samples.map((sample) => sample.y)], 1.3);
+        const y = logDomain(
+          [
+            ...lines.flatMap((line) => line.points.map((point) => point.y)),
+            ...samples.map((sample) => sample.y),
+          ],
+          1.3,
+        );
         return frame(canvas, {
           height: canvas.width < 500 ? 310 : 360,
-          legend: fits.map((profile) => ({ label: profile.machine.label, kind: 'line', style: styles.get(profile.machine.label)! })),
-          x: { type: 'log', domain: x }, y: { type: 'log', domain: y },
+          legend: fits.map((profile) => ({
+            label: profile.machine.label,
+            kind: 'line',
+            style: styles.get(profile.machine.label)!,
+          })),
+          x: { type: 'log', domain: x },
+          y: { type: 'log', domain: y },
           marks: [
-            ...yAxis({ label: 'GB/s', ticks: logTicks(y, 8) }), ...xAxis({ label: 'bytes read by one kernel', ticks: logTicks(x, Math.floor(canvas.width / 100)), format: byteTick }),
+            ...yAxis({ label: 'GB/s', ticks: logTicks(y, 8) }),
+            ...xAxis({
+              label: 'bytes read by one kernel',
+              ticks: logTicks(x, Math.floor(canvas.width / 100)),
+              format: byteTick,
+            }),
             ...lines.map((line) => curve(line.points, styles.get(line.profile.machine.label)!)),
-            ...fits.map((profile) => Plot.dot([samples.filter((sample) => sample.label === profile.machine.label)].flat(), { x: 'x', y: 'y', r: 2.5, stroke: styles.get(profile.machine.label)!.color })),
-            Plot.dot(fits, { x: half, y: (profile: Profile) => speed(profile, half(profile)), r: 5, fill: 'var(--card)', stroke: (profile: Profile) => styles.get(profile.machine.label)!.color, strokeWidth: 2 }),
-            Plot.text(fits, { x: half, y: (profile: Profile) => speed(profile, half(profile)), text: (profile: Profile) => `n½ ${bytes(half(profile))}`, dx: 9, dy: 8, textAnchor: 'start', fill: 'var(--ink)', stroke: 'var(--card)', strokeWidth: 3 }),
-            ...tip(canvas, lines.flatMap((line) => line.points)),
+            ...fits.map((profile) =>
+              Plot.dot(
+                [samples.filter((sample) => sample.label === profile.machine.label)].flat(),
+                { x: 'x', y: 'y', r: 2.5, stroke: styles.get(profile.machine.label)!.color },
+              ),
+            ),
+            Plot.dot(fits, {
+              x: half,
+              y: (profile: Profile) => speed(profile, half(profile)),
+              r: 5,
+              fill: 'var(--card)',
+              stroke: (profile: Profile) => styles.get(profile.machine.label)!.color,
+              strokeWidth: 2,
+            }),
+            Plot.text(fits, {
+              x: half,
+              y: (profile: Profile) => speed(profile, half(profile)),
+              text: (profile: Profile) => `n½ ${bytes(half(profile))}`,
+              dx: 9,
+              dy: 8,
+              textAnchor: 'start',
+              fill: 'var(--ink)',
+              stroke: 'var(--card)',
+              strokeWidth: 3,
+            }),
+            ...tip(
+              canvas,
+              lines.flatMap((line) => line.points),
+            ),
+          ],
+        });
+      },
+    };
+  },
+};
+
+const mostPowers = 12;
+
+export const blockingLimit: Figure = {
+  id: 'blocking',
+  title: 'What blocking could win',
+  section: 'Machines',
+  reading:
+    'The speed-up of p blocked powers over p plain products if one product reads the matrix from memory and the others from a cache, one after the other (Panzlaff, equation 4.8): 1 / (1/p + (1 − 1/p) / r), where r is the bandwidth of the cache over that of memory. No overhead is in it, so that it never falls.',
+  command: 'strata machine --backend all --json FILE',
+  build(view): Drawing | null {
+    const curves = latest(view)
+      .flatMap((profile) => {
+        const memory = profile.memory ?? profile.plateaus[profile.plateaus.length - 1]?.bandwidth;
+        if (memory === undefined) return [];
+        // The first level of a processor's caches is too small for windows.
+        const firstLevel = profile.machine.caches.find((cache) => cache.level === 1)?.bytes ?? 0;
+        const tooSmall = profile.machine.gpu ? 0 : 1.5 * firstLevel * (profile.threads ?? 1);
+        return profile.plateaus
+          .slice(0, -1)
+          .filter((plateau) => plateau.bytes > tooSmall)
+          .map((plateau) => ({
+            name: `${profile.machine.label}, in ${bytes(plateau.bytes)}`,
+            ratio: plateau.bandwidth / memory,
+          }));
+      })
+      .filter((item) => item.ratio > 1.02);
+    if (curves.length === 0) return null;
+    const gain = (ratio: number, power: number) => 1 / (1 / power + (1 - 1 / power) / ratio);
+    const powers = Array.from({ length: mostPowers }, (_, index) => index + 1);
+    const best = curves.reduce((a, b) => (b.ratio > a.ratio ? b : a));
+    return {
+      summary: `At most ${number(gain(best.ratio, 4))} times as fast for p = 4, on ${best.name}: that cache reads ${number(best.ratio)} times as fast as memory.`,
+      table: {
+        header: ['cache', 'cache over memory', ...powers.map((power) => `p = ${power}`)],
+        rows: curves.map((item) => [
+          item.name,
+          item.ratio,
+          ...powers.map((power) => gain(item.ratio, power)),
+        ]),
+      },
+      draw(canvas) {
+        const styles = stylesOf(curves.map((item) => item.name));
+        const lines = curves.map((item) => ({
+          name: item.name,
+          points: powers.map((power) => ({
+            x: power,
+            y: gain(item.ratio, power),
+            title: `${item.name}\np = ${power}: ${number(gain(item.ratio, power))} times as fast`,
+          })),
+        }));
+        const all = lines.flatMap((line) => line.points);
+        return frame(canvas, {
+          height: canvas.width < 500 ? 300 : 340,
+          legend: lines.map((line) => ({
+            label: line.name,
+            kind: 'line',
+            style: styles.get(line.name)!,
+          })),
+          x: { domain: [0.75, mostPowers + 0.25] },
+          y: { domain: [1, Math.max(...all.map((point) => point.y)) * 1.05] },
+          marks: [
+            ...yAxis({ label: 'times as fast as plain products' }),
+            ...xAxis({
+              label: 'p',
+              ticks: canvas.width < 500 ? powers.filter((power) => power % 2 === 0) : powers,
+            }),
+            ...lines.flatMap((line) => [
+              curve(line.points, styles.get(line.name)!),
+              dots(line.points, styles.get(line.name)!, 3),
+            ]),
+            ...tip(canvas, all),
           ],
         });
       },
@@ -122,59 +351,127 @@ export const roofline: Figure = {
   id: 'roofline',
   title: 'Roofline',
   section: 'Model',
-  reading: 'Each mark is a product or the powers of a matrix: its speed over the flops it does per byte it moves. The slanted lines are what memory and cache allow. Marks above the line of memory get part of their bytes from a cache.',
+  reading:
+    'Each mark is a product or the powers of a matrix: its speed over the flops it does per byte it moves. The slanted lines are what memory and cache allow. Marks above the line of memory get part of their bytes from a cache.',
   command: 'strata spmv or mpk MATRIX --json FILE',
   build(view, chosen): Drawing | null {
     const cases = ['spmv', 'mpk'].flatMap((kernel) => casesOf(view.results, kernel));
-    const usable = (result: Result | null) => (result?.intensity && result.gflops && result.machine.memoryBandwidth ? [result] : []);
-    const results = distinct(cases.flatMap((item) => [...usable(champion(item)), ...usable(item.peer)]));
+    const usable = (result: Result | null) =>
+      result?.intensity && result.gflops && result.machine.memoryBandwidth ? [result] : [];
+    const results = distinct(
+      cases.flatMap((item) => [...usable(champion(item)), ...usable(item.peer)]),
+    );
     if (results.length === 0) return null;
-    const machines = [...groupBy(results, (result) => result.machine.label)].sort((a, b) => b[1].length - a[1].length);
-    const machine = control('machine', 'On', machines.map(([value]) => ({ value, label: value })), chosen);
+    const machines = [...groupBy(results, (result) => result.machine.label)].sort(
+      (a, b) => b[1].length - a[1].length,
+    );
+    const machine = control(
+      'machine',
+      'On',
+      machines.map(([value]) => ({ value, label: value })),
+      chosen,
+    );
     const here = results.filter((result) => result.machine.label === machine.value);
     const facts = here[0]!.machine;
-    const name = (result: Result) => (!result.own ? result.family : result.kernel === 'mpk' ? `powers, ${result.strategy}` : `products, ${result.family}`);
+    const name = (result: Result) =>
+      !result.own
+        ? result.family
+        : result.kernel === 'mpk'
+          ? `powers, ${result.strategy}`
+          : `products, ${result.family}`;
     const counts = [...groupBy(here, name)].sort((a, b) => b[1].length - a[1].length);
     const kept = new Set(counts.slice(0, 7).map(([value]) => value));
-    const groups = [...groupBy(here, (result) => (kept.has(name(result)) ? name(result) : 'other formats'))].sort((a, b) => b[1].length - a[1].length);
-    const shares = here.map((result) => result.gflops! / (result.intensity! * (facts.memoryBandwidth! / 1e9))).sort((a, b) => a - b);
+    const groups = [
+      ...groupBy(here, (result) => (kept.has(name(result)) ? name(result) : 'other formats')),
+    ].sort((a, b) => b[1].length - a[1].length);
+    const shares = here
+      .map((result) => result.gflops! / (result.intensity! * (facts.memoryBandwidth! / 1e9)))
+      .sort((a, b) => a - b);
     return {
       summary: `${plural(here.length, 'result')} on ${facts.label}; the median reaches ${percent(shares[shares.length >> 1]!)} of what memory allows (${number(facts.memoryBandwidth! / 1e9)} GB/s).`,
       controls: shownControls([machine]),
       table: {
         header: ['matrix', 'product', 'p', 'flop per byte', 'GF/s', 'memory allows, GF/s', 'share'],
-        rows: here.map((result) => [result.matrix.name, result.product, result.power, result.intensity, result.gflops, (result.intensity! * facts.memoryBandwidth!) / 1e9, (result.gflops! / result.intensity! / facts.memoryBandwidth!) * 1e9]),
+        rows: here.map((result) => [
+          result.matrix.name,
+          result.product,
+          result.power,
+          result.intensity,
+          result.gflops,
+          (result.intensity! * facts.memoryBandwidth!) / 1e9,
+          (result.gflops! / result.intensity! / facts.memoryBandwidth!) * 1e9,
+        ]),
       },
       draw(canvas) {
         const styles = stylesOf(groups.map(([value]) => value));
-        const points = here.map((result) => ({ x: result.intensity!, y: result.gflops!, title: `${result.matrix.name}\n${result.product}\n${number(result.gflops)} GF/s, ${number(result.intensity)} flop/B` }));
-        const x = logDomain(points.map((point) => point.x), 1.4);
+        const points = here.map((result) => ({
+          x: result.intensity!,
+          y: result.gflops!,
+          title: `${result.matrix.name}\n${result.product}\n${number(result.gflops)} GF/s, ${number(result.intensity)} flop/B`,
+        }));
+        const x = logDomain(
+          points.map((point) => point.x),
+          1.4,
+        );
         const roofs = [
           { label: 'memory', bandwidth: facts.memoryBandwidth! / 1e9 },
-          ...(facts.cacheBandwidth && facts.cacheBandwidth > facts.memoryBandwidth! ? [{ label: facts.gpu ? 'L2' : 'cache', bandwidth: facts.cacheBandwidth / 1e9 }] : []),
+          ...(facts.cacheBandwidth && facts.cacheBandwidth > facts.memoryBandwidth!
+            ? [{ label: facts.gpu ? 'L2' : 'cache', bandwidth: facts.cacheBandwidth / 1e9 }]
+            : []),
         ];
         const peak = facts.peakFlops ? facts.peakFlops / 1e9 : null;
-        const y = logDomain([...points.map((point) => point.y), roofs[0]!.bandwidth * Math.sqrt(x[0] * x[1])], 1.4);
-        const allowed = (bandwidth: number, at: number) => Math.min(bandwidth * at, peak ?? Infinity);
+        const y = logDomain(
+          [...points.map((point) => point.y), roofs[0]!.bandwidth * Math.sqrt(x[0] * x[1])],
+          1.4,
+        );
+        const allowed = (bandwidth: number, at: number) =>
+          Math.min(bandwidth * at, peak ?? Infinity);
         const lines = roofs.flatMap((roof) => {
           const from = Math.max(x[0], y[0] / roof.bandwidth);
           const to = Math.min(x[1], y[1] / roof.bandwidth);
           if (from >= to) return [];
-          const list: Point[] = Array.from({ length: 33 }, (_, i) => from * (to / from) ** (i / 32)).map((at) => ({ x: at, y: allowed(roof.bandwidth, at), title: '' }));
+          const list: Point[] = Array.from(
+            { length: 33 },
+            (_, i) => from * (to / from) ** (i / 32),
+          ).map((at) => ({ x: at, y: allowed(roof.bandwidth, at), title: '' }));
           return [{ ...roof, points: list.filter((point) => point.y <= y[1]) }];
         });
-        const roofStyle = (index: number) => ({ color: 'var(--ink)', dash: index === 0 ? undefined : '6 3', symbol: 'circle' as const });
+        const roofStyle = (index: number) => ({
+          color: 'var(--ink)',
+          dash: index === 0 ? undefined : '6 3',
+          symbol: 'circle' as const,
+        });
         return frame(canvas, {
           height: canvas.width < 500 ? 340 : 430,
           legend: [
-            ...lines.map((line, index) => ({ label: `${line.label}, ${number(line.bandwidth)} GB/s`, kind: 'line' as const, style: roofStyle(index) })),
-            ...groups.map(([value]) => ({ label: value, kind: 'dot' as const, style: styles.get(value)! })),
+            ...lines.map((line, index) => ({
+              label: `${line.label}, ${number(line.bandwidth)} GB/s`,
+              kind: 'line' as const,
+              style: roofStyle(index),
+            })),
+            ...groups.map(([value]) => ({
+              label: value,
+              kind: 'dot' as const,
+              style: styles.get(value)!,
+            })),
           ],
-          x: { type: 'log', domain: x }, y: { type: 'log', domain: y },
+          x: { type: 'log', domain: x },
+          y: { type: 'log', domain: y },
           marks: [
-            ...yAxis({ label: 'GF/s', ticks: logTicks(y, 8) }), ...xAxis({ label: 'flop per byte moved', ticks: logTicks(x, Math.floor(canvas.width / 90)), format: tick }),
+            ...yAxis({ label: 'GF/s', ticks: logTicks(y, 8) }),
+            ...xAxis({
+              label: 'flop per byte moved',
+              ticks: logTicks(x, Math.floor(canvas.width / 90)),
+              format: tick,
+            }),
             ...lines.map((line, index) => curve(line.points, roofStyle(index), 1.5)),
-            ...groups.map(([value, list]) => dots(list.map((result) => ({ x: result.intensity!, y: result.gflops!, title: '' })), styles.get(value)!, 3.5)),
+            ...groups.map(([value, list]) =>
+              dots(
+                list.map((result) => ({ x: result.intensity!, y: result.gflops!, title: '' })),
+                styles.get(value)!,
+                3.5,
+              ),
+            ),
             ...tip(canvas, points),
           ],
         });

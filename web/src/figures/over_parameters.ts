@@ -13,8 +13,10 @@ function strategyOf(result: Result): string {
 
 function cacheMarks(machine: Machine): { x: number; label: string }[] {
   const marks: { x: number; label: string }[] = [];
-  if (machine.privateCacheBytes) marks.push({ x: machine.privateCacheBytes, label: 'private caches' });
-  if (machine.cacheBytes) marks.push({ x: machine.cacheBytes, label: machine.gpu ? 'L2' : 'all caches' });
+  if (machine.privateCacheBytes)
+    marks.push({ x: machine.privateCacheBytes, label: 'private caches' });
+  if (machine.cacheBytes)
+    marks.push({ x: machine.cacheBytes, label: machine.gpu ? 'L2' : 'all caches' });
   return marks;
 }
 
@@ -22,11 +24,14 @@ export const overPower = sweepFigure({
   id: 'over-power',
   title: 'Powers over p',
   section: 'Powers',
-  reading: 'Each curve is one way to compute x, Ax, …, Aᵖx. Plain products read the matrix p times and stay level; blocked powers read it once and rise with p until their window no longer fits the cache. Dotted lines are predictions.',
+  reading:
+    'Each curve is one way to compute x, Ax, …, Aᵖx. Plain products read the matrix p times and stay level; blocked powers read it once and rise with p until their window no longer fits the cache. Dotted lines are predictions.',
   command: 'strata mpk MATRIX -p 1:8 --strategy all --json FILE',
   uses: (result) => result.kernel === 'mpk',
   x: (result) => result.power,
-  label: 'p', name: 'p =', scale: 'linear',
+  label: 'p',
+  name: 'p =',
+  scale: 'linear',
   series: strategyOf,
 });
 
@@ -41,13 +46,23 @@ export const overSize = sweepFigure({
   id: 'over-size',
   title: 'Speed over the size of the matrix',
   section: 'Products and powers over size',
-  reading: 'Matrices of one generator, by their bytes as CSR. Small ones do not fill the machine; those that fit a cache run at its speed; beyond the dashed marks memory decides.',
-  command: 'strata spmv or mpk of one generator in several sizes, such as strata mpk band:N,width=27 for N = 10⁴ … 10⁷ (a campaign does it in one go)',
-  uses: (result) => (result.kernel === 'spmv' || result.kernel === 'mpk') && result.matrix.nnz !== null && result.matrix.rows !== null && familyOf(result.matrix.name) !== null,
+  reading:
+    'Matrices of one generator, by their bytes as CSR. Small ones do not fill the machine; those that fit a cache run at its speed; beyond the dashed marks memory decides.',
+  command:
+    'strata spmv or mpk of one generator in several sizes, such as strata mpk band:N,width=27 for N = 10⁴ … 10⁷ (a campaign does it in one go)',
+  uses: (result) =>
+    (result.kernel === 'spmv' || result.kernel === 'mpk') &&
+    result.matrix.nnz !== null &&
+    result.matrix.rows !== null &&
+    familyOf(result.matrix.name) !== null,
   x: (result) => 12 * result.matrix.nnz! + 4 * (result.matrix.rows! + 1),
-  label: 'bytes of the matrix as CSR', name: 'a matrix of', scale: 10, format: byteTick,
+  label: 'bytes of the matrix as CSR',
+  name: 'a matrix of',
+  scale: 10,
+  format: byteTick,
   series: (result) => (result.kernel === 'mpk' ? strategyOf(result) : result.family),
-  subject: (result) => `${familyOf(result.matrix.name)}, ${result.kernel === 'mpk' ? `p = ${result.power}` : 'products'}`,
+  subject: (result) =>
+    `${familyOf(result.matrix.name)}, ${result.kernel === 'mpk' ? `p = ${result.power}` : 'products'}`,
   marks: cacheMarks,
   least: 3,
 });
@@ -56,12 +71,19 @@ export const overSlice = sweepFigure({
   id: 'over-slice',
   title: 'Speed over C, the rows of a slice',
   section: 'Parameters',
-  reading: 'Slices of more rows keep more lanes busy and are padded more; sorting rows by length within a window σ takes the padding away again. Of several results with the same C and σ the fastest counts.',
+  reading:
+    'Slices of more rows keep more lanes busy and are padded more; sorting rows by length within a window σ takes the padding away again. Of several results with the same C and σ the fastest counts.',
   command: 'strata spmv MATRIX --format sell,packed-sell -C 4:32 --sigma 1,256 --json FILE',
-  uses: (result) => result.kernel === 'spmv' && result.own && !result.planned && (result.family.includes('SELL')),
+  uses: (result) =>
+    result.kernel === 'spmv' && result.own && !result.planned && result.family.includes('SELL'),
   x: (result) => result.sliceHeight,
-  label: 'C', name: 'C =', scale: 2,
-  series: (result) => (result.family === 'SELL-C-σ' && result.sortWindow ? `SELL, σ = ${result.sortWindow}` : result.family),
+  label: 'C',
+  name: 'C =',
+  scale: 2,
+  series: (result) =>
+    result.family === 'SELL-C-σ' && result.sortWindow
+      ? `SELL, σ = ${result.sortWindow}`
+      : result.family,
   least: 2,
 });
 
@@ -69,11 +91,15 @@ export const overCache = sweepFigure({
   id: 'over-cache',
   title: 'Powers over the cache size that is planned for',
   section: 'Parameters',
-  reading: 'A plan cuts its windows for a cache of this size. Too small a size means more sweeps, too large a size windows that fall out of the cache: the best lies near the real size, which is marked.',
+  reading:
+    'A plan cuts its windows for a cache of this size. Too small a size means more sweeps, too large a size windows that fall out of the cache: the best lies near the real size, which is marked.',
   command: 'strata mpk MATRIX -p 4 --cache-size 256k:64M --strategy all --json FILE',
   uses: (result) => result.kernel === 'mpk' && result.own,
   x: (result) => result.cacheBytes,
-  label: 'cache size', name: 'a cache of', scale: 2, format: (value) => bytes(value),
+  label: 'cache size',
+  name: 'a cache of',
+  scale: 2,
+  format: (value) => bytes(value),
   series: strategyOf,
   subject: (result) => `${result.matrix.name}, p = ${result.power}`,
   marks: cacheMarks,
@@ -81,18 +107,47 @@ export const overCache = sweepFigure({
 
 const isReguly = (result: Result) => result.kernel === 'spmv' && result.coop !== null;
 
-function regulyFigure(id: string, title: string, option: string, parameter: 'coop' | 'repeat' | 'blockSize', series: (result: Result) => string) {
+function regulyFigure(
+  id: string,
+  title: string,
+  option: string,
+  parameter: 'coop' | 'repeat' | 'blockSize',
+  series: (result: Result) => string,
+) {
   return sweepFigure({
-    id, title, section: 'Parameters',
-    reading: 'CSR on a GPU as Reguly and Giles have it: coop threads share a row, each group does repeat rows one after another, in blocks of so many threads. Of several results at one point the fastest counts.',
+    id,
+    title,
+    section: 'Parameters',
+    reading:
+      'CSR on a GPU as Reguly and Giles have it: coop threads share a row, each group does repeat rows one after another, in blocks of so many threads. Of several results at one point the fastest counts.',
     command: `strata spmv MATRIX --format csr-reguly ${option} --backend cuda --json FILE`,
     uses: isReguly,
     x: (result) => result[parameter],
-    label: parameter === 'blockSize' ? 'threads per block' : parameter, name: parameter === 'blockSize' ? 'blocks of' : parameter, scale: 2,
+    label: parameter === 'blockSize' ? 'threads per block' : parameter,
+    name: parameter === 'blockSize' ? 'blocks of' : parameter,
+    scale: 2,
     series,
   });
 }
 
-export const overCoop = regulyFigure('over-coop', 'CSR of Reguly over coop', '--coop 1:32', 'coop', (result) => (result.blockSize ? `blocks of ${result.blockSize}` : 'CSR of Reguly'));
-export const overRepeat = regulyFigure('over-repeat', 'CSR of Reguly over repeat', '--repeat 1:64', 'repeat', (result) => `coop ${result.coop}`);
-export const overBlockSize = regulyFigure('over-block-size', 'CSR of Reguly over the block size', '--coop 1:32', 'blockSize', (result) => `coop ${result.coop}`);
+export const overCoop = regulyFigure(
+  'over-coop',
+  'CSR of Reguly over coop',
+  '--coop 1:32',
+  'coop',
+  (result) => (result.blockSize ? `blocks of ${result.blockSize}` : 'CSR of Reguly'),
+);
+export const overRepeat = regulyFigure(
+  'over-repeat',
+  'CSR of Reguly over repeat',
+  '--repeat 1:64',
+  'repeat',
+  (result) => `coop ${result.coop}`,
+);
+export const overBlockSize = regulyFigure(
+  'over-block-size',
+  'CSR of Reguly over the block size',
+  '--coop 1:32',
+  'blockSize',
+  (result) => `coop ${result.coop}`,
+);

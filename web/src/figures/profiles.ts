@@ -4,7 +4,21 @@
 import * as Plot from '@observablehq/plot';
 import { type Case, casesOf } from '../cases.ts';
 import type { Result } from '../normalise.ts';
-import { type Canvas, control, curve, type Drawing, type Figure, frame, logTicks, type Point, shownControls, stylesOf, tip, xAxis, yAxis } from '../plot.ts';
+import {
+  type Canvas,
+  control,
+  curve,
+  type Drawing,
+  type Figure,
+  frame,
+  logTicks,
+  type Point,
+  shownControls,
+  stylesOf,
+  tip,
+  xAxis,
+  yAxis,
+} from '../plot.ts';
 import { groupBy, performanceProfiles, shareAt, shareUpTo, type Step } from '../statistics.ts';
 import { percent, plural, tick } from '../text.ts';
 import { placeControls } from './speed_bars.ts';
@@ -15,7 +29,8 @@ export const performanceProfile: Figure = {
   id: 'profiles',
   title: 'Performance profiles of the formats',
   section: 'Products',
-  reading: 'A curve is a format: the share of all matrices on which it is at most x times as slow as the fastest. At x = 1 it is the share of matrices on which the format wins; a format that cannot hold a matrix counts as slower than any x. Higher is better.',
+  reading:
+    'A curve is a format: the share of all matrices on which it is at most x times as slow as the fastest. At x = 1 it is the share of matrices on which the format wins; a format that cannot hold a matrix counts as slower than any x. Higher is better.',
   command: 'strata spmv --format all of many matrices (strata bench with a campaign of formats)',
   build(view, chosen): Drawing | null {
     const speeds = (item: Case) => {
@@ -36,10 +51,22 @@ export const performanceProfile: Figure = {
       summary: `Of ${plural(problems.length, 'matrix', 'matrices')}, ${winner[0]} is the fastest on ${percent(shareAt(winner[1], 1))} and within a factor of 1.5 of the fastest on ${percent(shareAt(winner[1], 1.5))}.`,
       controls: shownControls(place.controls),
       table: {
-        header: ['format', ...[1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => (x === 1 ? 'fastest' : `within ${x}×`))],
-        rows: curves.map(([name, steps]) => [name, ...[1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => percent(shareAt(steps, x)))]),
+        header: [
+          'format',
+          ...[1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => (x === 1 ? 'fastest' : `within ${x}×`)),
+        ],
+        rows: curves.map(([name, steps]) => [
+          name,
+          ...[1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => percent(shareAt(steps, x))),
+        ]),
       },
-      draw: (canvas) => drawShares(canvas, curves, { from: 1, to: farthest, label: 'times as slow as the fastest', ticks: [1, 1.25, 1.5, 2, 3, 4, 5] }),
+      draw: (canvas) =>
+        drawShares(canvas, curves, {
+          from: 1,
+          to: farthest,
+          label: 'times as slow as the fastest',
+          ticks: [1, 1.25, 1.5, 2, 3, 4, 5],
+        }),
     };
   },
 };
@@ -59,14 +86,24 @@ interface ShareOptions {
   format?: (value: number) => string;
 }
 
-function drawShares(canvas: Canvas, curves: readonly (readonly [string, Step[]])[], options: ShareOptions): SVGElement {
+function drawShares(
+  canvas: Canvas,
+  curves: readonly (readonly [string, Step[]])[],
+  options: ShareOptions,
+): SVGElement {
   const styles = stylesOf(curves.map(([name]) => name));
   const lines = curves.map(([name, steps]) => {
-    const points: Point[] = [{ x: options.from, y: shareAt(steps, options.from) * 100, title: name }];
+    const points: Point[] = [
+      { x: options.from, y: shareAt(steps, options.from) * 100, title: name },
+    ];
     for (const step of steps) {
       if (step.x <= options.from || step.x > options.to) continue;
       points.push({ x: step.x, y: points[points.length - 1]!.y, title: '' });
-      points.push({ x: step.x, y: step.share * 100, title: `${name}\n${percent(step.share)} at ${(options.format ?? tick)(step.x)}` });
+      points.push({
+        x: step.x,
+        y: step.share * 100,
+        title: `${name}\n${percent(step.share)} at ${(options.format ?? tick)(step.x)}`,
+      });
     }
     points.push({ x: options.to, y: points[points.length - 1]!.y, title: name });
     return { name, points };
@@ -81,7 +118,10 @@ function drawShares(canvas: Canvas, curves: readonly (readonly [string, Step[]])
       ...xAxis({ label: options.label, ticks: options.ticks, format: options.format }),
       Plot.ruleY([0], { stroke: 'var(--muted)' }),
       ...lines.map((line) => curve(line.points, styles.get(line.name)!)),
-      ...tip(canvas, lines.flatMap((line) => line.points.filter((point) => point.title.includes('\n')))),
+      ...tip(
+        canvas,
+        lines.flatMap((line) => line.points.filter((point) => point.title.includes('\n'))),
+      ),
     ],
   });
 }
@@ -90,34 +130,75 @@ export const breakEven: Figure = {
   id: 'break-even',
   title: 'When the set-up has paid off',
   section: 'Parameters',
-  reading: 'A curve is a format: the share of matrices on which its set-up has paid off after so many products, compared with CSR; for powers, after so many applications compared with plain products. Where a curve stays level, the format is not faster on the others.',
+  reading:
+    'A curve is a format: the share of matrices on which its set-up has paid off after so many products, compared with CSR; for powers, after so many applications compared with plain products. Where a curve stays level, the format is not faster on the others.',
   command: 'strata spmv MATRIX --format all --json FILE',
   build(view, chosen): Drawing | null {
-    const usable = view.results.filter((result) => result.breakEven !== null && result.own && !(result.kernel === 'spmv' && result.family === 'CSR'));
+    const usable = view.results.filter(
+      (result) =>
+        result.breakEven !== null &&
+        result.own &&
+        !(result.kernel === 'spmv' && result.family === 'CSR'),
+    );
     if (usable.length < 3) return null;
-    const name = (result: Result) => `${result.machine.label}, ${result.kernel === 'mpk' ? 'powers' : 'products'}`;
+    const name = (result: Result) =>
+      `${result.machine.label}, ${result.kernel === 'mpk' ? 'powers' : 'products'}`;
     const places = [...groupBy(usable, name)].sort((a, b) => b[1].length - a[1].length);
-    const place = control('place', 'On', places.map(([value]) => ({ value, label: value })), chosen);
+    const place = control(
+      'place',
+      'On',
+      places.map(([value]) => ({ value, label: value })),
+      chosen,
+    );
     const here = usable.filter((result) => name(result) === place.value);
     // The parameters of a format that pay off first.
-    const first = [...groupBy(here, (result) => `${result.family}\n${result.matrix.index}`).values()].map((list) => list.reduce((a, b) => (b.breakEven! < a.breakEven! ? b : a)));
-    const all = [...groupBy(first, (result) => result.family)].filter(([, list]) => list.length > 1 || first.length < 8);
+    const first = [
+      ...groupBy(here, (result) => `${result.family}\n${result.matrix.index}`).values(),
+    ].map((list) => list.reduce((a, b) => (b.breakEven! < a.breakEven! ? b : a)));
+    const all = [...groupBy(first, (result) => result.family)].filter(
+      ([, list]) => list.length > 1 || first.length < 8,
+    );
     const curves = all
-      .map(([family, list]) => [family, shareUpTo(list.map((result) => Math.max(1, result.breakEven!)).filter(Number.isFinite), list.length)] as const)
+      .map(
+        ([family, list]) =>
+          [
+            family,
+            shareUpTo(
+              list.map((result) => Math.max(1, result.breakEven!)).filter(Number.isFinite),
+              list.length,
+            ),
+          ] as const,
+      )
       .filter(([, steps]) => steps.length > 0)
       .sort((a, b) => area(b[1], 1e4) - area(a[1], 1e4));
     if (curves.length === 0) return null;
     const [best, steps] = curves[0]!;
-    const largest = Math.min(1e7, Math.max(10, ...curves.flatMap(([, list]) => list.map((step) => step.x))));
+    const largest = Math.min(
+      1e7,
+      Math.max(10, ...curves.flatMap(([, list]) => list.map((step) => step.x))),
+    );
     const to = 10 ** Math.ceil(Math.log10(largest));
     return {
       summary: `${best} has paid off after 100 products on ${percent(shareAt(steps, 100))}, after 1000 on ${percent(shareAt(steps, 1000))} of the matrices.`,
       controls: shownControls([place]),
       table: {
         header: ['matrix', 'format', 'product', 'pays after', 'set-up, s', 'GF/s'],
-        rows: first.map((result) => [result.matrix.name, result.family, result.product, result.breakEven === Infinity ? 'never' : result.breakEven, result.setup, result.gflops]),
+        rows: first.map((result) => [
+          result.matrix.name,
+          result.family,
+          result.product,
+          result.breakEven === Infinity ? 'never' : result.breakEven,
+          result.setup,
+          result.gflops,
+        ]),
       },
-      draw: (canvas) => drawShares(canvas, curves, { from: 1, to, label: place.value.endsWith('powers') ? 'applications' : 'products', ticks: logTicks([1, to], 8) }),
+      draw: (canvas) =>
+        drawShares(canvas, curves, {
+          from: 1,
+          to,
+          label: place.value.endsWith('powers') ? 'applications' : 'products',
+          ticks: logTicks([1, to], 8),
+        }),
     };
   },
 };
@@ -126,40 +207,79 @@ export const tunedAgainstOptimal: Figure = {
   id: 'tuned',
   title: 'Tuned against optimal',
   section: 'Parameters',
-  reading: 'For every matrix the speed of what was chosen, as a share of the fastest of all that were timed. The curve shows how many matrices reach at least that share: a choice that is always best is a point at 100 %.',
+  reading:
+    'For every matrix the speed of what was chosen, as a share of the fastest of all that were timed. The curve shows how many matrices reach at least that share: a choice that is always best is a point at 100 %.',
   command: 'strata tune MATRIX --exhaustive --json FILE',
   build(view, chosen): Drawing | null {
-    const usable = view.report.choices.filter((choice) => view.keepsMachine(choice.machine) && view.keepsMatrix(choice.matrix));
+    const usable = view.report.choices.filter(
+      (choice) => view.keepsMachine(choice.machine) && view.keepsMatrix(choice.matrix),
+    );
     if (usable.length === 0) return null;
-    const machines = [...groupBy(usable, (choice) => choice.machine.label)].sort((a, b) => b[1].length - a[1].length);
-    const machine = control('machine', 'On', machines.map(([value]) => ({ value, label: value })), chosen);
+    const machines = [...groupBy(usable, (choice) => choice.machine.label)].sort(
+      (a, b) => b[1].length - a[1].length,
+    );
+    const machine = control(
+      'machine',
+      'On',
+      machines.map(([value]) => ({ value, label: value })),
+      chosen,
+    );
     const here = usable.filter((choice) => choice.machine.label === machine.value);
     const groups = [...groupBy(here, (choice) => choice.how)];
     return {
-      summary: groups.map(([how, list]) => `${how[0]!.toUpperCase()}${how.slice(1)}: ${percent(list.reduce((sum, choice) => sum + choice.share, 0) / list.length)} of the optimum on average, at least ${percent(Math.min(...list.map((choice) => choice.share)))}.`).join(' '),
+      summary: groups
+        .map(
+          ([how, list]) =>
+            `${how[0]!.toUpperCase()}${how.slice(1)}: ${percent(list.reduce((sum, choice) => sum + choice.share, 0) / list.length)} of the optimum on average, at least ${percent(Math.min(...list.map((choice) => choice.share)))}.`,
+        )
+        .join(' '),
       controls: shownControls([machine]),
       table: {
         header: ['matrix', 'choice of', 'chosen', 'best', 'share of the optimum'],
-        rows: [...here].sort((a, b) => a.share - b.share).map((choice) => [choice.matrix.name, choice.how, choice.chosen, choice.best, choice.share]),
+        rows: [...here]
+          .sort((a, b) => a.share - b.share)
+          .map((choice) => [
+            choice.matrix.name,
+            choice.how,
+            choice.chosen,
+            choice.best,
+            choice.share,
+          ]),
       },
       draw(canvas) {
         const styles = stylesOf(groups.map(([how]) => how));
         const lines = groups.map(([how, list]) => {
           const sorted = [...list].sort((a, b) => b.share - a.share);
-          return { how, points: sorted.map((choice, index) => ({ x: ((index + 1) / sorted.length) * 100, y: choice.share * 100, title: `${choice.matrix.name}\n${percent(choice.share)} of the optimum\nchosen: ${choice.chosen}\nbest: ${choice.best}` })) };
+          return {
+            how,
+            points: sorted.map((choice, index) => ({
+              x: ((index + 1) / sorted.length) * 100,
+              y: choice.share * 100,
+              title: `${choice.matrix.name}\n${percent(choice.share)} of the optimum\nchosen: ${choice.chosen}\nbest: ${choice.best}`,
+            })),
+          };
         });
-        const lowest = Math.min(90, ...lines.flatMap((line) => line.points.map((point) => point.y)));
+        const lowest = Math.min(
+          90,
+          ...lines.flatMap((line) => line.points.map((point) => point.y)),
+        );
         return frame(canvas, {
           height: canvas.width < 500 ? 310 : 350,
           legend: groups.map(([how]) => ({ label: how, kind: 'line', style: styles.get(how)! })),
           x: { domain: [0, 100] },
           y: { domain: [Math.max(0, Math.floor(lowest / 10) * 10), 101] },
           marks: [
-            ...yAxis({ label: '% of the speed of the best' }), ...xAxis({ label: '% of matrices, the best choices first' }),
+            ...yAxis({ label: '% of the speed of the best' }),
+            ...xAxis({ label: '% of matrices, the best choices first' }),
             Plot.ruleY([100], { stroke: 'var(--ink)' }),
             ...lines.map((line) => curve(line.points, styles.get(line.how)!)),
-            ...lines.map((line) => Plot.dot(line.points, { x: 'x', y: 'y', r: 3, fill: styles.get(line.how)!.color })),
-            ...tip(canvas, lines.flatMap((line) => line.points)),
+            ...lines.map((line) =>
+              Plot.dot(line.points, { x: 'x', y: 'y', r: 3, fill: styles.get(line.how)!.color }),
+            ),
+            ...tip(
+              canvas,
+              lines.flatMap((line) => line.points),
+            ),
           ],
         });
       },

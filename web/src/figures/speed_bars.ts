@@ -3,7 +3,14 @@
 import { type Case, casesOf, champion } from '../cases.ts';
 import type { View } from '../filter.ts';
 import type { Result } from '../normalise.ts';
-import { type Control, control, type Drawing, type Figure, shownControls, type Style } from '../plot.ts';
+import {
+  type Control,
+  control,
+  type Drawing,
+  type Figure,
+  shownControls,
+  type Style,
+} from '../plot.ts';
 import { distinct, geometricMean } from '../statistics.ts';
 import { number, plural, seconds } from '../text.ts';
 import { type BarGroup, drawBars } from './bars.ts';
@@ -27,49 +34,122 @@ interface Measure {
 }
 
 const measures: Measure[] = [
-  { value: 'gflops', label: 'GF/s', of: (result) => result.gflops, tick: (result) => result.predicted ?? result.roofline },
-  { value: 'peer', label: 'speed-up over the best of the others', line: 1, of: (result) => result.overPeer, tick: (result) => (result.overPeer && result.predictedOverMeasured ? result.overPeer * result.predictedOverMeasured : null) },
-  { value: 'plain', label: 'speed-up over plain products', line: 1, of: (result) => result.overPlain, tick: (result) => (result.overPlain && result.predictedOverMeasured ? result.overPlain * result.predictedOverMeasured : null) },
+  {
+    value: 'gflops',
+    label: 'GF/s',
+    of: (result) => result.gflops,
+    tick: (result) => result.predicted ?? result.roofline,
+  },
+  {
+    value: 'peer',
+    label: 'speed-up over the best of the others',
+    line: 1,
+    of: (result) => result.overPeer,
+    tick: (result) =>
+      result.overPeer && result.predictedOverMeasured
+        ? result.overPeer * result.predictedOverMeasured
+        : null,
+  },
+  {
+    value: 'plain',
+    label: 'speed-up over plain products',
+    line: 1,
+    of: (result) => result.overPlain,
+    tick: (result) =>
+      result.overPlain && result.predictedOverMeasured
+        ? result.overPlain * result.predictedOverMeasured
+        : null,
+  },
 ];
 
 export const pageOfMatrices = 30;
 
-function speedBars(kernel: 'spmv' | 'mpk', contestants: Contestant[], head: Pick<Figure, 'id' | 'title' | 'section' | 'reading' | 'command'>): Figure {
+function speedBars(
+  kernel: 'spmv' | 'mpk',
+  contestants: Contestant[],
+  head: Pick<Figure, 'id' | 'title' | 'section' | 'reading' | 'command'>,
+): Figure {
   return {
     ...head,
     build(view: View, chosen): Drawing | null {
-      const all = casesOf(view.results, kernel).filter((item) => champion(item) !== null || item.peer !== null);
+      const all = casesOf(view.results, kernel).filter(
+        (item) => champion(item) !== null || item.peer !== null,
+      );
       if (all.length === 0) return null;
       const place = placeControls(all, chosen, kernel === 'mpk');
       const here = all.filter(place.keeps);
-      const useful = measures.filter((measure) => here.some((item) => { const best = champion(item); return best !== null && measure.of(best) !== null; }));
+      const useful = measures.filter((measure) =>
+        here.some((item) => {
+          const best = champion(item);
+          return best !== null && measure.of(best) !== null;
+        }),
+      );
       const measureControl = control('measure', 'Show', useful, chosen);
       const measure = useful.find((item) => item.value === measureControl.value) ?? measures[0]!;
-      const order = control('order', 'Sort by', [
-        { value: 'size', label: 'size' }, { value: 'value', label: 'value' }, { value: 'name', label: 'name' },
-      ], chosen);
-      const value = (item: Case) => { const best = champion(item); return best ? (measure.of(best) ?? 0) : 0; };
+      const order = control(
+        'order',
+        'Sort by',
+        [
+          { value: 'size', label: 'size' },
+          { value: 'value', label: 'value' },
+          { value: 'name', label: 'name' },
+        ],
+        chosen,
+      );
+      const value = (item: Case) => {
+        const best = champion(item);
+        return best ? (measure.of(best) ?? 0) : 0;
+      };
       const sorted = [...here].sort((a, b) =>
-        order.value === 'value' ? value(b) - value(a)
-        : order.value === 'name' ? a.matrix.name.localeCompare(b.matrix.name)
-        : (a.matrix.nnz ?? 0) - (b.matrix.nnz ?? 0));
+        order.value === 'value'
+          ? value(b) - value(a)
+          : order.value === 'name'
+            ? a.matrix.name.localeCompare(b.matrix.name)
+            : (a.matrix.nnz ?? 0) - (b.matrix.nnz ?? 0),
+      );
       const pages = control('page', 'Matrices', pageOptions(sorted.length), chosen);
-      const [first, last] = pages.value === 'all' ? [0, sorted.length] : pages.value.split('-').map(Number) as [number, number];
+      const [first, last] =
+        pages.value === 'all'
+          ? [0, sorted.length]
+          : (pages.value.split('-').map(Number) as [number, number]);
       const shown = sorted.slice(first, last);
-      const series = contestants.filter((item) => measure.value === 'gflops' || item.style !== peers).filter((item) => measure.value !== 'plain' || item.style !== plain);
-      const mean = geometricMean(here.flatMap((item) => { const best = champion(item); const speed = best && measure.of(best); return speed ? [speed] : []; }));
+      const series = contestants
+        .filter((item) => measure.value === 'gflops' || item.style !== peers)
+        .filter((item) => measure.value !== 'plain' || item.style !== plain);
+      const mean = geometricMean(
+        here.flatMap((item) => {
+          const best = champion(item);
+          const speed = best && measure.of(best);
+          return speed ? [speed] : [];
+        }),
+      );
       return {
         summary: `${plural(here.length, 'matrix', 'matrices')}: ${measure.value === 'gflops' ? `${number(mean)} GF/s` : `a ${measure.label.replace('speed-up', 'speed-up of ' + number(mean))}`} in geometric mean.`,
         controls: shownControls([measureControl, ...place.controls, order, pages]),
         table: {
-          header: ['matrix', 'nonzeros', ...(kernel === 'mpk' ? ['p'] : []), ...contestants.flatMap((item) => [`${item.name}, GF/s`]), 'predicted GF/s', 'over the others', ...(kernel === 'mpk' ? ['over plain products'] : []), 'time', 'product'],
+          header: [
+            'matrix',
+            'nonzeros',
+            ...(kernel === 'mpk' ? ['p'] : []),
+            ...contestants.flatMap((item) => [`${item.name}, GF/s`]),
+            'predicted GF/s',
+            'over the others',
+            ...(kernel === 'mpk' ? ['over plain products'] : []),
+            'time',
+            'product',
+          ],
           rows: sorted.map((item) => {
             const best = champion(item);
             return [
-              item.matrix.name, item.matrix.nnz, ...(kernel === 'mpk' ? [item.power] : []),
+              item.matrix.name,
+              item.matrix.nnz,
+              ...(kernel === 'mpk' ? [item.power] : []),
               ...contestants.map((contestant) => contestant.of(item)?.gflops ?? null),
-              best?.predicted ?? null, best?.overPeer ?? null, ...(kernel === 'mpk' ? [best?.overPlain ?? null] : []),
-              seconds(best?.seconds ?? null), best?.product ?? '',
+              best?.predicted ?? null,
+              best?.overPeer ?? null,
+              ...(kernel === 'mpk' ? [best?.overPlain ?? null] : []),
+              seconds(best?.seconds ?? null),
+              best?.product ?? '',
             ];
           }),
         },
@@ -87,7 +167,11 @@ function speedBars(kernel: 'spmv' | 'mpk', contestants: Contestant[], head: Pick
               };
             }),
           }));
-          return drawBars(canvas, groups, { label: measure.label, line: measure.line, styles: new Map(series.map((item) => [item.name, item.style])) });
+          return drawBars(canvas, groups, {
+            label: measure.label,
+            line: measure.line,
+            styles: new Map(series.map((item) => [item.name, item.style])),
+          });
         },
       };
     },
@@ -106,43 +190,73 @@ export function pageOptions(count: number): { value: string; label: string }[] {
 }
 
 /** Cases of one machine, number of threads and precision at a time, the most numerous first. */
-export function placeControls(cases: readonly Case[], chosen: Readonly<Record<string, string>>, powers = false): { controls: Control[]; keeps(item: Case): boolean } {
-  const name = (item: Case) => `${item.machine.label}${item.machine.gpu || item.threads === null ? '' : `, ${plural(item.threads, 'thread')}`}${item.precision === 'double' ? '' : `, ${item.precision}`}`;
+export function placeControls(
+  cases: readonly Case[],
+  chosen: Readonly<Record<string, string>>,
+  powers = false,
+): { controls: Control[]; keeps(item: Case): boolean } {
+  const name = (item: Case) =>
+    `${item.machine.label}${item.machine.gpu || item.threads === null ? '' : `, ${plural(item.threads, 'thread')}`}${item.precision === 'double' ? '' : `, ${item.precision}`}`;
   const count = (list: readonly Case[], key: (item: Case) => string) => {
     const counts = new Map<string, number>();
     // What can be compared says more.
-    for (const item of list) counts.set(key(item), (counts.get(key(item)) ?? 0) + (item.peer ? 100 : 1));
+    for (const item of list)
+      counts.set(key(item), (counts.get(key(item)) ?? 0) + (item.peer ? 100 : 1));
     return [...counts].sort((a, b) => b[1] - a[1]).map(([value]) => value);
   };
-  const machine = control('machine', 'On', count(cases, name).map((value) => ({ value, label: value })), chosen);
+  const machine = control(
+    'machine',
+    'On',
+    count(cases, name).map((value) => ({ value, label: value })),
+    chosen,
+  );
   const here = cases.filter((item) => name(item) === machine.value);
   const order = count(here, (item) => String(item.power));
-  const power = control('power', 'p', distinct(order).sort((a, b) => Number(a) - Number(b)).map((value) => ({ value, label: value })), chosen, order[0]);
+  const power = control(
+    'power',
+    'p',
+    distinct(order)
+      .sort((a, b) => Number(a) - Number(b))
+      .map((value) => ({ value, label: value })),
+    chosen,
+    order[0],
+  );
   return {
     controls: powers ? [machine, power] : [machine],
-    keeps: (item) => name(item) === machine.value && (!powers || String(item.power) === power.value),
+    keeps: (item) =>
+      name(item) === machine.value && (!powers || String(item.power) === power.value),
   };
 }
 
-export const productBars = speedBars('spmv', [
-  { name: 'Strata’s fastest', style: strata, of: (item) => item.best },
-  { name: 'best of the others', style: peers, of: (item) => item.peer },
-], {
-  id: 'products',
-  title: 'Products per matrix',
-  section: 'Products',
-  reading: 'A bar is the speed of a product with one matrix: Strata’s fastest format, and the fastest of the libraries it is compared with. A tick is what the model predicts; where it stands beyond the bar, the product is slower than it could be.',
-  command: 'strata spmv MATRIX --json FILE',
-});
+export const productBars = speedBars(
+  'spmv',
+  [
+    { name: 'Strata’s fastest', style: strata, of: (item) => item.best },
+    { name: 'best of the others', style: peers, of: (item) => item.peer },
+  ],
+  {
+    id: 'products',
+    title: 'Products per matrix',
+    section: 'Products',
+    reading:
+      'A bar is the speed of a product with one matrix: Strata’s fastest format, and the fastest of the libraries it is compared with. A tick is what the model predicts; where it stands beyond the bar, the product is slower than it could be.',
+    command: 'strata spmv MATRIX --json FILE',
+  },
+);
 
-export const powerBars = speedBars('mpk', [
-  { name: 'Strata’s plan', style: strata, of: (item) => item.plan ?? item.best },
-  { name: 'plain products', style: plain, of: (item) => item.plain },
-  { name: 'best of the others', style: peers, of: (item) => item.peer },
-], {
-  id: 'powers',
-  title: 'Powers per matrix',
-  section: 'Powers',
-  reading: 'Bars are the speeds of all p powers together: what the plan does, p plain products of Strata, and p products of the fastest other library. A tick is what the plan predicts.',
-  command: 'strata mpk MATRIX -p P --json FILE',
-});
+export const powerBars = speedBars(
+  'mpk',
+  [
+    { name: 'Strata’s plan', style: strata, of: (item) => item.plan ?? item.best },
+    { name: 'plain products', style: plain, of: (item) => item.plain },
+    { name: 'best of the others', style: peers, of: (item) => item.peer },
+  ],
+  {
+    id: 'powers',
+    title: 'Powers per matrix',
+    section: 'Powers',
+    reading:
+      'Bars are the speeds of all p powers together: what the plan does, p plain products of Strata, and p products of the fastest other library. A tick is what the plan predicts.',
+    command: 'strata mpk MATRIX -p P --json FILE',
+  },
+);

@@ -6,8 +6,24 @@ import type { View } from '../filter.ts';
 import type { Machine } from '../machines.ts';
 import type { Result } from '../normalise.ts';
 import {
-  type Canvas, control, curve, dots, type Drawing, type Figure, frame, type LegendItem, logDomain, logTicks, type Point, shownControls, stylesOf, tip,
-  verticalMarks, xAxis, yAxis, zeroDomain,
+  type Canvas,
+  control,
+  curve,
+  dots,
+  type Drawing,
+  type Figure,
+  frame,
+  type LegendItem,
+  logDomain,
+  logTicks,
+  type Point,
+  shownControls,
+  stylesOf,
+  tip,
+  verticalMarks,
+  xAxis,
+  yAxis,
+  zeroDomain,
 } from '../plot.ts';
 import { groupBy, largestBy } from '../statistics.ts';
 import { number, plural, tick } from '../text.ts';
@@ -49,27 +65,56 @@ interface Place {
 export function sweepFigure(sweep: Sweep): Figure {
   const { id, title, section, reading, command } = sweep;
   return {
-    id, title, section, reading, command,
+    id,
+    title,
+    section,
+    reading,
+    command,
     build(view: View, chosen): Drawing | null {
       const places = placesOf(view, sweep);
       if (places.length === 0) return null;
-      const names = [...groupBy(places, (place) => place.machineName)].sort((a, b) => b[1].length - a[1].length).map(([name]) => name);
-      const machine = control('machine', 'On', names.map((value) => ({ value, label: value })), chosen);
+      const names = [...groupBy(places, (place) => place.machineName)]
+        .sort((a, b) => b[1].length - a[1].length)
+        .map(([name]) => name);
+      const machine = control(
+        'machine',
+        'On',
+        names.map((value) => ({ value, label: value })),
+        chosen,
+      );
       const here = places.filter((place) => place.machineName === machine.value);
-      const subject = control('subject', sweep.subject ? 'Of' : 'Matrix', here.map((place) => ({ value: place.subject, label: place.subject })), chosen);
+      const subject = control(
+        'subject',
+        sweep.subject ? 'Of' : 'Matrix',
+        here.map((place) => ({ value: place.subject, label: place.subject })),
+        chosen,
+      );
       const place = here.find((item) => item.subject === subject.value)!;
-      const useful = measures.filter((measure) => place.results.some((result) => measure.of(result) !== null));
+      const useful = measures.filter((measure) =>
+        place.results.some((result) => measure.of(result) !== null),
+      );
       const measureControl = control('measure', 'Show', useful, chosen);
       const measure = useful.find((item) => item.value === measureControl.value);
       if (!measure) return null;
       const curves = curvesOf(place.results, sweep, measure);
-      const best = largestBy(curves.flatMap((item) => item.points), (point) => point.y);
+      const best = largestBy(
+        curves.flatMap((item) => item.points),
+        (point) => point.y,
+      );
       return {
         summary: `${place.subject} on ${place.machineName}: at most ${number(best?.y)} ${measure.label === 'GF/s' || measure.label === 'GB/s' ? measure.label : `as ${measure.label}`}, with ${sweep.name} ${(sweep.format ?? tick)(best?.x ?? 0)}.`,
         controls: shownControls([machine, subject, measureControl]),
         table: {
           header: [sweep.label, 'curve', measure.label, 'predicted GF/s', 'product'],
-          rows: curves.flatMap((item) => item.points.map((point) => [point.x, item.name, point.y, point.result.predicted, point.result.product])),
+          rows: curves.flatMap((item) =>
+            item.points.map((point) => [
+              point.x,
+              item.name,
+              point.y,
+              point.result.predicted,
+              point.result.product,
+            ]),
+          ),
         },
         draw: (canvas) => draw(canvas, sweep, place, measure, curves),
       };
@@ -78,18 +123,37 @@ export function sweepFigure(sweep: Sweep): Figure {
 }
 
 function placesOf(view: View, sweep: Sweep): Place[] {
-  const usable = view.results.filter((result) => sweep.uses(result) && sweep.x(result) !== null && result.gflops !== null);
+  const usable = view.results.filter(
+    (result) => sweep.uses(result) && sweep.x(result) !== null && result.gflops !== null,
+  );
   // GPUs have no threads, double precision goes without saying.
-  const machineName = (result: Result) => [result.machine.label, result.machine.gpu || result.threads === null || sweep.name === 'threads' ? '' : plural(result.threads, 'thread'), result.precision === 'double' ? '' : result.precision].filter(Boolean).join(', ');
+  const machineName = (result: Result) =>
+    [
+      result.machine.label,
+      result.machine.gpu || result.threads === null || sweep.name === 'threads'
+        ? ''
+        : plural(result.threads, 'thread'),
+      result.precision === 'double' ? '' : result.precision,
+    ]
+      .filter(Boolean)
+      .join(', ');
   const subject = sweep.subject ?? ((result: Result) => result.matrix.name);
   const groups = groupBy(usable, (result) => `${machineName(result)}\n${subject(result)}`);
   const places: Place[] = [];
   for (const results of groups.values()) {
     const series = groupBy(results, sweep.series);
-    const values = Math.max(...[...series.values()].map((list) => new Set(list.map((result) => sweep.x(result))).size));
+    const values = Math.max(
+      ...[...series.values()].map((list) => new Set(list.map((result) => sweep.x(result))).size),
+    );
     if (values < (sweep.least ?? 2)) continue;
     const first = results[0]!;
-    places.push({ machine: first.machine, machineName: machineName(first), subject: subject(first), results, values });
+    places.push({
+      machine: first.machine,
+      machineName: machineName(first),
+      subject: subject(first),
+      results,
+      values,
+    });
   }
   return places.sort((a, b) => b.values - a.values || a.subject.localeCompare(b.subject));
 }
@@ -106,33 +170,81 @@ function curvesOf(results: readonly Result[], sweep: Sweep, measure: Measure): C
     const points = [...groupBy(list, (result) => sweep.x(result)!)].flatMap(([x, same]) => {
       const best = largestBy(same, measure.of);
       const y = best && measure.of(best);
-      return best && y !== null ? [{ x, y, result: best, title: `${name}\n${(sweep.format ?? tick)(x)}: ${number(y)} ${measure.label}\n${best.product}` }] : [];
+      return best && y !== null
+        ? [
+            {
+              x,
+              y,
+              result: best,
+              title: `${name}\n${(sweep.format ?? tick)(x)}: ${number(y)} ${measure.label}\n${best.product}`,
+            },
+          ]
+        : [];
     });
     points.sort((a, b) => a.x - b.x);
     if (points.length > 0) curves.push({ name, points });
   }
-  return curves.sort((a, b) => b.points.length - a.points.length || Math.max(...b.points.map((p) => p.y)) - Math.max(...a.points.map((p) => p.y))).slice(0, 16);
+  return curves
+    .sort(
+      (a, b) =>
+        b.points.length - a.points.length ||
+        Math.max(...b.points.map((p) => p.y)) - Math.max(...a.points.map((p) => p.y)),
+    )
+    .slice(0, 16);
 }
 
-function draw(canvas: Canvas, sweep: Sweep, place: Place, measure: Measure, curves: readonly Curve[]): SVGElement {
+function draw(
+  canvas: Canvas,
+  sweep: Sweep,
+  place: Place,
+  measure: Measure,
+  curves: readonly Curve[],
+): SVGElement {
   const styles = stylesOf(curves.map((item) => item.name));
   const all = curves.flatMap((item) => item.points);
   const xs = all.map((point) => point.x);
   const log = sweep.scale !== 'linear';
-  const xDomain: [number, number] = log ? logDomain(xs, 1.12) : [Math.min(...xs) - 0.25, Math.max(...xs) + 0.25];
+  const xDomain: [number, number] = log
+    ? logDomain(xs, 1.12)
+    : [Math.min(...xs) - 0.25, Math.max(...xs) + 0.25];
   const most = Math.max(...all.map((point) => point.y));
-  const predictions = measure.value === 'gflops'
-    ? curves.flatMap((item) => {
-        const points = item.points.filter((point) => point.result.predicted !== null).map((point) => ({ x: point.x, y: point.result.predicted!, title: '' }));
-        return points.length > 1 && Math.max(...points.map((point) => point.y)) <= 2 * most ? [{ name: item.name, points }] : [];
-      })
-    : [];
-  const yDomain = zeroDomain([most, ...predictions.flatMap((item) => item.points.map((point) => point.y)), measure.label.startsWith('speed-up') ? 1 : 0]);
+  const predictions =
+    measure.value === 'gflops'
+      ? curves.flatMap((item) => {
+          const points = item.points
+            .filter((point) => point.result.predicted !== null)
+            .map((point) => ({ x: point.x, y: point.result.predicted!, title: '' }));
+          return points.length > 1 && Math.max(...points.map((point) => point.y)) <= 2 * most
+            ? [{ name: item.name, points }]
+            : [];
+        })
+      : [];
+  const yDomain = zeroDomain([
+    most,
+    ...predictions.flatMap((item) => item.points.map((point) => point.y)),
+    measure.label.startsWith('speed-up') ? 1 : 0,
+  ]);
   const values = [...new Set(xs)].sort((a, b) => a - b);
   const count = Math.max(3, Math.floor(canvas.width / 90));
-  const ticks = sweep.scale === 'linear' ? (values.length <= 2 * count ? values : undefined) : values.length <= count ? values : logTicks(xDomain, count, sweep.scale);
-  const legend: LegendItem[] = curves.map((item) => ({ label: item.name, kind: item.points.length > 1 ? 'line' : 'dot', style: styles.get(item.name)! }));
-  if (predictions.length > 0) legend.push({ label: 'predicted', kind: 'line', style: { color: 'var(--muted)', dash: '1.5 3', symbol: 'circle' } });
+  const ticks =
+    sweep.scale === 'linear'
+      ? values.length <= 2 * count
+        ? values
+        : undefined
+      : values.length <= count
+        ? values
+        : logTicks(xDomain, count, sweep.scale);
+  const legend: LegendItem[] = curves.map((item) => ({
+    label: item.name,
+    kind: item.points.length > 1 ? 'line' : 'dot',
+    style: styles.get(item.name)!,
+  }));
+  if (predictions.length > 0)
+    legend.push({
+      label: 'predicted',
+      kind: 'line',
+      style: { color: 'var(--muted)', dash: '1.5 3', symbol: 'circle' },
+    });
   return frame(canvas, {
     height: canvas.width < 500 ? 300 : 360,
     legend,
@@ -142,9 +254,16 @@ function draw(canvas: Canvas, sweep: Sweep, place: Place, measure: Measure, curv
       ...yAxis({ label: measure.label }),
       ...xAxis({ label: sweep.label, ticks, format: sweep.format }),
       ...verticalMarks(sweep.marks?.(place.machine) ?? [], xDomain),
-      ...(measure.label.startsWith('speed-up') ? [Plot.ruleY([1], { stroke: 'var(--muted)' })] : []),
-      ...predictions.map((item) => curve(item.points, { ...styles.get(item.name)!, dash: '1.5 3' }, 1.5)),
-      ...curves.flatMap((item) => [curve(item.points, styles.get(item.name)!), dots(item.points, styles.get(item.name)!, item.points.length > 30 ? 2.5 : 3.5)]),
+      ...(measure.label.startsWith('speed-up')
+        ? [Plot.ruleY([1], { stroke: 'var(--muted)' })]
+        : []),
+      ...predictions.map((item) =>
+        curve(item.points, { ...styles.get(item.name)!, dash: '1.5 3' }, 1.5),
+      ),
+      ...curves.flatMap((item) => [
+        curve(item.points, styles.get(item.name)!),
+        dots(item.points, styles.get(item.name)!, item.points.length > 30 ? 2.5 : 3.5),
+      ]),
       ...tip(canvas, all),
     ],
   });
