@@ -42,9 +42,9 @@ std::vector<std::string> row_of(const ComparedCase& each, bool over_peers) {
           time_text(each.before, over_peers),
           time_text(each.after, over_peers),
           percent_text(each.ratio.middle),
-          each.sampled ? fmt::format("{} … {}", percent_text(each.ratio.low),
-                                     percent_text(each.ratio.high))
-                       : "no samples",
+          each.sampled
+              ? fmt::format("{} … {}", percent_text(each.ratio.low), percent_text(each.ratio.high))
+              : "no samples",
           each.wrong ? "wrong now" : std::string(name_of(each.verdict))};
 }
 
@@ -89,8 +89,8 @@ Json json_of(const ComparedCase& each, bool over_peers) {
   return {{"kernel", "compare"},
           {"case", each.name},
           {unit, {{"before", each.before}, {"after", each.after}}},
-          {"ratio", {{"low", each.ratio.low}, {"median", each.ratio.middle},
-                     {"high", each.ratio.high}}},
+          {"ratio",
+           {{"low", each.ratio.low}, {"median", each.ratio.middle}, {"high", each.ratio.high}}},
           {"probability", each.probability},
           {"samples", {{"before", each.samples_before}, {"after", each.samples_after}}},
           {"sampled", each.sampled},
@@ -106,8 +106,7 @@ std::string run_compare(const ComparisonOptions& options, ResultDocument& docume
   const auto after = report::timed_results({options.after}, problems);
   progress.start("comparing");
   const Comparison compared = report::compare(
-      before, after,
-      {.threshold = options.threshold / 100, .over_peers = options.over_peers});
+      before, after, {.threshold = options.threshold / 100, .over_peers = options.over_peers});
   if (compared.cases.empty()) {
     throw FileError(options.after, "has nothing in common with " + options.before);
   }

@@ -66,7 +66,8 @@ bool is_installed(const std::string& program) {
 
 // Every figure as SVG, and as PNG where rsvg-convert is installed. Returns what it has done.
 std::string write_figures(const fs::path& folder, const std::string& data) {
-  if (!is_installed("node")) throw Unavailable("figures as files are drawn by node, which is missing");
+  if (!is_installed("node"))
+    throw Unavailable("figures as files are drawn by node, which is missing");
   fs::create_directories(folder);
   const fs::path input = folder / "figures.json";
   replace_file(input, data);
@@ -90,7 +91,8 @@ std::string run_report(const ReportOptions& options, ResultDocument& document, P
   const std::string page_text = contents_of(page_template());
   progress.start("reading results");
   std::vector<std::string> problems;
-  const std::string data = report::page_data({options.files.begin(), options.files.end()}, {.title = options.title}, problems);
+  const std::string data = report::page_data({options.files.begin(), options.files.end()},
+                                             {.title = options.title}, problems);
   progress.start("writing the page");
   const std::string page = report::page_with(page_text, data);
   const CleanUpTemporary clean_up(options.output);

@@ -20,9 +20,9 @@ namespace strata::report {
 struct TimedResult {
   std::string name;
   std::vector<std::vector<double>> runs;  // seconds, a list per process that measured it
-  std::vector<double> over_peers;         // of each run: over the median of the fastest other library
-  bool sampled = true;                    // false: a run has nothing but its median
-  bool wrong = false;                     // a run failed its validation
+  std::vector<double> over_peers;  // of each run: over the median of the fastest other library
+  bool sampled = true;             // false: a run has nothing but its median
+  bool wrong = false;              // a run failed its validation
 
   std::vector<double> all_samples() const;
 };
@@ -49,9 +49,9 @@ std::string_view name_of(Verdict verdict);
 
 struct ComparedCase {
   std::string name;
-  double before = 0;    // median seconds, or times the fastest other library
+  double before = 0;  // median seconds, or times the fastest other library
   double after = 0;
-  Interval ratio = {};  // after over before: 1.1 is 10 % slower
+  Interval ratio = {};     // after over before: 1.1 is 10 % slower
   double probability = 1;  // of such a difference by chance, adjusted for the number of cases
   int samples_before = 0;
   int samples_after = 0;

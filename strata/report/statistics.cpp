@@ -14,9 +14,9 @@ namespace strata::report {
 
 namespace {
 
-constexpr std::size_t kExact = 40;   // samples of both lists, up to which all orders are counted
-constexpr int kResamplings = 2000;   // of a bootstrap
-constexpr double kOutside = 0.025;   // on either side of an interval
+constexpr std::size_t kExact = 40;  // samples of both lists, up to which all orders are counted
+constexpr int kResamplings = 2000;  // of a bootstrap
+constexpr double kOutside = 0.025;  // on either side of an interval
 
 // Ranks from 1 on, ties sharing the mean of theirs, and Σ(t³ − t) over groups of t ties.
 struct Ranks {
@@ -107,8 +107,7 @@ double rank_test(std::span<const double> first, std::span<const double> second) 
     return std::min(1.0, 2 * exact_share(first.size(), second.size(), smaller));
   }
   const double count = n + m;
-  const double variance =
-      n * m / 12 * (count + 1 - ranks.ties / (count * (count - 1)));
+  const double variance = n * m / 12 * (count + 1 - ranks.ties / (count * (count - 1)));
   if (!(variance > 0)) return 1;  // all are equal
   const double distance = std::max(0.0, n * m / 2 - smaller - 0.5);
   return std::erfc(distance / std::sqrt(2 * variance));

@@ -65,8 +65,8 @@ TEST_F(Comparing, ADeliberateSlowdownIsARegression) {
 }
 
 TEST_F(Comparing, NamesOutliveVersionsAndChoices) {
-  const auto before = results_of(document_of({result_of("plan: SELL-32-1", noisy(1e-3, 1)),
-                                              result_of("Eigen 3.4.0", noisy(1e-3, 2))}));
+  const auto before = results_of(document_of(
+      {result_of("plan: SELL-32-1", noisy(1e-3, 1)), result_of("Eigen 3.4.0", noisy(1e-3, 2))}));
   const auto after = results_of(document_of({result_of("plan: packed SELL-16", noisy(1e-3, 3)),
                                              result_of("Eigen 3.5.1", noisy(1e-3, 4))}));
   const Comparison compared = compare(before, after);
@@ -76,10 +76,10 @@ TEST_F(Comparing, NamesOutliveVersionsAndChoices) {
 }
 
 TEST_F(Comparing, WhatIsMissingOnOneSideIsNamed) {
-  const auto before = results_of(document_of({result_of("CSR", noisy(1, 1)),
-                                              result_of("ELL", noisy(1, 2))}));
-  const auto after = results_of(document_of({result_of("CSR", noisy(1, 3)),
-                                             result_of("DIA", noisy(1, 4))}));
+  const auto before =
+      results_of(document_of({result_of("CSR", noisy(1, 1)), result_of("ELL", noisy(1, 2))}));
+  const auto after =
+      results_of(document_of({result_of("CSR", noisy(1, 3)), result_of("DIA", noisy(1, 4))}));
   const Comparison compared = compare(before, after);
   ASSERT_EQ(compared.only_before.size(), 1U);
   EXPECT_NE(compared.only_before[0].find("ELL"), std::string::npos);
@@ -92,8 +92,9 @@ TEST_F(Comparing, OverPeersTheSpeedOfTheMachineCancels) {
   const auto runs_at = [&](double speed, std::uint64_t seed) {
     json runs = json::array();
     for (std::uint64_t i = 0; i < 4; ++i) {
-      runs.push_back(document_of({result_of("CSR", noisy(1e-3 / speed, seed + 2 * i)),
-                                  result_of("Eigen 3.4.0", noisy(2e-3 / speed, seed + 2 * i + 1))}));
+      runs.push_back(
+          document_of({result_of("CSR", noisy(1e-3 / speed, seed + 2 * i)),
+                       result_of("Eigen 3.4.0", noisy(2e-3 / speed, seed + 2 * i + 1))}));
     }
     return results_of({{"commit", "abc"}, {"runs", runs}});
   };
@@ -142,10 +143,18 @@ TEST_F(Comparing, AResultThatBecameWrongIsARegressionHoweverFast) {
 
 TEST_F(Comparing, LinesOfCampaignsAreReadAndTornOnesNamed) {
   const json document = document_of({result_of("CSR", noisy(1, 1))});
-  const json line{{"strata_results", 1}, {"campaign", "c"}, {"case", "spmv stencil5:9x9"},
-                  {"host", "here"}, {"matrix", "stencil5:9x9"}, {"words", {"spmv", "stencil5:9x9"}},
-                  {"settings", json::object()}, {"status", "done"}, {"exit", 0},
-                  {"started", "2026-01-01T00:00:00Z"}, {"seconds", 1.0}, {"document", document}};
+  const json line{{"strata_results", 1},
+                  {"campaign", "c"},
+                  {"case", "spmv stencil5:9x9"},
+                  {"host", "here"},
+                  {"matrix", "stencil5:9x9"},
+                  {"words", {"spmv", "stencil5:9x9"}},
+                  {"settings", json::object()},
+                  {"status", "done"},
+                  {"exit", 0},
+                  {"started", "2026-01-01T00:00:00Z"},
+                  {"seconds", 1.0},
+                  {"document", document}};
   const auto results =
       results_in("c.jsonl", line.dump() + "\n" + line.dump() + "\n" + line.dump().substr(0, 80));
   ASSERT_EQ(results.size(), 1U);

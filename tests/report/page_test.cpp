@@ -58,10 +58,11 @@ class Page : public test::FolderTest {
 TEST_F(Page, CollectionsAreRunsThatKnowTheirMachine) {
   const json collected{{"commit", "abc"},
                        {"machine", {{"processor", "P"}}},
-                       {"runs", {{{"matrix", {{"name", "a"}}}, {"results", json::array()}},
-                                 {{"matrix", {{"name", "b"}}},
-                                  {"machine", {{"processor", "Q"}}},
-                                  {"results", json::array()}}}}};
+                       {"runs",
+                        {{{"matrix", {{"name", "a"}}}, {"results", json::array()}},
+                         {{"matrix", {{"name", "b"}}},
+                          {"machine", {{"processor", "Q"}}},
+                          {"results", json::array()}}}}};
   const json data = data_of({written("all.json", collected.dump())});
   EXPECT_EQ(data["strata_report"], 1);
   EXPECT_EQ(data["title"], "Title");
@@ -79,7 +80,8 @@ TEST_F(Page, NamesOfMatricesCannotLeaveTheData) {
   const std::string name = "</script><script>alert(1)</script>\n\"'\xF0\x9F\x98\x80 \xFF";
   json document{{"matrix", {{"name", "x"}}}, {"results", json::array()}};
   std::string text = document.dump();
-  text.replace(text.find("\"x\""), 3, "\"<\\/script><script>alert(1)<\\/script>\\n\\\"'\xF0\x9F\x98\x80\"");
+  text.replace(text.find("\"x\""), 3,
+               "\"<\\/script><script>alert(1)<\\/script>\\n\\\"'\xF0\x9F\x98\x80\"");
   const std::string data = page_data({written("a.json", text)}, {.made = "now"}, problems_);
   const std::string page =
       page_with("<script id=\"strata-data\"><!--STRATA-DATA--></script>", data);

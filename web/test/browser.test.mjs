@@ -21,7 +21,7 @@ import { awkwardData, completeData, manyResults } from './samples.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const shots = join(here, 'screenshots');
-const results = join(here, '..', '..', 'docs', 'results');
+const results = process.env.STRATA_RESULTS ?? join(here, '..', '..', 'docs', 'results');
 const skip =
   browserPath() === null
     ? 'there is no chromium on the PATH (Debian: apt-get install chromium); STRATA_BROWSER names another browser'

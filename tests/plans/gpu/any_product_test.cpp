@@ -12,8 +12,8 @@
 #include "strata/tune/tuning_store.hpp"
 #include "tests/plans/gpu/products.hpp"
 #include "tests/support/format_check.hpp"
-#include "tests/support/types.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/types.hpp"
 
 namespace strata::gpu {
 namespace {
