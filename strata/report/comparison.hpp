@@ -19,10 +19,10 @@ namespace strata::report {
 // ran it several times has all samples here.
 struct TimedResult {
   std::string name;
-  std::vector<std::vector<double>> runs;  // seconds, a list per process that measured it
-  std::vector<double> over_peers;  // of each run: over the median of the fastest other library
-  bool sampled = true;             // false: a run has nothing but its median
-  bool wrong = false;              // a run failed its validation
+  std::vector<std::vector<double>> runs = {};  // seconds, a list per process that measured it
+  std::vector<double> over_peers = {};  // of each run: over the median of the fastest other library
+  bool sampled = true;                  // false: a run has nothing but its median
+  bool wrong = false;                   // a run failed its validation
 
   std::vector<double> all_samples() const;
 };

@@ -11,7 +11,7 @@ namespace strata::report {
 
 struct PageOptions {
   std::string title = "Strata";
-  std::string made;  // ISO 8601; empty: now
+  std::string made = {};  // ISO 8601; empty: now
 };
 
 // What the page draws, as JSON: {"strata_report": 1, "title", "made", "sources", "runs"}; see

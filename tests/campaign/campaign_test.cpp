@@ -21,7 +21,7 @@ class CampaignFile : public test::FolderTest {
   void expect_refused(const std::string& text, const std::string& part) {
     SCOPED_TRACE(text);
     const std::string message = test::message_of<InvalidCampaign>([&] { read(text); });
-    EXPECT_TRUE(message.starts_with((path() / "c.json").string() + ":")) << message;
+    EXPECT_TRUE(message.starts_with((folder() / "c.json").string() + ":")) << message;
     EXPECT_NE(message.find(part), std::string::npos) << message << "\nlacks: " << part;
   }
 };
@@ -200,8 +200,8 @@ TEST_F(CampaignFile, FilesThatCannotBeReadAreNamed) {
   const auto read_from = [&](const std::filesystem::path& path) {
     return test::message_of<FileError>([&] { read_campaign(path, kCommands); });
   };
-  EXPECT_NE(read_from(path() / "none.json").find("none.json: No such file"), std::string::npos);
-  EXPECT_NE(read_from(path()).find("is a folder"), std::string::npos);
+  EXPECT_NE(read_from(folder() / "none.json").find("none.json: No such file"), std::string::npos);
+  EXPECT_NE(read_from(folder()).find("is a folder"), std::string::npos);
   const auto message = test::message_of<FileError>([&] {
     read(R"({"matrices": [{"suite": "no.txt", "class": "c"}], "runs": [{"command": "spmv"}]})");
   });

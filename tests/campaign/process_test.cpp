@@ -75,11 +75,11 @@ TEST_F(Processes, TellTheSignalTheyDieOf) {
 
 TEST_F(Processes, RunWhereAndWithWhatTheyAreTold) {
   ProcessRequest request = shell("pwd; echo $STRATA_TEST $HOME; cat");
-  request.folder = path();
+  request.folder = folder();
   request.environment = {{"STRATA_TEST", "a b"}, {"HOME", "nowhere"}};
   request.input_file = write("in", "input");
   EXPECT_EQ(run_process(request).output,
-            std::filesystem::canonical(path()).string() + "\na b nowhere\ninput");
+            std::filesystem::canonical(folder()).string() + "\na b nowhere\ninput");
 }
 
 TEST_F(Processes, InputStaysOpenUntilTheEnd) {
@@ -174,34 +174,34 @@ TEST_F(Processes, EndWhenTheCallerSaysSo) {
 }
 
 TEST_F(Processes, EndWhenTheCallerThrows) {
-  const std::filesystem::path file = path() / "pid";
+  const std::filesystem::path file = folder() / "pid";
   ProcessRequest request = shell("echo $$ > pid; sleep 600");
-  request.folder = path();
+  request.folder = folder();
   EXPECT_THROW(run_process(request, {.tick =
                                          [&](double) {
-                                           if (!contents(file).empty()) {
+                                           if (!contents_of(file).empty()) {
                                              throw std::runtime_error("enough");
                                            }
                                          }}),
                std::runtime_error);
-  EXPECT_FALSE(is_running(static_cast<pid_t>(std::stoi(contents(file)))));
+  EXPECT_FALSE(is_running(static_cast<pid_t>(std::stoi(contents_of(file)))));
 }
 
 TEST_F(Processes, EndWhenTheirParentIsKilled) {
   const pid_t parent = fork();
   if (parent == 0) {
     ProcessRequest request = shell("echo $$ > pid.part; mv pid.part pid; exec sleep 600");
-    request.folder = path();
+    request.folder = folder();
     try {
       run_process(request);
     } catch (...) {
     }
     _exit(0);
   }
-  while (contents(path() / "pid").empty()) {
+  while (contents_of(folder() / "pid").empty()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  const auto child = static_cast<pid_t>(std::stoi(contents(path() / "pid")));
+  const auto child = static_cast<pid_t>(std::stoi(contents_of(folder() / "pid")));
   EXPECT_TRUE(is_running(child));
   kill(parent, SIGKILL);
   waitpid(parent, nullptr, 0);

@@ -36,7 +36,7 @@ Record record_of(const std::string& key, Status status = Status::done) {
 
 class Results : public test::FolderTest {
  protected:
-  std::filesystem::path path() const { return path() / "r.jsonl"; }
+  std::filesystem::path path() const { return folder() / "r.jsonl"; }
   std::vector<std::string> keys() const {
     std::vector<std::string> keys;
     for (const ResultLine& line : read_results(path()).lines) keys.push_back(line.record.case_key);
@@ -96,14 +96,14 @@ TEST_F(Results, ATornLastLineIsLeftOutAndTheNextOneIsWhole) {
   const std::string line = line_of(record_of("b"));
   for (const std::size_t torn : {std::size_t{1}, std::size_t{20}, line.size() - 1}) {
     SCOPED_TRACE(torn);
-    const std::string whole = contents(path());
+    const std::string whole = contents_of(path());
     write("r.jsonl", whole + line.substr(0, torn));
     ASSERT_EQ(read_results(path()).problems.size(), 1u);
     EXPECT_NE(read_results(path()).problems[0].find("r.jsonl:2: "), std::string::npos);
     EXPECT_EQ(keys(), Keys{"a"});
     ResultsFile(path()).append(line_of(record_of("c")));
     EXPECT_EQ(keys(), (Keys{"a", "c"}));
-    EXPECT_TRUE(contents(path()).starts_with(whole + line.substr(0, torn) + "\n"));
+    EXPECT_TRUE(contents_of(path()).starts_with(whole + line.substr(0, torn) + "\n"));
     write("r.jsonl", whole);
   }
 }
@@ -167,11 +167,11 @@ TEST_F(Results, OtherFilesAreNotTouched) {
     write("r.jsonl", contents);
     const std::string message = test::message_of<FileError>([&] { ResultsFile file(path()); });
     EXPECT_NE(message.find("is no results file"), std::string::npos);
-    EXPECT_EQ(contents(path()), contents);
+    EXPECT_EQ(contents_of(path()), contents);
   }
   EXPECT_THROW(ResultsFile("/dev/full"), FileError);
-  EXPECT_THROW(ResultsFile{path()}, FileError);
-  EXPECT_THROW(ResultsFile{path() / "no" / "r.jsonl"}, FileError);
+  EXPECT_THROW(ResultsFile{folder()}, FileError);
+  EXPECT_THROW(ResultsFile{folder() / "no" / "r.jsonl"}, FileError);
 }
 
 // In a process of its own, whose files may not grow beyond a limit: writes stop in the middle of a
@@ -199,7 +199,7 @@ TEST_F(Results, AFullDiskLosesNothingThatWasThere) {
   int state = 0;
   waitpid(process, &state, 0);
   EXPECT_EQ(state, 0);
-  EXPECT_EQ(contents(path()), line + "\n" + line + "\n" + line + "\n");
+  EXPECT_EQ(contents_of(path()), line + "\n" + line + "\n" + line + "\n");
   ResultsFile(path()).append(line_of(record_of("b")));
   EXPECT_EQ(keys(), (Keys{"a", "a", "a", "b"}));
 }

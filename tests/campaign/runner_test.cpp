@@ -62,7 +62,7 @@ class Runner : public test::FolderTest {
     program_ = write("program", kProgram);
     chmod(program_.c_str(), 0755);
     campaign_.name = "c";
-    campaign_.folder = path();
+    campaign_.folder = folder();
     campaign_.limits = {.seconds = 600};
   }
 
@@ -73,7 +73,7 @@ class Runner : public test::FolderTest {
     }
   }
   void add_program() {
-    hosts_.push_back(make_local_host("here", path(), {.path = program_, .identity = {"1", "x"}}));
+    hosts_.push_back(make_local_host("here", folder(), {.path = program_, .identity = {"1", "x"}}));
   }
   PretendedHost& add_host(const std::string& name,
                           std::function<std::optional<Outcome>(const Case&)> work) {
@@ -97,7 +97,7 @@ class Runner : public test::FolderTest {
     return run_cases(campaign_, selected(selection), hosts_, file, events);
   }
 
-  std::filesystem::path path() const { return path() / "r.jsonl"; }
+  std::filesystem::path path() const { return folder() / "r.jsonl"; }
   std::vector<Record> records() const {
     std::vector<Record> records;
     for (const ResultLine& line : read_results(path()).lines) records.push_back(line.record);
@@ -141,7 +141,7 @@ TEST_F(Runner, SaysWhatBecameOfEveryCase) {
   EXPECT_EQ(all[2].outcome.reason, "died of SIGSEGV");
   EXPECT_EQ(all[3].outcome.reason, "wrote no JSON");
   EXPECT_EQ(all[4].outcome.status, Status::failed);
-  EXPECT_EQ(contents(path() / "calls").substr(0, 32), "spmv good --json - --quiet\nspmv ");
+  EXPECT_EQ(contents_of(folder() / "calls").substr(0, 32), "spmv good --json - --quiet\nspmv ");
 }
 
 TEST_F(Runner, ACaseThatHangsIsEndedAndNamed) {
@@ -294,7 +294,7 @@ TEST_F(Runner, ProgressHasTheTimeThatIsLeft) {
 
 TEST_F(Runner, AProgramThatCannotBeStartedEndsTheCampaign) {
   add_cases({"a", "b"});
-  hosts_.push_back(make_local_host("here", path(), {.path = "/no/strata", .identity = {}}));
+  hosts_.push_back(make_local_host("here", folder(), {.path = "/no/strata", .identity = {}}));
   EXPECT_THROW(run(), FileError);
   EXPECT_TRUE(records().empty());
 }

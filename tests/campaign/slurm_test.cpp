@@ -47,9 +47,9 @@ TEST_F(Slurm, ResultsOfTasksAreFoundByTheirNumber) {
        {"r.10.jsonl", "r.9.jsonl", "r.jsonl", "r.x.jsonl", "q.1.jsonl", "r.1.json"}) {
     write(name, "");
   }
-  EXPECT_EQ(task_results(path() / "r.jsonl", 9), path() / "r.9.jsonl");
-  EXPECT_EQ(find_task_results(path() / "r.jsonl"),
-            (std::vector{path() / "r.9.jsonl", path() / "r.10.jsonl"}));
+  EXPECT_EQ(task_results(folder() / "r.jsonl", 9), folder() / "r.9.jsonl");
+  EXPECT_EQ(find_task_results(folder() / "r.jsonl"),
+            (std::vector{folder() / "r.9.jsonl", folder() / "r.10.jsonl"}));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ class TemporaryFolder {
     std::ofstream(path_ / name, std::ios::binary) << bytes;
     return path_ / name;
   }
-  static std::string contents(const std::filesystem::path& path) {
+  static std::string contents_of(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
@@ -49,6 +49,9 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-class FolderTest : public testing::Test, protected TemporaryFolder {};
+class FolderTest : public testing::Test, protected TemporaryFolder {
+ protected:
+  const std::filesystem::path& folder() const { return TemporaryFolder::path(); }
+};
 
 }  // namespace strata::test

@@ -109,7 +109,7 @@ TEST_F(TuningStoreFile, SaysWhatItCannotRead) {
   store().remember(kKey, kChoice);
   EXPECT_EQ(store().look_up(kKey).problem, "");
   EXPECT_EQ(store().look_up(kKey).choice, kChoice);
-  json document = json::parse(contents(path()));
+  json document = json::parse(contents_of(path()));
   document["choices"].push_back(17);
   write(path(), document.dump());
   EXPECT_EQ(store().look_up(kKey).choice, kChoice);
@@ -123,7 +123,7 @@ TEST_F(TuningStoreFile, DropsSingleEntriesThatItCannotRead) {
   for (int threads = 1; threads <= 7; ++threads) {
     store().remember(key_of("stencil5:5x5", threads), kChoice);
   }
-  json document = json::parse(contents(path()));
+  json document = json::parse(contents_of(path()));
   json& choices = document["choices"];
   choices[0] = 17;
   choices[1]["format"] = "sell:nonsense=3";
@@ -135,12 +135,12 @@ TEST_F(TuningStoreFile, DropsSingleEntriesThatItCannotRead) {
   EXPECT_EQ(store().size(), 1U);
   EXPECT_EQ(store().find(key_of("stencil5:5x5", 7)), kChoice);
   store().remember(kKey, kChoice);
-  EXPECT_EQ(json::parse(contents(path()))["choices"].size(), 2U);
+  EXPECT_EQ(json::parse(contents_of(path()))["choices"].size(), 2U);
 }
 
 TEST_F(TuningStoreFile, IgnoresAFileThatIsFarTooLarge) {
   store().remember(kKey, kChoice);
-  json document = json::parse(contents(path()));
+  json document = json::parse(contents_of(path()));
   document["padding"] = std::string(200000, 'x');
   write(path(), document.dump());
   EXPECT_EQ(store().find(kKey), std::nullopt);

@@ -20,8 +20,9 @@ struct Source {
 // One process that measured something.
 struct Run {
   std::size_t source = 0;
-  Tree record;    // campaign, case, host, status, reason, seconds, settings, as far as it has them
-  Tree document;  // what the command wrote; null if it wrote nothing
+  Tree record =
+      {};  // campaign, case, host, status, reason, seconds, settings, as far as it has them
+  Tree document = {};  // what the command wrote; null if it wrote nothing
 };
 
 struct Runs {
