@@ -102,13 +102,17 @@ std::string run_compare(const ComparisonOptions& options, ResultDocument& docume
                         Progress& progress, int& regressed) {
   progress.start("reading results");
   std::vector<std::string> problems;
-  const auto before = report::timed_results({options.before}, problems);
-  const auto after = report::timed_results({options.after}, problems);
+  const auto results_in = [&](const std::string& file) {
+    return read_input([&] { return report::timed_results({file}, problems); });
+  };
+  const auto before = results_in(options.before);
+  const auto after = results_in(options.after);
   progress.start("comparing");
   const Comparison compared = report::compare(
       before, after, {.threshold = options.threshold / 100, .over_peers = options.over_peers});
   if (compared.cases.empty()) {
-    throw FileError(options.after, "has nothing in common with " + options.before);
+    throw Failure(ExitStatus::input,
+                  fmt::format("{}: has no times in common with {}", options.after, options.before));
   }
   for (const ComparedCase& each : compared.cases) {
     document.add_result(json_of(each, options.over_peers));

@@ -88,11 +88,13 @@ std::string write_figures(const fs::path& folder, const std::string& data) {
 }
 
 std::string run_report(const ReportOptions& options, ResultDocument& document, Progress& progress) {
-  const std::string page_text = contents_of(page_template());
+  const std::string page_text = read_input([] { return contents_of(page_template()); });
   progress.start("reading results");
   std::vector<std::string> problems;
-  const std::string data = report::page_data({options.files.begin(), options.files.end()},
-                                             {.title = options.title}, problems);
+  const std::string data = read_input([&] {
+    return report::page_data({options.files.begin(), options.files.end()}, {.title = options.title},
+                             problems);
+  });
   progress.start("writing the page");
   const std::string page = report::page_with(page_text, data);
   const CleanUpTemporary clean_up(options.output);

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "strata/base/error.hpp"
+
 namespace strata::cli {
 
 enum class ExitStatus {
@@ -26,6 +28,17 @@ class Failure : public std::runtime_error {
  private:
   ExitStatus status_;
 };
+
+// What `read` returns. A file that it cannot read is wrong input; others that a command cannot use
+// are failures.
+template <class Read>
+auto read_input(Read&& read) {
+  try {
+    return read();
+  } catch (const FileError& error) {
+    throw Failure(ExitStatus::input, error.what());
+  }
+}
 
 // The failure that an exception amounts to, its message on one line. `command` is what to blame
 // when the message does not say.
