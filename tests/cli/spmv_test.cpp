@@ -65,8 +65,8 @@ TEST_F(Spmv, FormatsAndPeersAgreeWithTheReference) {
 TEST_F(Spmv, APlanTakesPartByName) {
   const auto variants_with = [&](const std::string& formats) {
     std::vector<std::string> variants;
-    const json document = json_of(
-        quick({"spmv", "stencil5:30x20", "--backend", "cpu", "--format", formats}));
+    const json document =
+        json_of(quick({"spmv", "stencil5:30x20", "--backend", "cpu", "--format", formats}));
     for (const json& result : document["results"]) variants.push_back(result["variant"]);
     return variants;
   };
