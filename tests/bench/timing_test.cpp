@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -27,6 +28,17 @@ TEST(Summarise, KnowsMedianMinimumAndPercentile) {
   EXPECT_EQ(summarise(odd).repetitions, 3);
   const std::vector<double> even{4, 1, 2, 8};
   EXPECT_EQ(summarise(even).median, 3);
+}
+
+TEST(Summarise, KeepsSomeSamplesInTheirOrder) {
+  EXPECT_EQ(summarise(std::vector<double>{5, 1, 3}).kept, (std::vector<double>{5, 1, 3}));
+  std::vector<double> many(1000);
+  for (std::size_t i = 0; i < many.size(); ++i) many[i] = static_cast<double>(i);
+  const std::vector<double> kept = summarise(many).kept;
+  EXPECT_LE(std::ssize(kept), kMostKept);
+  EXPECT_GE(std::ssize(kept), kMostKept / 2);
+  EXPECT_TRUE(std::ranges::is_sorted(kept));
+  EXPECT_GT(kept.back(), 900);
 }
 
 TEST(Summarise, OneOutlierInTwentyIsBeyondThePercentile) {

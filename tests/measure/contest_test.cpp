@@ -121,12 +121,12 @@ TEST(Contest, TheCallerSeesWhatBeginsAndCanEndIt) {
 
 TEST(Contest, JsonOfAMeasurementHasItsCheckIfThereWasOne) {
   Measurement measurement{.name = "x", .flops = 2e9, .bytes = 4e9};
-  measurement.timing = {.median = 2, .minimum = 1, .p95 = 3, .repetitions = 7};
+  measurement.timing = {
+      .median = 2, .minimum = 1, .p95 = 3, .repetitions = 7, .kept = {1.0000049, 2.5}};
   Json unchecked;
   add_measurement(unchecked, measurement);
-  EXPECT_EQ(text_of(unchecked),
-            R"({"seconds":{"median":2.0,"min":1.0,"p95":3.0,"repetitions":7},"gflops":1.0,)"
-            R"("gbytes_per_second":2.0})");
+  EXPECT_EQ(text_of(unchecked), R"({"seconds":{"median":2.0,"min":1.0,"p95":3.0,"repetitions":7,)"
+                                R"("samples":[1.0,2.5]},"gflops":1.0,"gbytes_per_second":2.0})");
   measurement.check = Check{};
   Json checked;
   add_measurement(checked, measurement);
