@@ -173,6 +173,8 @@ TEST_F(MpkGpu, WhatIsNotThereFails) {
   }
   write_file(file("wide.mtx"), "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 1\n");
   expect_failure(powers(file("wide.mtx")), 2, "1 x 2 matrix has no powers");
+  expect_failure({"mpk", "stencil5:9x9", "--backend", backend(), "--trace", "--json", "-"}, 2,
+                 "add cpu to --backend");
 }
 
 TEST_F(MpkGpu, LevelsAreCutForTheCacheThatIsAskedFor) {
