@@ -166,6 +166,13 @@ TEST_F(MpkGpu, ShowsTablesOfBothDevices) {
   }
 }
 
+TEST_F(MpkGpu, TracesAreOfTheProcessorAlone) {
+  const json document = json_of(powers("stencil5:40x40", {"-p", "2", "--trace"}, ",cpu"));
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result.contains("trace"), result["backend"] == "cpu") << result;
+  }
+}
+
 TEST_F(MpkGpu, WhatIsNotThereFails) {
   for (const char* command : {"mpk", "explain", "model"}) {
     expect_failure({command, "stencil5:9x9", "--backend", backend(), "--device", "999"}, 4,
