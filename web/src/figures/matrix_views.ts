@@ -226,7 +226,10 @@ export const taskOrder: Figure = {
     'A cell is a task: one level (or a few) of one power. Its shade is when it ran, from light at the start to dark at the end. A wavefront runs along diagonals: power k follows k levels behind power 1.',
   command: 'strata mpk MATRIX -p P --trace --json FILE',
   build(view, chosen): Drawing | null {
-    const traced = view.results.filter((result) => result.trace.length > 0);
+    // Sweeps before plain products, which are one task per power and thread.
+    const traced = view.results
+      .filter((result) => result.trace.length > 0)
+      .sort((a, b) => b.trace.length - a.trace.length);
     if (traced.length === 0) return null;
     const name = (index: number) =>
       `${traced[index]!.matrix.name}, ${traced[index]!.product}, p = ${traced[index]!.power}`;
