@@ -2,7 +2,7 @@
 // matrices (4.3), what failed, what was read, and which figures have no data.
 
 import { element } from './elements.ts';
-import type { Report } from './normalise.ts';
+import type { Report } from './documents/report.ts';
 import type { Figure, Table } from './plot.ts';
 import { figureTable } from './table.ts';
 import { bytes, plural, seconds } from './text.ts';

@@ -6,7 +6,7 @@ import { parseHTML } from 'linkedom';
 import { DataError, pageData } from './data.ts';
 import { figures } from './figures/index.ts';
 import { applyFilter, noFilter } from './filter.ts';
-import { normalise } from './normalise.ts';
+import { normalise } from './documents/normalise.ts';
 import { svgFile } from './svg_file.ts';
 
 function main(): number {

@@ -14,7 +14,8 @@ import {
   type SelectKey,
   type View,
 } from './filter.ts';
-import { normalise, type Report } from './normalise.ts';
+import { normalise } from './documents/normalise.ts';
+import type { Report } from './documents/report.ts';
 import type { Figure } from './plot.ts';
 import { Everything } from './table.ts';
 import { themeSwitch } from './theme.ts';

@@ -3,7 +3,7 @@
 import { csv, type Cell } from './csv.ts';
 import { announce, button, download, element } from './elements.ts';
 import { kernelName, type View } from './filter.ts';
-import type { Report, Result } from './normalise.ts';
+import type { Report, Result } from './documents/report.ts';
 import type { Table } from './plot.ts';
 import { bytes, grouped, number, seconds } from './text.ts';
 

@@ -2,7 +2,7 @@
 
 import * as Plot from '@observablehq/plot';
 import type { View } from '../filter.ts';
-import type { HeatMap } from '../normalise.ts';
+import type { HeatMap } from '../documents/report.ts';
 import { control, type Drawing, type Figure, frame, shownControls } from '../plot.ts';
 import { groupBy, largestBy } from '../statistics.ts';
 import { number } from '../text.ts';

@@ -5,8 +5,8 @@
 import * as Plot from '@observablehq/plot';
 import { casesOf, champion } from '../cases.ts';
 import type { View } from '../filter.ts';
-import type { Machine } from '../machines.ts';
-import type { Profile, Result } from '../normalise.ts';
+import type { Machine } from '../documents/machines.ts';
+import type { Profile, Result } from '../documents/report.ts';
 import {
   control,
   curve,

@@ -3,7 +3,7 @@
 
 import * as Plot from '@observablehq/plot';
 import type { View } from '../filter.ts';
-import type { Matrix } from '../normalise.ts';
+import type { Matrix } from '../documents/report.ts';
 import {
   control,
   type Control,

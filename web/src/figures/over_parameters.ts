@@ -1,8 +1,8 @@
 // The sweeps: over p (thesis, figures 3.2 to 3.8), matrix size (4.4, 4.6), C (4.7), cache size
 // (4.8), and coop, repeat and block size of Reguly's kernel (Reguly and Giles, figures 4 to 9).
 
-import type { Machine } from '../machines.ts';
-import type { Result } from '../normalise.ts';
+import type { Machine } from '../documents/machines.ts';
+import type { Result } from '../documents/report.ts';
 import { byteTick, bytes } from '../text.ts';
 import { sweepFigure } from './sweep.ts';
 

@@ -3,7 +3,7 @@
 
 import * as Plot from '@observablehq/plot';
 import { type Case, casesOf } from '../cases.ts';
-import type { Result } from '../normalise.ts';
+import type { Result } from '../documents/report.ts';
 import {
   type Canvas,
   control,

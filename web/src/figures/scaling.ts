@@ -2,7 +2,7 @@
 
 import * as Plot from '@observablehq/plot';
 import type { View } from '../filter.ts';
-import type { Scaling } from '../normalise.ts';
+import type { Scaling } from '../documents/report.ts';
 import {
   control,
   curve,

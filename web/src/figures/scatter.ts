@@ -4,7 +4,7 @@
 import * as Plot from '@observablehq/plot';
 import { type Case, casesOf, champion } from '../cases.ts';
 import { kernelName, type View } from '../filter.ts';
-import type { Result } from '../normalise.ts';
+import type { Result } from '../documents/report.ts';
 import {
   control,
   dots,

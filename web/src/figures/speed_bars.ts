@@ -2,7 +2,7 @@
 
 import { type Case, casesOf, champion } from '../cases.ts';
 import type { View } from '../filter.ts';
-import type { Result } from '../normalise.ts';
+import type { Result } from '../documents/report.ts';
 import {
   type Control,
   control,

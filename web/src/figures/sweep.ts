@@ -3,8 +3,8 @@
 
 import * as Plot from '@observablehq/plot';
 import type { View } from '../filter.ts';
-import type { Machine } from '../machines.ts';
-import type { Result } from '../normalise.ts';
+import type { Machine } from '../documents/machines.ts';
+import type { Result } from '../documents/report.ts';
 import {
   type Canvas,
   control,

@@ -1,8 +1,9 @@
 // Which machine a result comes from. A name is not enough: two machines often have the same one.
 // Facts that do not change from run to run tell them apart, and labels mention the facts that differ.
 
-import { asText, isObject } from './data.ts';
-import { oneLine } from './text.ts';
+import { asText, isObject } from '../data.ts';
+import { oneLine } from '../text.ts';
+import { positive } from './reading.ts';
 
 export interface Machine {
   index: number;
@@ -21,15 +22,6 @@ export interface Machine {
   cacheBytes: number | null; // what caches hold: all of a processor, L2 of a GPU
   privateCacheBytes: number | null;
   peakFlops: number | null;
-}
-
-export function finite(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
-}
-
-export function positive(value: unknown): number | null {
-  const result = finite(value);
-  return result !== null && result > 0 ? result : null;
 }
 
 // Arm processors say who made them by numbers (the MIDR register); these are the common servers.
