@@ -5,7 +5,7 @@ import { button, download, element, freshId, select } from './elements.ts';
 import type { View } from './filter.ts';
 import type { Drawing, Figure } from './plot.ts';
 import { svgFile } from './svg_file.ts';
-import { figureTable } from './table.ts';
+import { sortableTable } from './table.ts';
 
 export class Card {
   readonly node: HTMLElement;
@@ -141,7 +141,7 @@ export class Card {
       this.numbers.replaceChildren();
     } else if (this.drawing) {
       this.numbers.replaceChildren(
-        figureTable(
+        sortableTable(
           this.drawing.table,
           `Numbers of “${this.figure.title}”`,
           `strata-${this.figure.id}`,

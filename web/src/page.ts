@@ -3,8 +3,9 @@
 import { answers, extent } from './answer.ts';
 import { Card } from './card.ts';
 import { DataError, decode } from './data.ts';
+import { Everything } from './everything.ts';
 import { announce, button, element, select } from './elements.ts';
-import { failureList, leftOutList, machineTable, matrixTable, sourceList } from './facts.ts';
+import { factSections, failureList, leftOutList, sourceList } from './facts.ts';
 import { figures } from './figures/index.ts';
 import {
   applyFilter,
@@ -17,7 +18,7 @@ import {
 import { normalise } from './documents/normalise.ts';
 import type { Report } from './documents/report.ts';
 import type { Figure } from './plot.ts';
-import { Everything } from './table.ts';
+
 import { themeSwitch } from './theme.ts';
 
 const filterLabels: [SelectKey, string][] = [
@@ -79,7 +80,7 @@ class Page {
       main.append(card.node);
     }
     main.append(element('h2', { id: 'facts' }, 'Machines, matrices and all results'));
-    for (const part of [machineTable(report), matrixTable(report)]) if (part) main.append(part);
+    main.append(...factSections(report));
     if (this.table) {
       main.append(
         element(

@@ -2,7 +2,7 @@
 // so that a figure follows the page from light to dark and to paper; exported files get their values.
 
 import * as Plot from '@observablehq/plot';
-import type { Cell } from './csv.ts';
+import type { Table } from './cells.ts';
 import type { View } from './filter.ts';
 import { tick } from './text.ts';
 
@@ -17,11 +17,6 @@ export interface Canvas {
   document: Document;
   width: number;
   interactive: boolean; // pointer tips
-}
-
-export interface Table {
-  header: string[];
-  rows: Cell[][];
 }
 
 /** A figure that was made from the present results; drawing it is put off until it is seen. */

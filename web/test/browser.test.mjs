@@ -186,6 +186,39 @@ describe('the page in a browser', { skip }, () => {
     await page.close();
   });
 
+  test('tables of facts sort, say what they correspond to, and download', async () => {
+    const { page } = await open(browser.context, files.complete);
+    for (const [id, number] of [
+      ['stream', '4.1'],
+      ['plateaus', '4.2'],
+      ['matrices', '4.3'],
+      ['cache-sizes', '4.4'],
+      ['blocking-limits', '4.5'],
+      ['fits', '4.6'],
+    ]) {
+      const words = `s Table ${number} of Panzlaff’s thesis`;
+      assert.ok((await page.locator(`#${id} .summary`).textContent()).includes(words), id);
+      assert.ok((await page.locator(`#${id} caption`).textContent()).includes(words), id);
+    }
+    await page.locator('#matrices details > summary').click();
+    const rows = async () =>
+      (await page.locator('#matrices tbody tr > :nth-child(2)').allTextContents()).map((text) =>
+        Number(text.replaceAll('\u202f', '')),
+      );
+    const before = await rows();
+    await page.locator('#matrices thead button', { hasText: /^rows$/ }).click();
+    assert.deepEqual(
+      await rows(),
+      [...before].sort((a, b) => b - a),
+    );
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('#matrices .actions button').click(),
+    ]);
+    assert.match(readFileSync(await download.path(), 'utf8'), /^matrix,rows,columns,nonzeros,/);
+    await page.close();
+  });
+
   test('CSV has every filtered row, and figures have their numbers', async () => {
     const { page } = await open(browser.context, files.awkward);
     const saved = async (click) => {

@@ -31,7 +31,8 @@ const m = await load(
   'filter',
   'cases',
   'answer',
-  'table',
+  'cells',
+  'fact_tables',
   'theme_colors',
   'plot',
   'figures/index',
@@ -297,6 +298,137 @@ test('every choice that a figure offers can be made', () => {
       }
     }
   }
+});
+
+/** A machine whose profile says what the thesis measured of the L40 (tables 4.1, 4.2 and 4.6). */
+const l40 = () =>
+  document({
+    matrix: {},
+    machine: machine({ gpu: { name: 'Nvidia L40' } }),
+    results: [
+      {
+        kernel: 'machine',
+        backend: 'cuda',
+        stream: {
+          copy_bytes_per_second: 775e9,
+          mul_bytes_per_second: 769e9,
+          add_bytes_per_second: 768e9,
+          triad_bytes_per_second: 802e9,
+          dot_bytes_per_second: 838e9,
+        },
+        plateaus: [
+          { bytes: 5e7, bytes_per_second: 5286e9 },
+          { bytes: 1e9, bytes_per_second: 833e9 },
+        ],
+        hockney: { overhead_seconds: 1.06e-6, bytes_per_second: 5205e9, relative_error: 0.1 },
+      },
+    ],
+  });
+
+const factTable = (data, id) => m.factTables.find((item) => item.id === id).build(reportOf(data));
+
+test('the tables of the thesis come out of its numbers', () => {
+  const data = pageOf(l40());
+  const stream = factTable(data, 'stream');
+  assert.deepEqual(stream.header, [
+    'machine',
+    'copy, GB/s',
+    'scale (mul), GB/s',
+    'add, GB/s',
+    'triad, GB/s',
+    'dot, GB/s',
+  ]);
+  assert.deepEqual(stream.rows, [['Nvidia L40', 775, 769, 768, 802, 838]]);
+  assert.deepEqual(factTable(data, 'plateaus').rows[0].slice(0, 3), ['Nvidia L40', 5286, 833]);
+  // Table 4.5 of the thesis, row of the L40.
+  const speedups = [1.0, 1.73, 2.28, 2.72, 3.07, 3.36, 3.6, 3.8, 3.98, 4.13];
+  const row = factTable(data, 'blocking-limits').rows[0].slice(2);
+  assert.equal(row.length, speedups.length);
+  row.forEach((value, i) => assert.ok(Math.abs(value - speedups[i]) < 0.006, `p = ${i + 1}`));
+  const fit = factTable(data, 'fits').rows[0];
+  assert.deepEqual(fit.slice(0, 3), ['Nvidia L40', 1.06e-6, 5205]);
+  assert.ok(Math.abs(fit[3] - 1.06e-6 * 5205e9) < 1);
+});
+
+test('the table of matrices has the data intensity of the thesis, and SELL-8-1 where it is known', () => {
+  const of = (name, rows, nnz) => document({ matrix: { name, rows, cols: rows, nnz } });
+  const known = document({
+    matrix: { name: 'ML_Geer', rows: 1504002, cols: 1504002, nnz: 110879972 },
+    results: [
+      {
+        kernel: 'info',
+        format: 'sell',
+        parameters: { slice_height: 8, sort_window: 1 },
+        bytes: { format: 1335.7e6 },
+      },
+    ],
+  });
+  const table = factTable(
+    pageOf(known, of('Hamrle3', 1447360, 5514242), of('RM07R', 381689, 37464962)),
+    'matrices',
+  );
+  const column = (name) => table.rows.map((row) => row[table.header.indexOf(name)]);
+  assert.deepEqual(column('matrix'), ['Hamrle3', 'RM07R', 'ML_Geer']);
+  assert.deepEqual(
+    column('SELL-8, B/flop').map((value) => value.toFixed(2)),
+    ['8.23', '6.09', '6.12'],
+  );
+  assert.deepEqual(column('as SELL-8-1'), [null, null, 1335.7e6]);
+});
+
+test('the table of cache sizes has the speed at the real size, at twice it, and the best', () => {
+  const powers = [
+    [16, 10],
+    [32, 20],
+    [64, 30],
+    [128, 25],
+  ].map(([mebibytes, gflops]) => ({
+    kernel: 'mpk',
+    strategy: 'levels',
+    asked: 'levels',
+    format: 'sell',
+    power: 5,
+    threads: 8,
+    parameters: { cache_bytes: mebibytes * 2 ** 20 },
+    seconds: 1,
+    gflops,
+  }));
+  const table = factTable(pageOf(document({ results: powers })), 'cache-sizes');
+  assert.deepEqual(table.rows[0].slice(2, 9), [5, 8, 2 ** 25, 20, 30, 2 ** 26, 30]);
+});
+
+test('tables without data are left out, and captions name the table of the thesis', () => {
+  const report = reportOf(pageOf(document({ machine: 'a name alone' })));
+  assert.deepEqual(
+    m.factTables.filter((item) => item.build(report)).map((item) => item.id),
+    ['machines', 'matrices'],
+  );
+  const named = m.factTables.flatMap((item) => item.thesis ?? []);
+  assert.deepEqual(named, ['4.1', '4.2', '4.3', '4.4', '4.5', '4.6']);
+  for (const item of m.factTables.filter((candidate) => candidate.thesis))
+    assert.equal(m.correspondence(item), `as Table ${item.thesis} of Panzlaff’s thesis`);
+  const complete = reportOf(completeData());
+  for (const item of m.factTables) {
+    const table = item.build(complete);
+    assert.ok(table && table.rows.length > 0, item.id);
+    assert.ok(item.summary(table).length > 10, item.id);
+    for (const row of table.rows) assert.equal(row.length, table.header.length, item.id);
+    for (const name of Object.keys(table.units ?? {}))
+      if (item.id !== 'machines' && item.id !== 'matrices')
+        assert.ok(table.header.includes(name), `${item.id}: ${name}`);
+  }
+});
+
+test('cells sort by what they hold and show their units', () => {
+  const sorted = (cells, descending) => [...cells].sort((a, b) => m.compareCells(a, b, descending));
+  assert.deepEqual(sorted([10, null, 9, 100], false), [9, 10, 100, null]);
+  assert.deepEqual(sorted([10, null, 9, 100], true), [100, 10, 9, null]);
+  assert.deepEqual(sorted(['p10', '', 'p9'], false), ['p9', 'p10', '']);
+  assert.equal(m.cellText(2e-6, 'seconds'), '2.00\u202fµs');
+  assert.equal(m.cellText(0.25, 'share'), '25\u202f%');
+  assert.equal(m.cellText(1234), '1\u202f234');
+  const table = { header: ['a', 'time'], units: { time: 'seconds' }, rows: [['x', 1e-6]] };
+  assert.equal(m.tableCsv(table), 'a,"time, s"\r\nx,0.000001\r\n');
 });
 
 test('figures of generators know families by their names', () => {

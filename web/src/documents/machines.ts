@@ -11,7 +11,8 @@ export interface Machine {
   gpu: boolean;
   cpu: string;
   cores: number | null;
-  memoryBytes: number | null;
+  memoryBytes: number | null; // of the host
+  deviceMemoryBytes: number | null; // of a GPU
   architecture: string;
   host: string;
   os: string;
@@ -85,6 +86,7 @@ export class Machines {
         cpu: device ?? cpu,
         cores,
         memoryBytes,
+        deviceMemoryBytes: null,
         architecture,
         host: hostName,
         os: oneLine(raw.os),
@@ -100,6 +102,7 @@ export class Machines {
       this.list.push(machine);
     }
     const facts = machine.gpu ? gpu : raw;
+    if (machine.gpu) machine.deviceMemoryBytes ??= positive(gpu.memory_bytes);
     machine.memoryBandwidth =
       positive(facts.memory_read_bytes_per_second) ?? machine.memoryBandwidth;
     machine.cacheBytes =

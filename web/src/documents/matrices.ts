@@ -50,6 +50,7 @@ function unknownMatrix(index: number, name: string): Matrix {
     field: '',
     levels: null,
     maxLevelRows: null,
+    sell8Bytes: null,
     rowLengths: [],
     levelRows: [],
     levelsPerEntry: 1,
@@ -76,6 +77,13 @@ function fill(matrix: Matrix, raw: JsonObject, rows: number | null, nnz: number 
     matrix.levelsPerEntry = positive(levels.levels_per_entry) ?? 1;
   }
   matrix.spy ??= readSpy(objectOf(raw.spy));
+}
+
+/** Results say how large the matrix is in their format; of SELL-8-1 the table of matrices has it. */
+export function noteBytes(matrix: Matrix, raw: JsonObject): void {
+  const { slice_height, sort_window } = objectOf(raw.parameters);
+  if (raw.format === 'sell' && slice_height === 8 && sort_window === 1)
+    matrix.sell8Bytes ??= positive(objectOf(raw.bytes).format);
 }
 
 function readRowLengths(value: unknown): Matrix['rowLengths'] {

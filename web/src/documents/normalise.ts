@@ -5,7 +5,7 @@ import { asText, isObject, type PageData, type Run } from '../data.ts';
 import { oneLine } from '../text.ts';
 import { measuredChoices, readChoices } from './choices.ts';
 import { type Machine, Machines } from './machines.ts';
-import { Matrices } from './matrices.ts';
+import { Matrices, noteBytes } from './matrices.ts';
 import { readMeasured } from './measured.ts';
 import { readProfile } from './profiles.ts';
 import { type JsonObject, objectsOf } from './reading.ts';
@@ -139,6 +139,7 @@ function readResult(
   const kernel = kernelOf(raw);
   const backend = oneLine(raw.backend) || 'cpu';
   const machine = machineOf(to, run, document, raw, backend);
+  if (matrix) noteBytes(matrix, raw);
   if (kernel === 'machine') {
     to.profiles.push(readProfile(machine, raw, asText(document.time) ?? ''));
   } else if (silent.includes(kernel) || matrix === null) {

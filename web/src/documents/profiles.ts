@@ -42,6 +42,7 @@ export function readProfile(machine: Machine, raw: JsonObject, time: string): Pr
   machine.cacheBandwidth ??= positive(raw.l2_bytes_per_second) ?? own[0]?.bandwidth ?? null;
   machine.cacheBytes ??= positive(raw.l2_bytes) ?? positive(raw.cache_bytes);
   machine.privateCacheBytes ??= positive(raw.private_cache_bytes);
+  machine.deviceMemoryBytes ??= positive(objectOf(raw.device).memory_bytes);
   machine.peakFlops ??= positive(raw.flops_per_second);
   return profile;
 }

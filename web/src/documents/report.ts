@@ -17,6 +17,7 @@ export interface Matrix {
   field: string;
   levels: number | null;
   maxLevelRows: number | null;
+  sell8Bytes: number | null; // as SELL-8-1, where a result says it
   rowLengths: { first: number; last: number; rows: number }[];
   levelRows: number[];
   levelsPerEntry: number;

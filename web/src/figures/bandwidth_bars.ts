@@ -45,6 +45,7 @@ export const bandwidthBars: Figure = {
           'CSR minimum',
           'CSR caching',
         ],
+        units: { 'of memory': 'share' },
         rows: here.map((item) => {
           const traffic = item.results.find((result) => result.traffic)?.traffic;
           const best = champion(item)!;
@@ -52,7 +53,7 @@ export const bandwidthBars: Figure = {
             item.matrix.name,
             best.product,
             best.gbytes,
-            memory ? percent(best.gbytes! / (memory / 1e9)) : '',
+            memory ? best.gbytes! / (memory / 1e9) : null,
             traffic?.effective ?? null,
             traffic?.worst ?? null,
             traffic?.minimum ?? null,

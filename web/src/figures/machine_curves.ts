@@ -5,8 +5,14 @@
 import * as Plot from '@observablehq/plot';
 import { casesOf, champion } from '../cases.ts';
 import type { View } from '../filter.ts';
-import type { Machine } from '../documents/machines.ts';
 import type { Profile, Result } from '../documents/report.ts';
+import {
+  blockingCaches,
+  blockingGain,
+  halfBandwidthBytes,
+  hasFit,
+  latestProfiles,
+} from '../machine_model.ts';
 import {
   control,
   curve,
@@ -28,13 +34,9 @@ import { distinct, groupBy } from '../statistics.ts';
 import { byteTick, bytes, number, percent, plural, seconds, tick } from '../text.ts';
 
 function latest(view: View): Profile[] {
-  const profiles = new Map<Machine, Profile>();
-  for (const profile of view.report.profiles) {
-    if (!view.keepsMachine(profile.machine)) continue;
-    const other = profiles.get(profile.machine);
-    if (!other || profile.time >= other.time) profiles.set(profile.machine, profile);
-  }
-  return [...profiles.values()];
+  return latestProfiles(
+    view.report.profiles.filter((profile) => view.keepsMachine(profile.machine)),
+  );
 }
 
 export const bandwidthCurve: Figure = {
@@ -100,10 +102,9 @@ export const bandwidthCurve: Figure = {
         : `${plural(profiles.length, 'machine')}, up to ${number(highest)} GB/s.`,
       controls: shownControls([machine]),
       table: {
-        header: ['working set', 'curve', 'bytes', 'GB/s'],
-        rows: lines.flatMap((line) =>
-          line.points.map((point) => [bytes(point.x), line.name, point.x, point.y]),
-        ),
+        header: ['working set', 'curve', 'GB/s'],
+        units: { 'working set': 'bytes' },
+        rows: lines.flatMap((line) => line.points.map((point) => [point.x, line.name, point.y])),
       },
       draw(canvas) {
         const styles = stylesOf(lines.map((line) => line.name));
@@ -153,13 +154,12 @@ export const latencyFit: Figure = {
     'A kernel that reads Q bytes from memory takes T + Q/B seconds (Hockney): small ones pay for their start. At n½ half of the bandwidth is reached; pieces of work should be larger. Marks, where there are any, are what was measured.',
   command: 'strata machine --backend all --json FILE',
   build(view): Drawing | null {
-    const fits = latest(view).filter(
-      (profile) => profile.overhead !== null && profile.fitBandwidth !== null,
-    );
+    const fits = latest(view).filter(hasFit);
     if (fits.length === 0) return null;
-    const speed = (profile: Profile, size: number) =>
-      size / (profile.overhead! + size / profile.fitBandwidth!) / 1e9;
-    const half = (profile: Profile) => profile.overhead! * profile.fitBandwidth!;
+    type Fit = (typeof fits)[number];
+    const speed = (profile: Fit, size: number) =>
+      size / (profile.overhead + size / profile.fitBandwidth) / 1e9;
+    const half = halfBandwidthBytes;
     const sizes = fits.flatMap((profile) => profile.fitSamples.map((sample) => sample.bytes));
     const low = Math.min(...fits.map((profile) => half(profile) / 64), ...sizes);
     const high = Math.max(...fits.map((profile) => half(profile) * 64), ...sizes);
@@ -175,7 +175,7 @@ export const latencyFit: Figure = {
       summary: fits
         .map(
           (profile) =>
-            `${profile.machine.label}: ${seconds(profile.overhead)} and ${number(profile.fitBandwidth! / 1e9)} GB/s, n½ = ${bytes(half(profile))}.`,
+            `${profile.machine.label}: ${seconds(profile.overhead)} and ${number(profile.fitBandwidth / 1e9)} GB/s, n½ = ${bytes(half(profile))}.`,
         )
         .join(' '),
       table: {
@@ -188,14 +188,21 @@ export const latencyFit: Figure = {
           'launch or fork',
           'hand-off',
         ],
+        units: {
+          latency: 'seconds',
+          'n½': 'bytes',
+          'off by (rms)': 'share',
+          'launch or fork': 'seconds',
+          'hand-off': 'seconds',
+        },
         rows: fits.map((profile) => [
           profile.machine.label,
-          seconds(profile.overhead),
-          profile.fitBandwidth! / 1e9,
-          bytes(half(profile)),
-          profile.fitError === null ? '' : percent(profile.fitError),
-          seconds(profile.launch),
-          seconds(profile.handoff),
+          profile.overhead,
+          profile.fitBandwidth / 1e9,
+          half(profile),
+          profile.fitError,
+          profile.launch,
+          profile.handoff,
         ]),
       },
       draw(canvas) {
@@ -241,16 +248,16 @@ export const latencyFit: Figure = {
             ),
             Plot.dot(fits, {
               x: half,
-              y: (profile: Profile) => speed(profile, half(profile)),
+              y: (profile: Fit) => speed(profile, half(profile)),
               r: 5,
               fill: 'var(--card)',
-              stroke: (profile: Profile) => styles.get(profile.machine.label)!.color,
+              stroke: (profile: Fit) => styles.get(profile.machine.label)!.color,
               strokeWidth: 2,
             }),
             Plot.text(fits, {
               x: half,
-              y: (profile: Profile) => speed(profile, half(profile)),
-              text: (profile: Profile) => `n½ ${bytes(half(profile))}`,
+              y: (profile: Fit) => speed(profile, half(profile)),
+              text: (profile: Fit) => `n½ ${bytes(half(profile))}`,
               dx: 9,
               dy: 8,
               textAnchor: 'start',
@@ -279,34 +286,18 @@ export const blockingLimit: Figure = {
     'The speed-up of p blocked powers over p plain products if one product reads the matrix from memory and the others from a cache, one after the other (Panzlaff, equation 4.8): 1 / (1/p + (1 − 1/p) / r), where r is the bandwidth of the cache over that of memory. No overhead is in it, so that it never falls.',
   command: 'strata machine --backend all --json FILE',
   build(view): Drawing | null {
-    const curves = latest(view)
-      .flatMap((profile) => {
-        const memory = profile.memory ?? profile.plateaus[profile.plateaus.length - 1]?.bandwidth;
-        if (memory === undefined) return [];
-        // The first level of a processor's caches is too small for windows.
-        const firstLevel = profile.machine.caches.find((cache) => cache.level === 1)?.bytes ?? 0;
-        const tooSmall = profile.machine.gpu ? 0 : 1.5 * firstLevel * (profile.threads ?? 1);
-        return profile.plateaus
-          .slice(0, -1)
-          .filter((plateau) => plateau.bytes > tooSmall)
-          .map((plateau) => ({
-            name: `${profile.machine.label}, in ${bytes(plateau.bytes)}`,
-            ratio: plateau.bandwidth / memory,
-          }));
-      })
-      .filter((item) => item.ratio > 1.02);
+    const curves = blockingCaches(latest(view));
     if (curves.length === 0) return null;
-    const gain = (ratio: number, power: number) => 1 / (1 / power + (1 - 1 / power) / ratio);
     const powers = Array.from({ length: mostPowers }, (_, index) => index + 1);
     const best = curves.reduce((a, b) => (b.ratio > a.ratio ? b : a));
     return {
-      summary: `At most ${number(gain(best.ratio, 4))} times as fast for p = 4, on ${best.name}: that cache reads ${number(best.ratio)} times as fast as memory.`,
+      summary: `At most ${number(blockingGain(best.ratio, 4))} times as fast for p = 4, on ${best.name}: that cache reads ${number(best.ratio)} times as fast as memory.`,
       table: {
         header: ['cache', 'cache over memory', ...powers.map((power) => `p = ${power}`)],
         rows: curves.map((item) => [
           item.name,
           item.ratio,
-          ...powers.map((power) => gain(item.ratio, power)),
+          ...powers.map((power) => blockingGain(item.ratio, power)),
         ]),
       },
       draw(canvas) {
@@ -315,8 +306,8 @@ export const blockingLimit: Figure = {
           name: item.name,
           points: powers.map((power) => ({
             x: power,
-            y: gain(item.ratio, power),
-            title: `${item.name}\np = ${power}: ${number(gain(item.ratio, power))} times as fast`,
+            y: blockingGain(item.ratio, power),
+            title: `${item.name}\np = ${power}: ${number(blockingGain(item.ratio, power))} times as fast`,
           })),
         }));
         const all = lines.flatMap((line) => line.points);
@@ -392,6 +383,7 @@ export const roofline: Figure = {
       controls: shownControls([machine]),
       table: {
         header: ['matrix', 'product', 'p', 'flop per byte', 'GF/s', 'memory allows, GF/s', 'share'],
+        units: { share: 'share' },
         rows: here.map((result) => [
           result.matrix.name,
           result.product,

@@ -24,6 +24,10 @@ import { percent, plural, tick } from '../text.ts';
 import { placeControls } from './speed_bars.ts';
 
 const farthest = 5;
+const within = [1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => ({
+  x,
+  heading: x === 1 ? 'fastest' : `within ${x}×`,
+}));
 
 export const performanceProfile: Figure = {
   id: 'profiles',
@@ -51,14 +55,9 @@ export const performanceProfile: Figure = {
       summary: `Of ${plural(problems.length, 'matrix', 'matrices')}, ${winner[0]} is the fastest on ${percent(shareAt(winner[1], 1))} and within a factor of 1.5 of the fastest on ${percent(shareAt(winner[1], 1.5))}.`,
       controls: shownControls(place.controls),
       table: {
-        header: [
-          'format',
-          ...[1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => (x === 1 ? 'fastest' : `within ${x}×`)),
-        ],
-        rows: curves.map(([name, steps]) => [
-          name,
-          ...[1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => percent(shareAt(steps, x))),
-        ]),
+        header: ['format', ...within.map(({ heading }) => heading)],
+        units: Object.fromEntries(within.map(({ heading }) => [heading, 'share'] as const)),
+        rows: curves.map(([name, steps]) => [name, ...within.map(({ x }) => shareAt(steps, x))]),
       },
       draw: (canvas) =>
         drawShares(canvas, curves, {
@@ -236,6 +235,7 @@ export const tunedAgainstOptimal: Figure = {
       controls: shownControls([machine]),
       table: {
         header: ['matrix', 'choice of', 'chosen', 'best', 'share of the optimum'],
+        units: { 'share of the optimum': 'share' },
         rows: [...here]
           .sort((a, b) => a.share - b.share)
           .map((choice) => [

@@ -12,7 +12,7 @@ import {
   type Style,
 } from '../plot.ts';
 import { distinct, geometricMean } from '../statistics.ts';
-import { number, plural, seconds } from '../text.ts';
+import { number, plural } from '../text.ts';
 import { type BarGroup, drawBars } from './bars.ts';
 
 const strata: Style = { color: 'var(--s1)', symbol: 'circle' };
@@ -138,6 +138,7 @@ function speedBars(
             'time',
             'product',
           ],
+          units: { time: 'seconds' },
           rows: sorted.map((item) => {
             const best = champion(item);
             return [
@@ -148,7 +149,7 @@ function speedBars(
               best?.predicted ?? null,
               best?.overPeer ?? null,
               ...(kernel === 'mpk' ? [best?.overPlain ?? null] : []),
-              seconds(best?.seconds ?? null),
+              best?.seconds ?? null,
               best?.product ?? '',
             ];
           }),
