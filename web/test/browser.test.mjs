@@ -232,7 +232,7 @@ describe('the page in a browser', { skip }, () => {
     assert.match(everything, /\r\n'=SUM/);
     await page.locator('#products details.numbers > summary').click();
     assert.match(
-      await saved(() => page.locator('#products .numbers button').click()),
+      await saved(() => page.locator('#products .numbers .actions button').click()),
       /^matrix,nonzeros,/,
     );
     const svg = await saved(() => page.locator('#products .below > button').click());
