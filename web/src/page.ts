@@ -114,9 +114,30 @@ class Page {
             : 'No measurements of products or powers are in this report.'),
       ),
     ];
+    if (first && first.parts.length > 0) parts.push(sentences(first.parts));
     if (rest.length > 0)
       parts.push(
-        element('ul', {}, ...rest.slice(0, 5).map((answer) => element('li', {}, answer.text))),
+        element(
+          'ul',
+          { class: 'further' },
+          ...rest
+            .slice(0, 5)
+            .map((answer) =>
+              element(
+                'li',
+                {},
+                answer.text,
+                answer.parts.length > 0
+                  ? element(
+                      'details',
+                      {},
+                      element('summary', {}, 'One by one'),
+                      sentences(answer.parts),
+                    )
+                  : null,
+              ),
+            ),
+        ),
       );
     this.answer.replaceChildren(...parts);
     this.extent.textContent =
@@ -250,6 +271,10 @@ class Page {
     addEventListener('beforeprint', all);
     matchMedia('print').addEventListener('change', all);
   }
+}
+
+function sentences(texts: readonly string[]): HTMLElement {
+  return element('ul', {}, ...texts.map((text) => element('li', {}, text)));
 }
 
 function sectionId(section: string): string {

@@ -237,10 +237,71 @@ test('the answer has mean, number of matrices and the worst', () => {
       ],
     });
   const [answer] = m.answers(viewOf(pageOf(pair('a', 4, 1), pair('b', 1, 1), pair('c', 2, 1))));
-  assert.ok(Math.abs(answer.factor - 2) < 1e-12);
+  assert.ok(Math.abs(answer.low - 2) < 1e-12 && answer.low === answer.high);
+  assert.deepEqual(answer.parts, []);
   assert.equal(
     answer.text,
-    'Strata’s fastest product is 2.00 times as fast as the best of Eigen on Example, 8 cores with 8 threads, in geometric mean over 3 matrices; at least 1.00, on b.',
+    'Strata’s fastest product is 2.00 times as fast as Eigen’s fastest on Example, 8 cores with 8 threads, in geometric mean over 3 matrices; at least 1.00, on b.',
+  );
+});
+
+/** Data of several files or campaigns: for each its name and the speed-ups of its matrices. */
+function collections(...given) {
+  const data = pageOf();
+  data.sources = given.map(({ file }) => ({ name: file, problems: [] }));
+  given.forEach(({ campaign, speedups, prefix }, source) =>
+    speedups.forEach((speedup, index) =>
+      data.runs.push({
+        source,
+        campaign,
+        status: 'done',
+        document: document({
+          matrix: { name: `${prefix}${index}`, rows: 10, cols: 10, nnz: 100 },
+          results: [
+            product({ gflops: speedup }),
+            product({ backend: 'vendor', variant: 'Eigen 3.4.0', gflops: 1 }),
+          ],
+        }),
+      }),
+    ),
+  );
+  return data;
+}
+
+test('files and campaigns of different matrices are not averaged', () => {
+  const five = (speedup) => [speedup, speedup, speedup, speedup, speedup];
+  const [answer, ...others] = m.answers(
+    viewOf(
+      collections(
+        { file: 'large.json', prefix: 'l', speedups: five(4) },
+        { file: 'x.jsonl', campaign: 'small', prefix: 's', speedups: [...five(1), 1] },
+        { file: 'one.json', prefix: 'o', speedups: [9] },
+      ),
+    ),
+  );
+  assert.equal(others.length, 0);
+  assert.equal(
+    answer.text,
+    'Strata’s fastest product is 1.00 to 4.00 times as fast as Eigen’s fastest on Example, 8 cores with 8 threads, in geometric mean over the matrices of each of 1 campaign and 1 file.',
+  );
+  assert.deepEqual(answer.parts, [
+    'small: 1.00 times over 6 matrices; at least 1.00, on s0.',
+    'large: 4.00 times over 5 matrices; at least 4.00, on l0.',
+    'Fewer matrices: one 9.00 times (1).',
+  ]);
+});
+
+test('speed-ups of different powers are not averaged', () => {
+  const power = (p, plan) => [
+    { kernel: 'mpk', strategy: 'spmv', asked: 'spmv', power: p, threads: 8, gflops: 1 },
+    { kernel: 'mpk', strategy: 'wavefront', asked: 'auto', power: p, threads: 8, gflops: plan },
+  ];
+  const [answer] = m.answers(
+    viewOf(pageOf(document({ results: [...power(1, 1), ...power(4, 2), ...power(8, 1.5)] }))),
+  );
+  assert.match(
+    answer.text,
+    /^Strata’s powers \(p = 1 … 8\) are 1\.00 \(p = 1\) to 2\.00 \(p = 4\) times as fast as plain products on /,
   );
 });
 
