@@ -3,15 +3,9 @@
 
 import * as Plot from '@observablehq/plot';
 import type { Table } from './cells.ts';
+import type { Chosen, Control } from './choices.ts';
 import type { View } from './filter.ts';
 import { tick } from './text.ts';
-
-export interface Control {
-  id: string;
-  label: string;
-  value: string;
-  options: { value: string; label: string }[];
-}
 
 export interface Canvas {
   document: Document;
@@ -33,7 +27,7 @@ export interface Figure {
   section: string;
   reading: string; // how to read it
   command: string; // what gives it data
-  build(view: View, chosen: Readonly<Record<string, string>>): Drawing | null;
+  build(view: View, chosen: Chosen): Drawing | null;
 }
 
 export interface Style {
@@ -96,7 +90,7 @@ const strategies: Record<string, number> = {
   'levels in a graph': 6,
 };
 
-/** Styles by name: their own for known names, free ones for the others; colours repeat only when all are in use. */
+/** Styles by name: their own for known names, free ones for the others; colours repeat only when all are in use. In the order of the names. */
 export function stylesOf(names: readonly string[]): Map<string, Style> {
   const styles = new Map<string, Style>();
   const taken = new Set<number>();
@@ -114,7 +108,7 @@ export function stylesOf(names: readonly string[]): Map<string, Style> {
     while (taken.has(index)) ++index;
     give(name, index);
   }
-  return styles;
+  return new Map(names.map((name) => [name, styles.get(name)!]));
 }
 
 export interface LegendItem {
@@ -433,22 +427,4 @@ export function curve(points: readonly Point[], style: Style, width = 2): Plot.M
     strokeWidth: width,
     strokeDasharray: style.dash,
   });
-}
-
-/** The choice of a control: what was asked for if there is such an option, else the first. */
-export function control(
-  id: string,
-  label: string,
-  options: { value: string; label: string }[],
-  chosen: Readonly<Record<string, string>>,
-  usual?: string,
-): Control {
-  const has = (value: string | undefined) =>
-    value !== undefined && options.some((option) => option.value === value);
-  const value = has(chosen[id]) ? chosen[id]! : has(usual) ? usual! : (options[0]?.value ?? '');
-  return { id, label, value, options };
-}
-
-export function shownControls(controls: readonly Control[]): Control[] {
-  return controls.filter((item) => item.options.length > 1);
 }

@@ -2,13 +2,13 @@
 // time, beside what memory delivers.
 
 import { casesOf, champion } from '../cases.ts';
-import { control, type Drawing, type Figure, shownControls, type Style } from '../plot.ts';
+import { control, shownControls } from '../choices.ts';
+import { type Drawing, type Figure } from '../plot.ts';
 import { median } from '../statistics.ts';
 import { number, percent, plural } from '../text.ts';
 import { drawBars } from './bars.ts';
 import { pageOptions, placeControls } from './speed_bars.ts';
-
-const counted: Style = { color: 'var(--s1)', symbol: 'circle' };
+import { strataStyle } from './charts.ts';
 
 export const bandwidthBars: Figure = {
   id: 'bandwidth-bars',
@@ -76,7 +76,7 @@ export const bandwidthBars: Figure = {
           })),
           {
             label: 'GB/s',
-            styles: new Map([['fastest product', counted]]),
+            styles: new Map([['fastest product', strataStyle]]),
             line: memory ? memory / 1e9 : undefined,
             lineLabel: memory ? `memory, ${number(memory / 1e9)} GB/s` : undefined,
           },

@@ -6,12 +6,12 @@ import {
   type Canvas,
   frame,
   type LegendItem,
+  type Point,
   type Style,
   textWidth,
   tip,
-  type Point,
-  xAxis,
   zeroDomain,
+  xAxis,
 } from '../plot.ts';
 import { shorten } from '../text.ts';
 

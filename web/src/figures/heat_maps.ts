@@ -3,8 +3,9 @@
 import * as Plot from '@observablehq/plot';
 import type { View } from '../filter.ts';
 import type { HeatMap } from '../documents/report.ts';
-import { control, type Drawing, type Figure, frame, shownControls } from '../plot.ts';
-import { groupBy, largestBy } from '../statistics.ts';
+import { chooseGroup, control, optionsOf, shownControls } from '../choices.ts';
+import { type Drawing, type Figure, frame } from '../plot.ts';
+import { distinct, groupBy, largestBy } from '../statistics.ts';
 import { number } from '../text.ts';
 
 /** Profiles of registers, and products with blocks that were timed. */
@@ -54,33 +55,25 @@ export const registerBlocks: Figure = {
   build(view, chosen): Drawing | null {
     const all = mapsOf(view);
     if (all.length === 0) return null;
-    const machine = control(
+    const { control: machine, items: onMachine } = chooseGroup(
       'machine',
       'On',
-      [...groupBy(all, (map) => map.machine.label).keys()].map((value) => ({
-        value,
-        label: value,
-      })),
+      all,
+      (map) => map.machine.label,
       chosen,
     );
-    const onMachine = all.filter((map) => map.machine.label === machine.value);
-    const matrix = control(
+    const { control: matrix, items: ofMatrix } = chooseGroup(
       'matrix',
       'Matrix',
-      [...groupBy(onMachine, (map) => map.matrix.name)]
-        .sort(
-          (a, b) =>
-            Math.max(...b[1].map((map) => map.cells.length)) -
-            Math.max(...a[1].map((map) => map.cells.length)),
-        )
-        .map(([value]) => ({ value, label: value })),
+      onMachine,
+      (map) => map.matrix.name,
       chosen,
+      (maps) => Math.max(...maps.map((map) => map.cells.length)),
     );
-    const ofMatrix = onMachine.filter((map) => map.matrix.name === matrix.value);
     const measure = control(
       'measure',
       'Show',
-      [...new Set(ofMatrix.map((map) => map.measure))].map((value) => ({ value, label: value })),
+      optionsOf(distinct(ofMatrix.map((map) => map.measure))),
       chosen,
     );
     const map = ofMatrix.find((item) => item.measure === measure.value)!;

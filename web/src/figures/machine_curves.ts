@@ -13,8 +13,8 @@ import {
   hasFit,
   latestProfiles,
 } from '../machine_model.ts';
+import { chooseGroup, control, shownControls, optionsOf } from '../choices.ts';
 import {
-  control,
   curve,
   dots,
   type Drawing,
@@ -23,15 +23,15 @@ import {
   logDomain,
   logTicks,
   type Point,
-  shownControls,
   stylesOf,
-  tip,
-  verticalMarks,
-  xAxis,
   yAxis,
+  verticalMarks,
+  tip,
+  xAxis,
 } from '../plot.ts';
 import { distinct, groupBy } from '../statistics.ts';
 import { byteTick, bytes, number, percent, plural, seconds, tick } from '../text.ts';
+import { heightFor, legendOf, logChart, linesWithDots } from './charts.ts';
 
 function latest(view: View): Profile[] {
   return latestProfiles(
@@ -54,10 +54,7 @@ export const bandwidthCurve: Figure = {
       'Machine',
       [
         { value: '', label: 'all, most threads' },
-        ...profiles.map((profile) => ({
-          value: profile.machine.label,
-          label: profile.machine.label,
-        })),
+        ...optionsOf(profiles.map((profile) => profile.machine.label)),
       ],
       chosen,
       profiles.length === 1 ? profiles[0]!.machine.label : '',
@@ -109,35 +106,20 @@ export const bandwidthCurve: Figure = {
       draw(canvas) {
         const styles = stylesOf(lines.map((line) => line.name));
         const all = lines.flatMap((line) => line.points);
-        const x = logDomain(
-          all.map((point) => point.x),
-          1.2,
-        );
-        const y = logDomain(
-          all.map((point) => point.y),
-          1.25,
-        );
-        return frame(canvas, {
-          height: canvas.width < 500 ? 310 : 370,
-          legend: lines.map((line) => ({
-            label: line.name,
-            kind: 'line',
-            style: styles.get(line.name)!,
-          })),
-          x: { type: 'log', domain: x },
-          y: { type: 'log', domain: y },
-          marks: [
-            ...yAxis({ label: 'GB/s', ticks: logTicks(y, 8) }),
-            ...xAxis({
-              label: 'working set',
-              ticks: logTicks(x, Math.floor(canvas.width / 100)),
-              format: byteTick,
-            }),
+        return logChart(canvas, {
+          height: heightFor(canvas, 370, 310),
+          legend: legendOf(styles.keys(), styles, 'line'),
+          x: {
+            label: 'working set',
+            values: all.map((point) => point.x),
+            room: 1.2,
+            format: byteTick,
+            pixels: 100,
+          },
+          y: { label: 'GB/s', values: all.map((point) => point.y), room: 1.25 },
+          marks: (x) => [
             ...verticalMarks(marks, x),
-            ...lines.flatMap((line) => [
-              curve(line.points, styles.get(line.name)!),
-              dots(line.points, styles.get(line.name)!, 2.5),
-            ]),
+            ...linesWithDots(lines, styles, 2.5),
             ...tip(canvas, all),
           ],
         });
@@ -164,7 +146,7 @@ export const latencyFit: Figure = {
     const low = Math.min(...fits.map((profile) => half(profile) / 64), ...sizes);
     const high = Math.max(...fits.map((profile) => half(profile) * 64), ...sizes);
     const lines = fits.map((profile) => ({
-      profile,
+      name: profile.machine.label,
       points: Array.from({ length: 49 }, (_, i) => low * (high / low) ** (i / 48)).map((size) => ({
         x: size,
         y: speed(profile, size),
@@ -209,43 +191,26 @@ export const latencyFit: Figure = {
         const styles = stylesOf(fits.map((profile) => profile.machine.label));
         const samples = fits.flatMap((profile) =>
           profile.fitSamples.map((sample) => ({
-            label: profile.machine.label,
+            color: styles.get(profile.machine.label)!.color,
             x: sample.bytes,
             y: sample.bandwidth / 1e9,
-            title: '',
           })),
         );
-        const x = logDomain([low, high], 1.1);
-        const y = logDomain(
-          [
-            ...lines.flatMap((line) => line.points.map((point) => point.y)),
-            ...samples.map((sample) => sample.y),
-          ],
-          1.3,
-        );
-        return frame(canvas, {
-          height: canvas.width < 500 ? 310 : 360,
-          legend: fits.map((profile) => ({
-            label: profile.machine.label,
-            kind: 'line',
-            style: styles.get(profile.machine.label)!,
-          })),
-          x: { type: 'log', domain: x },
-          y: { type: 'log', domain: y },
-          marks: [
-            ...yAxis({ label: 'GB/s', ticks: logTicks(y, 8) }),
-            ...xAxis({
-              label: 'bytes read by one kernel',
-              ticks: logTicks(x, Math.floor(canvas.width / 100)),
-              format: byteTick,
-            }),
-            ...lines.map((line) => curve(line.points, styles.get(line.profile.machine.label)!)),
-            ...fits.map((profile) =>
-              Plot.dot(
-                [samples.filter((sample) => sample.label === profile.machine.label)].flat(),
-                { x: 'x', y: 'y', r: 2.5, stroke: styles.get(profile.machine.label)!.color },
-              ),
-            ),
+        const curves = lines.flatMap((line) => line.points);
+        return logChart(canvas, {
+          height: heightFor(canvas, 360, 310),
+          legend: legendOf(styles.keys(), styles, 'line'),
+          x: {
+            label: 'bytes read by one kernel',
+            values: [low, high],
+            room: 1.1,
+            format: byteTick,
+            pixels: 100,
+          },
+          y: { label: 'GB/s', values: [...curves, ...samples].map((point) => point.y) },
+          marks: () => [
+            ...lines.map((line) => curve(line.points, styles.get(line.name)!)),
+            Plot.dot(samples, { x: 'x', y: 'y', r: 2.5, stroke: 'color' }),
             Plot.dot(fits, {
               x: half,
               y: (profile: Fit) => speed(profile, half(profile)),
@@ -265,10 +230,7 @@ export const latencyFit: Figure = {
               stroke: 'var(--card)',
               strokeWidth: 3,
             }),
-            ...tip(
-              canvas,
-              lines.flatMap((line) => line.points),
-            ),
+            ...tip(canvas, curves),
           ],
         });
       },
@@ -312,12 +274,8 @@ export const blockingLimit: Figure = {
         }));
         const all = lines.flatMap((line) => line.points);
         return frame(canvas, {
-          height: canvas.width < 500 ? 300 : 340,
-          legend: lines.map((line) => ({
-            label: line.name,
-            kind: 'line',
-            style: styles.get(line.name)!,
-          })),
+          height: heightFor(canvas, 340, 300),
+          legend: legendOf(styles.keys(), styles, 'line'),
           x: { domain: [0.75, mostPowers + 0.25] },
           y: { domain: [1, Math.max(...all.map((point) => point.y)) * 1.05] },
           marks: [
@@ -326,10 +284,7 @@ export const blockingLimit: Figure = {
               label: 'p',
               ticks: canvas.width < 500 ? powers.filter((power) => power % 2 === 0) : powers,
             }),
-            ...lines.flatMap((line) => [
-              curve(line.points, styles.get(line.name)!),
-              dots(line.points, styles.get(line.name)!, 3),
-            ]),
+            ...linesWithDots(lines, styles, 3),
             ...tip(canvas, all),
           ],
         });
@@ -353,16 +308,13 @@ export const roofline: Figure = {
       cases.flatMap((item) => [...usable(champion(item)), ...usable(item.peer)]),
     );
     if (results.length === 0) return null;
-    const machines = [...groupBy(results, (result) => result.machine.label)].sort(
-      (a, b) => b[1].length - a[1].length,
-    );
-    const machine = control(
+    const { control: machine, items: here } = chooseGroup(
       'machine',
       'On',
-      machines.map(([value]) => ({ value, label: value })),
+      results,
+      (result) => result.machine.label,
       chosen,
     );
-    const here = results.filter((result) => result.machine.label === machine.value);
     const facts = here[0]!.machine;
     const name = (result: Result) =>
       !result.own
@@ -434,7 +386,7 @@ export const roofline: Figure = {
           symbol: 'circle' as const,
         });
         return frame(canvas, {
-          height: canvas.width < 500 ? 340 : 430,
+          height: heightFor(canvas, 430, 340),
           legend: [
             ...lines.map((line, index) => ({
               label: `${line.label}, ${number(line.bandwidth)} GB/s`,

@@ -4,35 +4,29 @@
 import * as Plot from '@observablehq/plot';
 import type { View } from '../filter.ts';
 import type { Matrix } from '../documents/report.ts';
+import { type Chosen, type Control, control, optionsOf, shownControls } from '../choices.ts';
 import {
-  control,
-  type Control,
   type Drawing,
   type Figure,
   frame,
-  shownControls,
+  logDomain,
+  logTicks,
+  zeroDomain,
   tip,
   xAxis,
   yAxis,
-  zeroDomain,
-  logDomain,
-  logTicks,
 } from '../plot.ts';
 import { grouped, number, plural, seconds } from '../text.ts';
+import { heightFor } from './charts.ts';
 
 function chooseMatrix(
   view: View,
   has: (matrix: Matrix) => boolean,
-  chosen: Readonly<Record<string, string>>,
+  chosen: Chosen,
 ): { matrix: Matrix; control: Control } | null {
   const usable = view.report.matrices.filter((matrix) => has(matrix) && view.keepsMatrix(matrix));
   if (usable.length === 0) return null;
-  const list = control(
-    'matrix',
-    'Matrix',
-    usable.map((matrix) => ({ value: matrix.name, label: matrix.name })),
-    chosen,
-  );
+  const list = control('matrix', 'Matrix', optionsOf(usable.map((matrix) => matrix.name)), chosen);
   return { matrix: usable.find((matrix) => matrix.name === list.value)!, control: list };
 }
 
@@ -129,7 +123,7 @@ export const rowLengths: Figure = {
         const last = Math.max(...bins.map((bin) => bin.last)) + 1;
         const wide = last / Math.max(1, first) > 60;
         return frame(canvas, {
-          height: canvas.width < 500 ? 260 : 300,
+          height: heightFor(canvas, 300, 260),
           x: wide
             ? { type: 'log', domain: [Math.max(0.5, first * 0.9), last * 1.05] }
             : { domain: [first - 0.5, last + 0.5] },
@@ -191,7 +185,7 @@ export const levelSizes: Figure = {
       table: { header: ['level', 'rows'], rows: points.map((point) => [point.x, point.y]) },
       draw: (canvas) =>
         frame(canvas, {
-          height: canvas.width < 500 ? 240 : 280,
+          height: heightFor(canvas, 280, 240),
           x: { domain: [0, points.length * per] },
           y: { domain: zeroDomain(points.map((point) => point.y)) },
           marks: [

@@ -4,16 +4,15 @@
 import * as Plot from '@observablehq/plot';
 import { type Case, casesOf } from '../cases.ts';
 import type { Result } from '../documents/report.ts';
+import { chooseGroup, shownControls } from '../choices.ts';
 import {
   type Canvas,
-  control,
   curve,
   type Drawing,
   type Figure,
   frame,
   logTicks,
   type Point,
-  shownControls,
   stylesOf,
   tip,
   xAxis,
@@ -22,6 +21,7 @@ import {
 import { groupBy, performanceProfiles, shareAt, shareUpTo, type Step } from '../statistics.ts';
 import { percent, plural, tick } from '../text.ts';
 import { placeControls } from './speed_bars.ts';
+import { heightFor, legendOf } from './charts.ts';
 
 const farthest = 5;
 const within = [1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => ({
@@ -108,8 +108,8 @@ function drawShares(
     return { name, points };
   });
   return frame(canvas, {
-    height: canvas.width < 500 ? 330 : 400,
-    legend: curves.map(([name]) => ({ label: name, kind: 'line', style: styles.get(name)! })),
+    height: heightFor(canvas, 400, 330),
+    legend: legendOf(styles.keys(), styles, 'line'),
     x: { type: 'log', domain: [options.from, options.to] },
     y: { domain: [0, 100] },
     marks: [
@@ -142,14 +142,7 @@ export const breakEven: Figure = {
     if (usable.length < 3) return null;
     const name = (result: Result) =>
       `${result.machine.label}, ${result.kernel === 'mpk' ? 'powers' : 'products'}`;
-    const places = [...groupBy(usable, name)].sort((a, b) => b[1].length - a[1].length);
-    const place = control(
-      'place',
-      'On',
-      places.map(([value]) => ({ value, label: value })),
-      chosen,
-    );
-    const here = usable.filter((result) => name(result) === place.value);
+    const { control: place, items: here } = chooseGroup('place', 'On', usable, name, chosen);
     // The parameters of a format that pay off first.
     const first = [
       ...groupBy(here, (result) => `${result.family}\n${result.matrix.index}`).values(),
@@ -214,16 +207,13 @@ export const tunedAgainstOptimal: Figure = {
       (choice) => view.keepsMachine(choice.machine) && view.keepsMatrix(choice.matrix),
     );
     if (usable.length === 0) return null;
-    const machines = [...groupBy(usable, (choice) => choice.machine.label)].sort(
-      (a, b) => b[1].length - a[1].length,
-    );
-    const machine = control(
+    const { control: machine, items: here } = chooseGroup(
       'machine',
       'On',
-      machines.map(([value]) => ({ value, label: value })),
+      usable,
+      (choice) => choice.machine.label,
       chosen,
     );
-    const here = usable.filter((choice) => choice.machine.label === machine.value);
     const groups = [...groupBy(here, (choice) => choice.how)];
     return {
       summary: groups
@@ -264,8 +254,8 @@ export const tunedAgainstOptimal: Figure = {
           ...lines.flatMap((line) => line.points.map((point) => point.y)),
         );
         return frame(canvas, {
-          height: canvas.width < 500 ? 310 : 350,
-          legend: groups.map(([how]) => ({ label: how, kind: 'line', style: styles.get(how)! })),
+          height: heightFor(canvas, 350, 310),
+          legend: legendOf(styles.keys(), styles, 'line'),
           x: { domain: [0, 100] },
           y: { domain: [Math.max(0, Math.floor(lowest / 10) * 10), 101] },
           marks: [

@@ -3,21 +3,12 @@
 import { type Case, casesOf, champion } from '../cases.ts';
 import type { View } from '../filter.ts';
 import type { Result } from '../documents/report.ts';
-import {
-  type Control,
-  control,
-  type Drawing,
-  type Figure,
-  shownControls,
-  type Style,
-} from '../plot.ts';
+import { type Chosen, type Control, control, optionsOf, shownControls } from '../choices.ts';
+import { type Drawing, type Figure, type Style } from '../plot.ts';
 import { distinct, geometricMean } from '../statistics.ts';
 import { number, plural } from '../text.ts';
 import { type BarGroup, drawBars } from './bars.ts';
-
-const strata: Style = { color: 'var(--s1)', symbol: 'circle' };
-const plain: Style = { color: 'var(--s3)', symbol: 'triangle' };
-const peers: Style = { color: 'var(--s2)', symbol: 'square' };
+import { peerStyle, plainStyle, strataStyle } from './charts.ts';
 
 interface Contestant {
   name: string;
@@ -33,6 +24,10 @@ interface Measure {
   tick(result: Result): number | null;
 }
 
+function times(a: number | null, b: number | null): number | null {
+  return a !== null && b !== null ? a * b : null;
+}
+
 const measures: Measure[] = [
   {
     value: 'gflops',
@@ -45,20 +40,14 @@ const measures: Measure[] = [
     label: 'speed-up over the best of the others',
     line: 1,
     of: (result) => result.overPeer,
-    tick: (result) =>
-      result.overPeer && result.predictedOverMeasured
-        ? result.overPeer * result.predictedOverMeasured
-        : null,
+    tick: (result) => times(result.overPeer, result.predictedOverMeasured),
   },
   {
     value: 'plain',
     label: 'speed-up over plain products',
     line: 1,
     of: (result) => result.overPlain,
-    tick: (result) =>
-      result.overPlain && result.predictedOverMeasured
-        ? result.overPlain * result.predictedOverMeasured
-        : null,
+    tick: (result) => times(result.overPlain, result.predictedOverMeasured),
   },
 ];
 
@@ -114,8 +103,8 @@ function speedBars(
           : (pages.value.split('-').map(Number) as [number, number]);
       const shown = sorted.slice(first, last);
       const series = contestants
-        .filter((item) => measure.value === 'gflops' || item.style !== peers)
-        .filter((item) => measure.value !== 'plain' || item.style !== plain);
+        .filter((item) => measure.value === 'gflops' || item.style !== peerStyle)
+        .filter((item) => measure.value !== 'plain' || item.style !== plainStyle);
       const mean = geometricMean(
         here.flatMap((item) => {
           const best = champion(item);
@@ -193,7 +182,7 @@ export function pageOptions(count: number): { value: string; label: string }[] {
 /** Cases of one machine, number of threads and precision at a time, the most numerous first. */
 export function placeControls(
   cases: readonly Case[],
-  chosen: Readonly<Record<string, string>>,
+  chosen: Chosen,
   powers = false,
 ): { controls: Control[]; keeps(item: Case): boolean } {
   const name = (item: Case) =>
@@ -205,20 +194,13 @@ export function placeControls(
       counts.set(key(item), (counts.get(key(item)) ?? 0) + (item.peer ? 100 : 1));
     return [...counts].sort((a, b) => b[1] - a[1]).map(([value]) => value);
   };
-  const machine = control(
-    'machine',
-    'On',
-    count(cases, name).map((value) => ({ value, label: value })),
-    chosen,
-  );
+  const machine = control('machine', 'On', optionsOf(count(cases, name)), chosen);
   const here = cases.filter((item) => name(item) === machine.value);
   const order = count(here, (item) => String(item.power));
   const power = control(
     'power',
     'p',
-    distinct(order)
-      .sort((a, b) => Number(a) - Number(b))
-      .map((value) => ({ value, label: value })),
+    optionsOf(distinct(order).sort((a, b) => Number(a) - Number(b))),
     chosen,
     order[0],
   );
@@ -232,8 +214,8 @@ export function placeControls(
 export const productBars = speedBars(
   'spmv',
   [
-    { name: 'Strata’s fastest', style: strata, of: (item) => item.best },
-    { name: 'best of the others', style: peers, of: (item) => item.peer },
+    { name: 'Strata’s fastest', style: strataStyle, of: (item) => item.best },
+    { name: 'best of the others', style: peerStyle, of: (item) => item.peer },
   ],
   {
     id: 'products',
@@ -248,9 +230,9 @@ export const productBars = speedBars(
 export const powerBars = speedBars(
   'mpk',
   [
-    { name: 'Strata’s plan', style: strata, of: (item) => item.plan ?? item.best },
-    { name: 'plain products', style: plain, of: (item) => item.plain },
-    { name: 'best of the others', style: peers, of: (item) => item.peer },
+    { name: 'Strata’s plan', style: strataStyle, of: (item) => item.plan ?? item.best },
+    { name: 'plain products', style: plainStyle, of: (item) => item.plain },
+    { name: 'best of the others', style: peerStyle, of: (item) => item.peer },
   ],
   {
     id: 'powers',
