@@ -100,7 +100,7 @@ export function leftOutList(missing: readonly Figure[]): HTMLElement | null {
     {},
     ...missing.flatMap((figure) => [
       element('dt', {}, figure.title),
-      element('dd', {}, element('code', {}, figure.command)),
+      ...figure.commands.map((command) => element('dd', {}, element('code', {}, command))),
     ]),
   );
   return fold(

@@ -26,7 +26,7 @@ export interface Figure {
   title: string;
   section: string;
   reading: string; // how to read it
-  command: string; // what gives it data
+  commands: readonly string[]; // what gives it data: command lines with MATRIX and FILE to fill in
   build(view: View, chosen: Chosen): Drawing | null;
 }
 

@@ -16,7 +16,7 @@ export const bandwidthBars: Figure = {
   section: 'Model',
   reading:
     'Bytes that the fastest product of a matrix moves, over its time. The line is what the machine reads from memory; bars beyond it are matrices that a cache holds. For CSR the table also has Reguly’s counts: with every load of x from memory (worst), none (minimum), and as caches are expected to serve them.',
-  command: 'strata spmv MATRIX --json FILE',
+  commands: ['strata spmv MATRIX --json FILE'],
   build(view, chosen): Drawing | null {
     const cases = casesOf(view.results, 'spmv').filter((item) => champion(item)?.gbytes);
     if (cases.length === 0) return null;

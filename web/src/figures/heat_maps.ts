@@ -51,7 +51,7 @@ export const registerBlocks: Figure = {
   section: 'Parameters',
   reading:
     'A cell is a shape of blocks, r rows by c columns; darker is more. What a matrix runs at is the speed of a dense matrix in such blocks, divided by the values that are stored per nonzero.',
-  command: 'strata tune MATRIX --registers --exhaustive --json FILE',
+  commands: ['strata tune MATRIX --registers --exhaustive --again --json FILE'],
   build(view, chosen): Drawing | null {
     const all = mapsOf(view);
     if (all.length === 0) return null;

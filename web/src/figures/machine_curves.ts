@@ -45,7 +45,7 @@ export const bandwidthCurve: Figure = {
   section: 'Machines',
   reading:
     'Reading a working set again and again: each step down is a cache that no longer holds it. The level at the right is memory. What lies between two levels is what blocking can win.',
-  command: 'strata machine --backend all --json FILE',
+  commands: ['strata machine --backend all --json FILE'],
   build(view, chosen): Drawing | null {
     const profiles = latest(view).filter((profile) => profile.read.length > 1);
     if (profiles.length === 0) return null;
@@ -134,7 +134,7 @@ export const latencyFit: Figure = {
   section: 'Machines',
   reading:
     'A kernel that reads Q bytes from memory takes T + Q/B seconds (Hockney): small ones pay for their start. At n½ half of the bandwidth is reached; pieces of work should be larger. Marks, where there are any, are what was measured.',
-  command: 'strata machine --backend all --json FILE',
+  commands: ['strata machine --backend all --json FILE'],
   build(view): Drawing | null {
     const fits = latest(view).filter(hasFit);
     if (fits.length === 0) return null;
@@ -246,7 +246,7 @@ export const blockingLimit: Figure = {
   section: 'Machines',
   reading:
     'The speed-up of p blocked powers over p plain products if one product reads the matrix from memory and the others from a cache, one after the other (Panzlaff, equation 4.8): 1 / (1/p + (1 − 1/p) / r), where r is the bandwidth of the cache over that of memory. No overhead is in it, so that it never falls.',
-  command: 'strata machine --backend all --json FILE',
+  commands: ['strata machine --backend all --json FILE'],
   build(view): Drawing | null {
     const curves = blockingCaches(latest(view));
     if (curves.length === 0) return null;
@@ -299,7 +299,7 @@ export const roofline: Figure = {
   section: 'Model',
   reading:
     'Each mark is a product or the powers of a matrix: its speed over the flops it does per byte it moves. The slanted lines are what memory and cache allow. Marks above the line of memory get part of their bytes from a cache.',
-  command: 'strata spmv or mpk MATRIX --json FILE',
+  commands: ['strata spmv MATRIX --json FILE', 'strata mpk MATRIX -p 4 --json FILE'],
   build(view, chosen): Drawing | null {
     const cases = ['spmv', 'mpk'].flatMap((kernel) => casesOf(view.results, kernel));
     const usable = (result: Result | null) =>

@@ -38,7 +38,7 @@ export const spyPlot: Figure = {
   section: 'Matrices',
   reading:
     'The matrix from above: a cell is a block of rows and columns, darker where it has more entries, on a logarithmic scale.',
-  command: 'strata info MATRIX --json FILE',
+  commands: ['strata info MATRIX --json FILE'],
   build(view, chosen): Drawing | null {
     const found = chooseMatrix(view, (matrix) => matrix.spy !== null, chosen);
     if (!found) return null;
@@ -100,7 +100,7 @@ export const rowLengths: Figure = {
   section: 'Matrices',
   reading:
     'How many rows have how many entries, on a logarithmic scale. Rows of one length suit ELL and SELL; a long tail asks for parts of equal work.',
-  command: 'strata info MATRIX --json FILE',
+  commands: ['strata info MATRIX --json FILE'],
   build(view, chosen): Drawing | null {
     const found = chooseMatrix(
       view,
@@ -168,7 +168,7 @@ export const levelSizes: Figure = {
   section: 'Matrices',
   reading:
     'Powers sweep through levels: rows of one level depend on those of the levels beside it alone. Three levels in a row are the least that a sweep keeps on chip.',
-  command: 'strata info MATRIX --json FILE',
+  commands: ['strata info MATRIX --json FILE'],
   build(view, chosen): Drawing | null {
     const found = chooseMatrix(view, (matrix) => matrix.levelRows.length > 1, chosen);
     if (!found) return null;
@@ -218,7 +218,7 @@ export const taskOrder: Figure = {
   section: 'Matrices',
   reading:
     'A cell is a task: one level (or a few) of one power. Its shade is when it ran, from light at the start to dark at the end. A wavefront runs along diagonals: power k follows k levels behind power 1.',
-  command: 'strata mpk MATRIX -p P --trace --json FILE',
+  commands: ['strata mpk MATRIX -p 4 --trace --json FILE'],
   build(view, chosen): Drawing | null {
     const traced = view.results.filter((result) => result.trace.length > 0);
     if (traced.length === 0) return null;

@@ -35,7 +35,7 @@ export const performanceProfile: Figure = {
   section: 'Products',
   reading:
     'A curve is a format: the share of all matrices on which it is at most x times as slow as the fastest. At x = 1 it is the share of matrices on which the format wins; a format that cannot hold a matrix counts as slower than any x. Higher is better.',
-  command: 'strata spmv --format all of many matrices (strata bench with a campaign of formats)',
+  commands: ['strata bench campaigns/formats.json', 'strata bench campaigns/formats-gpu.json'],
   build(view, chosen): Drawing | null {
     const speeds = (item: Case) => {
       const best = new Map<string, number>();
@@ -131,7 +131,7 @@ export const breakEven: Figure = {
   section: 'Parameters',
   reading:
     'A curve is a format: the share of matrices on which its set-up has paid off after so many products, compared with CSR; for powers, after so many applications compared with plain products. Where a curve stays level, the format is not faster on the others.',
-  command: 'strata spmv MATRIX --format all --json FILE',
+  commands: ['strata spmv MATRIX --format all --json FILE'],
   build(view, chosen): Drawing | null {
     const usable = view.results.filter(
       (result) =>
@@ -147,9 +147,10 @@ export const breakEven: Figure = {
     const first = [
       ...groupBy(here, (result) => `${result.family}\n${result.matrix.index}`).values(),
     ].map((list) => list.reduce((a, b) => (b.breakEven! < a.breakEven! ? b : a)));
-    const all = [...groupBy(first, (result) => result.family)].filter(
-      ([, list]) => list.length > 1 || first.length < 8,
-    );
+    const families = [...groupBy(first, (result) => result.family)];
+    const most = Math.max(...families.map(([, list]) => list.length));
+    // Beside curves of many matrices, one of a single matrix would say as much.
+    const all = families.filter(([, list]) => list.length > 1 || most === 1);
     const curves = all
       .map(
         ([family, list]) =>
@@ -201,7 +202,7 @@ export const tunedAgainstOptimal: Figure = {
   section: 'Parameters',
   reading:
     'For every matrix the speed of what was chosen, as a share of the fastest of all that were timed. The curve shows how many matrices reach at least that share: a choice that is always best is a point at 100 %.',
-  command: 'strata tune MATRIX --exhaustive --json FILE',
+  commands: ['strata tune MATRIX --exhaustive --again --json FILE'],
   build(view, chosen): Drawing | null {
     const usable = view.report.choices.filter(
       (choice) => view.keepsMachine(choice.machine) && view.keepsMatrix(choice.matrix),

@@ -69,7 +69,7 @@ export const overThreads: Figure = {
   section: 'Parameters',
   reading:
     'A product speeds up with threads until memory is saturated. The ring marks the fewest threads that reach 95 % of the best. The thin line is what perfect scaling from the fewest threads would give.',
-  command: 'strata spmv MATRIX --threads 1:N --json FILE',
+  commands: ['strata spmv MATRIX --threads 1:8 --json FILE'],
   build(view, chosen): Drawing | null {
     const all = scalingsOf(view).filter((item) => item.threads.length > 1);
     if (all.length === 0) return null;

@@ -76,7 +76,7 @@ export const overNonzeros: Figure = {
   section: 'Products',
   reading:
     'A matrix is a pair of marks: Strata’s fastest and the fastest of the others. Both axes are logarithmic. Small matrices, on the left, do not fill the machine.',
-  command: 'strata spmv of many matrices (strata bench with a campaign of formats)',
+  commands: ['strata bench campaigns/formats.json', 'strata bench campaigns/formats-gpu.json'],
   build(view, chosen): Drawing | null {
     const found = chooseCases(view, (item) => item.matrix.nnz !== null, chosen);
     if (!found) return null;
@@ -131,7 +131,7 @@ export const speedupScatter: Figure = {
   section: 'Products',
   reading:
     'A mark is a matrix: how many times as fast Strata’s fastest is as the fastest of the others. Above the line Strata is faster. The shapes are the formats that won.',
-  command: 'strata spmv MATRIX --backend cuda,vendor --json FILE (on processors cpu,vendor)',
+  commands: ['strata bench campaigns/formats.json', 'strata bench campaigns/formats-gpu.json'],
   build(view, chosen): Drawing | null {
     const found = chooseCases(
       view,
@@ -191,7 +191,11 @@ export const machineAgainstMachine: Figure = {
   section: 'Products and powers over size',
   reading:
     'A mark is a matrix that was run on both machines. On a diagonal line the machine of the vertical axis is 1, 2, 4, … times as fast as the other.',
-  command: 'the same campaign on two machines, both results files given to strata report',
+  commands: [
+    'strata bench campaigns/quick.json --host FIRST --results FIRST.jsonl',
+    'strata bench campaigns/quick.json --host SECOND --results SECOND.jsonl',
+    'strata report FIRST.jsonl SECOND.jsonl',
+  ],
   build(view, chosen): Drawing | null {
     const all = [
       ...kindsOf(view, (item) => champion(item)?.gflops != null, 1).cases.values(),
@@ -315,7 +319,10 @@ export const predictedOverMeasured: Figure = {
   section: 'Model',
   reading:
     'A mark is a result: the speed that the model predicts over the speed that was measured. Within the band the prediction is off by at most 15 %. Above it the product is slower than the model knows a reason for.',
-  command: 'strata spmv, mpk or tune MATRIX --json FILE',
+  commands: [
+    'strata tune MATRIX --exhaustive --again --json FILE',
+    'strata mpk MATRIX -p 4 --json FILE',
+  ],
   build(view, chosen): Drawing | null {
     const usable = view.results.filter(
       (result) => result.predictedOverMeasured !== null && result.own,

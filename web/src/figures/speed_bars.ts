@@ -56,7 +56,7 @@ export const pageOfMatrices = 30;
 function speedBars(
   kernel: 'spmv' | 'mpk',
   contestants: Contestant[],
-  head: Pick<Figure, 'id' | 'title' | 'section' | 'reading' | 'command'>,
+  head: Pick<Figure, 'id' | 'title' | 'section' | 'reading' | 'commands'>,
 ): Figure {
   return {
     ...head,
@@ -223,7 +223,7 @@ export const productBars = speedBars(
     section: 'Products',
     reading:
       'A bar is the speed of a product with one matrix: Strata’s fastest format, and the fastest of the libraries it is compared with. A tick is what the model predicts; where it stands beyond the bar, the product is slower than it could be.',
-    command: 'strata spmv MATRIX --json FILE',
+    commands: ['strata spmv MATRIX --json FILE'],
   },
 );
 
@@ -240,6 +240,6 @@ export const powerBars = speedBars(
     section: 'Powers',
     reading:
       'Bars are the speeds of all p powers together: what the plan does, p plain products of Strata, and p products of the fastest other library. A tick is what the plan predicts.',
-    command: 'strata mpk MATRIX -p P --json FILE',
+    commands: ['strata mpk MATRIX -p 4 --json FILE'],
   },
 );

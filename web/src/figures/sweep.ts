@@ -28,7 +28,7 @@ import { groupBy, largestBy } from '../statistics.ts';
 import { number, plural, tick } from '../text.ts';
 import { heightFor, type Line } from './charts.ts';
 
-export interface Sweep extends Pick<Figure, 'id' | 'title' | 'section' | 'reading' | 'command'> {
+export interface Sweep extends Pick<Figure, 'id' | 'title' | 'section' | 'reading' | 'commands'> {
   uses(result: Result): boolean;
   x(result: Result): number | null;
   label: string;
@@ -63,13 +63,13 @@ interface Place {
 }
 
 export function sweepFigure(sweep: Sweep): Figure {
-  const { id, title, section, reading, command } = sweep;
+  const { id, title, section, reading, commands } = sweep;
   return {
     id,
     title,
     section,
     reading,
-    command,
+    commands,
     build(view: View, chosen): Drawing | null {
       const places = placesOf(view, sweep);
       if (places.length === 0) return null;
