@@ -155,11 +155,10 @@ export class Card {
   private save(): void {
     this.draw();
     if (!this.drawing) return;
-    const svg = this.drawing.draw({ document, width: 900, interactive: false });
     download(
       `strata-${this.figure.id}.svg`,
       'image/svg+xml',
-      svgFile(svg, this.figure.title, this.drawing.summary),
+      svgFile(this.figure, this.drawing, document),
     );
   }
 }

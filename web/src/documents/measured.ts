@@ -38,7 +38,7 @@ export function readMeasured(raw: JsonObject, place: Place): Result {
   const prediction = objectOf(raw.predicted);
   const predictedSeconds = positive(prediction.seconds) ?? positive(raw.predicted_seconds);
   const predicted =
-    positive(prediction.gflops) ??
+    predictedSpeed(prediction, kernel) ??
     (predictedSeconds !== null && flops !== null ? flops / predictedSeconds / 1e9 : null);
   const ratio =
     predicted !== null && gflops !== null
@@ -111,6 +111,13 @@ export function readMeasured(raw: JsonObject, place: Place): Result {
     campaign: oneLine(run.campaign ?? ''),
     commit: oneLine(document.commit),
   };
+}
+
+/** The speed that the models allow: of a product also with the latency of its start, if that is less. */
+function predictedSpeed(prediction: JsonObject, kernel: string): number | null {
+  const speed = positive(prediction.gflops);
+  const started = kernel === 'spmv' ? positive(prediction.with_latency_gflops) : null;
+  return speed !== null && started !== null ? Math.min(speed, started) : speed;
 }
 
 /** Without GB/s: the bytes of the format once per power, x read and y written once. */

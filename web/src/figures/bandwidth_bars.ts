@@ -2,12 +2,12 @@
 // time, beside what memory delivers.
 
 import { casesOf, champion } from '../cases.ts';
-import { control, shownControls } from '../choices.ts';
+import { shownControls } from '../choices.ts';
 import { type Drawing, type Figure } from '../plot.ts';
 import { median } from '../statistics.ts';
 import { number, percent, plural } from '../text.ts';
 import { drawBars } from './bars.ts';
-import { pageOptions, placeControls } from './speed_bars.ts';
+import { choosePage, placeControls } from './speed_bars.ts';
 import { strataStyle } from './charts.ts';
 
 export const bandwidthBars: Figure = {
@@ -25,11 +25,7 @@ export const bandwidthBars: Figure = {
       .filter(place.keeps)
       .sort((a, b) => (a.matrix.nnz ?? 0) - (b.matrix.nnz ?? 0));
     const memory = here[0]!.machine.memoryBandwidth;
-    const pages = control('page', 'Matrices', pageOptions(here.length), chosen);
-    const [first, last] =
-      pages.value === 'all'
-        ? [0, here.length]
-        : (pages.value.split('-').map(Number) as [number, number]);
+    const { control: pages, shown } = choosePage(here, chosen);
     const middle = median(here.map((item) => champion(item)!.gbytes!));
     return {
       summary: `${plural(here.length, 'matrix', 'matrices')}: ${number(middle)} GB/s in the median${memory && middle ? `, ${percent(middle / (memory / 1e9))} of what memory delivers` : ''}.`,
@@ -64,7 +60,7 @@ export const bandwidthBars: Figure = {
       draw: (canvas) =>
         drawBars(
           canvas,
-          here.slice(first, last).map((item) => ({
+          shown.map((item) => ({
             name: item.matrix.name,
             bars: [
               {

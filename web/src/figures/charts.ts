@@ -14,6 +14,7 @@ import {
   xAxis,
   yAxis,
 } from '../plot.ts';
+import { groupBy } from '../statistics.ts';
 
 export const strataStyle: Style = { color: 'var(--s1)', symbol: 'circle' };
 export const peerStyle: Style = { color: 'var(--s2)', symbol: 'square' };
@@ -22,6 +23,16 @@ export const plainStyle: Style = { color: 'var(--s3)', symbol: 'triangle' };
 export interface Line<P extends Point = Point> {
   name: string;
   points: P[];
+}
+
+const mostGroups = 8; // marks of more kinds cannot be told apart
+
+/** Groups by name, the largest first; those beyond the eighth are one group. */
+export function largestGroups<T>(items: readonly T[], name: (item: T) => string): [string, T[]][] {
+  const largest = [...groupBy(items, name)].sort((a, b) => b[1].length - a[1].length);
+  if (largest.length <= mostGroups) return largest;
+  const rest = largest.slice(mostGroups - 1).flatMap(([, list]) => list);
+  return [...largest.slice(0, mostGroups - 1), ['other formats', rest]];
 }
 
 /** So many pixels, or fewer where the window of a phone is all there is. */
@@ -35,6 +46,16 @@ export function legendOf(
   kind: LegendItem['kind'],
 ): LegendItem[] {
   return [...names].map((label) => ({ label, kind, style: styles.get(label)! }));
+}
+
+/** The shades of a picture, from the lightest to the darkest. */
+export function shadeLegend(lightest: string, darkest: string): LegendItem[] {
+  const item = (label: string, shade: string): LegendItem => ({
+    label,
+    kind: 'bar',
+    style: { color: `var(${shade})`, symbol: 'circle' },
+  });
+  return [item(lightest, '--h1'), item(darkest, '--h6')];
 }
 
 /** Curves with their points. */

@@ -7,6 +7,7 @@ import { chooseGroup, control, optionsOf, shownControls } from '../choices.ts';
 import { type Drawing, type Figure, frame } from '../plot.ts';
 import { distinct, groupBy, largestBy } from '../statistics.ts';
 import { number } from '../text.ts';
+import { shadeLegend } from './charts.ts';
 
 /** Profiles of registers, and products with blocks that were timed. */
 function mapsOf(view: View): HeatMap[] {
@@ -102,6 +103,7 @@ export const registerBlocks: Figure = {
           {
             height: Math.min(size, 46) * rows.length + 66,
             marginRight: 8,
+            legend: shadeLegend(`least, ${number(low)}`, `most, ${number(high)}`),
             x: { type: 'band', domain: cols, padding: 0.04 } as Plot.ScaleOptions,
             y: { type: 'band', domain: rows, padding: 0.06 } as Plot.ScaleOptions,
             marks: [

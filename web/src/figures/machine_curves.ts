@@ -31,7 +31,7 @@ import {
 } from '../plot.ts';
 import { distinct, groupBy } from '../statistics.ts';
 import { byteTick, bytes, number, percent, plural, seconds, tick } from '../text.ts';
-import { heightFor, legendOf, logChart, linesWithDots } from './charts.ts';
+import { heightFor, legendOf, logChart, linesWithDots, largestGroups } from './charts.ts';
 
 function latest(view: View): Profile[] {
   return latestProfiles(
@@ -322,11 +322,7 @@ export const roofline: Figure = {
         : result.kernel === 'mpk'
           ? `powers, ${result.strategy}`
           : `products, ${result.family}`;
-    const counts = [...groupBy(here, name)].sort((a, b) => b[1].length - a[1].length);
-    const kept = new Set(counts.slice(0, 7).map(([value]) => value));
-    const groups = [
-      ...groupBy(here, (result) => (kept.has(name(result)) ? name(result) : 'other formats')),
-    ].sort((a, b) => b[1].length - a[1].length);
+    const groups = largestGroups(here, name);
     const shares = here
       .map((result) => result.gflops! / (result.intensity! * (facts.memoryBandwidth! / 1e9)))
       .sort((a, b) => a - b);

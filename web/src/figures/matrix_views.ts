@@ -17,7 +17,7 @@ import {
   yAxis,
 } from '../plot.ts';
 import { grouped, number, plural, seconds } from '../text.ts';
-import { heightFor } from './charts.ts';
+import { heightFor, shadeLegend } from './charts.ts';
 
 function chooseMatrix(
   view: View,
@@ -68,14 +68,22 @@ export const spyPlot: Figure = {
         return frame(
           { ...canvas, width: side },
           {
-            height,
-            marginLeft: 1,
+            height: height + 26,
+            legend: shadeLegend('1 entry in a block', plural(most, 'entry', 'entries')),
+            marginLeft: 22,
             marginRight: 1,
-            marginTop: 1,
-            marginBottom: 1,
+            marginTop: 4,
             x: { domain: [0, spy.cols] },
             y: { domain: [0, spy.rows], reverse: true },
+            marginBottom: 22,
             marks: [
+              Plot.text(['columns'], { frameAnchor: 'bottom', dy: 15, fill: 'var(--muted)' }),
+              Plot.text(['rows'], {
+                frameAnchor: 'left',
+                dx: -13,
+                rotate: -90,
+                fill: 'var(--muted)',
+              }),
               Plot.rect(cells, {
                 x1: 'col',
                 x2: (cell) => cell.col + 1,
@@ -261,10 +269,7 @@ export const taskOrder: Figure = {
             : 0;
         return frame(canvas, {
           height: Math.max(160, powers.length * 34 + 70),
-          legend: [
-            { label: 'first', kind: 'bar', style: { color: 'var(--h1)', symbol: 'circle' } },
-            { label: 'last', kind: 'bar', style: { color: 'var(--h6)', symbol: 'circle' } },
-          ],
+          legend: shadeLegend('first', 'last'),
           x: { domain: [first, last] },
           y: { domain: [powers[0]! - 0.5, powers[powers.length - 1]! + 0.5] },
           marks: [

@@ -2,8 +2,10 @@
 // and after how many products a format's set-up has paid off (Reguly and Giles).
 
 import * as Plot from '@observablehq/plot';
+import { collectionOf } from '../answer.ts';
 import { type Case, casesOf } from '../cases.ts';
 import type { Result } from '../documents/report.ts';
+import type { View } from '../filter.ts';
 import { chooseGroup, shownControls } from '../choices.ts';
 import {
   type Canvas,
@@ -24,6 +26,13 @@ import { placeControls } from './speed_bars.ts';
 import { heightFor, legendOf } from './charts.ts';
 
 const farthest = 5;
+const mostCurves = 10; // more cannot be told apart; those of other libraries are drawn besides
+
+/** For the end of a sentence. */
+function leftOut(count: number): string {
+  return count > 0 ? ` The table has ${plural(count, 'format')} more.` : '';
+}
+
 const within = [1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => ({
   x,
   heading: x === 1 ? 'fastest' : `within ${x}×`,
@@ -45,22 +54,37 @@ export const performanceProfile: Figure = {
       }
       return best;
     };
-    const cases = casesOf(view.results, 'spmv').filter((item) => speeds(item).size > 1);
+    const { control: from, items: results } = chooseGroup(
+      'from',
+      'From',
+      view.results.filter((result) => result.kernel === 'spmv'),
+      profileCollections(view),
+      chosen,
+      (list) => new Set(list.map((result) => `${result.family}|${result.matrix.index}`)).size,
+    );
+    const cases = casesOf(results, 'spmv').filter((item) => speeds(item).size > 1);
     if (cases.length < 2) return null;
     const place = placeControls(cases, chosen);
-    const problems = cases.filter(place.keeps).map(speeds);
+    const here = cases.filter(place.keeps);
+    const problems = here.map(speeds);
     const curves = [...performanceProfiles(problems)].sort((a, b) => area(b[1]) - area(a[1]));
+    const others = new Set(
+      here.flatMap((item) =>
+        item.results.filter((result) => !result.own).map((result) => result.family),
+      ),
+    );
+    const drawn = curves.filter(([name], rank) => rank < mostCurves || others.has(name));
     const winner = curves[0]!;
     return {
-      summary: `Of ${plural(problems.length, 'matrix', 'matrices')}, ${winner[0]} is the fastest on ${percent(shareAt(winner[1], 1))} and within a factor of 1.5 of the fastest on ${percent(shareAt(winner[1], 1.5))}.`,
-      controls: shownControls(place.controls),
+      summary: `Of ${plural(problems.length, 'matrix', 'matrices')}, ${winner[0]} is the fastest on ${percent(shareAt(winner[1], 1))} and within a factor of 1.5 of the fastest on ${percent(shareAt(winner[1], 1.5))}.${leftOut(curves.length - drawn.length)}`,
+      controls: shownControls([from, ...place.controls]),
       table: {
         header: ['format', ...within.map(({ heading }) => heading)],
         units: Object.fromEntries(within.map(({ heading }) => [heading, 'share'] as const)),
         rows: curves.map(([name, steps]) => [name, ...within.map(({ x }) => shareAt(steps, x))]),
       },
       draw: (canvas) =>
-        drawShares(canvas, curves, {
+        drawShares(canvas, drawn, {
           from: 1,
           to: farthest,
           label: 'times as slow as the fastest',
@@ -69,6 +93,25 @@ export const performanceProfile: Figure = {
     };
   },
 };
+
+/**
+ * What is profiled together. A format that is missing counts as slow, so that matrices have to come
+ * from one campaign or file, which tried the same formats on all of them. Files of a matrix or two,
+ * as single runs write them, are taken together.
+ */
+function profileCollections(view: View): (result: Result) => string {
+  const matrices = new Map<string, Set<number>>();
+  for (const result of view.results) {
+    const name = collectionOf(result, view.report);
+    const known = matrices.get(name);
+    if (known) known.add(result.matrix.index);
+    else matrices.set(name, new Set([result.matrix.index]));
+  }
+  return (result) => {
+    const name = collectionOf(result, view.report);
+    return matrices.get(name)!.size > 2 ? name : 'files of one or two matrices';
+  };
+}
 
 /** Mean share over log x: what decides the order of the legend. */
 function area(steps: readonly Step[], to = farthest): number {
@@ -172,7 +215,7 @@ export const breakEven: Figure = {
     );
     const to = 10 ** Math.ceil(Math.log10(largest));
     return {
-      summary: `${best} has paid off after 100 products on ${percent(shareAt(steps, 100))}, after 1000 on ${percent(shareAt(steps, 1000))} of the matrices.`,
+      summary: `${best} has paid off after 100 products on ${percent(shareAt(steps, 100))}, after 1000 on ${percent(shareAt(steps, 1000))} of the matrices.${leftOut(curves.length - mostCurves)}`,
       controls: shownControls([place]),
       table: {
         header: ['matrix', 'format', 'product', 'pays after', 'set-up, s', 'GF/s'],
@@ -186,7 +229,7 @@ export const breakEven: Figure = {
         ]),
       },
       draw: (canvas) =>
-        drawShares(canvas, curves, {
+        drawShares(canvas, curves.slice(0, mostCurves), {
           from: 1,
           to,
           label: place.value.endsWith('powers') ? 'applications' : 'products',

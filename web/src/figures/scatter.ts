@@ -18,7 +18,7 @@ import {
 import { geometricMean, groupBy } from '../statistics.ts';
 import { number, percent, plural, secondTick } from '../text.ts';
 import { placeControls } from './speed_bars.ts';
-import { heightFor, legendOf, logChart, peerStyle, strataStyle } from './charts.ts';
+import { heightFor, legendOf, logChart, peerStyle, strataStyle, largestGroups } from './charts.ts';
 
 /** Cases by kind, of those kinds that have enough of them. */
 function kindsOf(
@@ -56,9 +56,7 @@ function dotsByFamily(
   points: readonly (Point & { family: string })[],
   radius: number,
 ): { legend: LegendItem[]; marks: Plot.Markish[] } {
-  const groups = [...groupBy(points, (point) => point.family)].sort(
-    (a, b) => b[1].length - a[1].length,
-  );
+  const groups = largestGroups(points, (point) => point.family);
   const styles = stylesOf(groups.map(([name]) => name));
   return {
     legend: legendOf(

@@ -3,7 +3,14 @@
 import { type Case, casesOf, champion } from '../cases.ts';
 import type { View } from '../filter.ts';
 import type { Result } from '../documents/report.ts';
-import { type Chosen, type Control, control, optionsOf, shownControls } from '../choices.ts';
+import {
+  type Chosen,
+  type Control,
+  control,
+  optionsOf,
+  shownControls,
+  type Option,
+} from '../choices.ts';
 import { type Drawing, type Figure, type Style } from '../plot.ts';
 import { distinct, geometricMean } from '../statistics.ts';
 import { number, plural } from '../text.ts';
@@ -51,7 +58,8 @@ const measures: Measure[] = [
   },
 ];
 
-export const pageOfMatrices = 30;
+const pageOfMatrices = 30;
+const mostOfOverview = 60;
 
 function speedBars(
   kernel: 'spmv' | 'mpk',
@@ -96,12 +104,7 @@ function speedBars(
             ? a.matrix.name.localeCompare(b.matrix.name)
             : (a.matrix.nnz ?? 0) - (b.matrix.nnz ?? 0),
       );
-      const pages = control('page', 'Matrices', pageOptions(sorted.length), chosen);
-      const [first, last] =
-        pages.value === 'all'
-          ? [0, sorted.length]
-          : (pages.value.split('-').map(Number) as [number, number]);
-      const shown = sorted.slice(first, last);
+      const { control: pages, shown } = choosePage(sorted, chosen);
       const series = contestants
         .filter((item) => measure.value === 'gflops' || item.style !== peerStyle)
         .filter((item) => measure.value !== 'plain' || item.style !== plainStyle);
@@ -168,15 +171,36 @@ function speedBars(
   };
 }
 
-export function pageOptions(count: number): { value: string; label: string }[] {
-  if (count <= pageOfMatrices) return [{ value: 'all', label: `all ${count}` }];
-  const options: { value: string; label: string }[] = [];
-  for (let first = 0; first < count; first += pageOfMatrices) {
-    const last = Math.min(count, first + pageOfMatrices);
-    options.push({ value: `${first}-${last}`, label: `${first + 1} to ${last} of ${count}` });
-  }
-  if (count <= 200) options.push({ value: 'all', label: `all ${count}` });
-  return options;
+/** The choice of `page` that shows all matrices, or as many as one picture can show. */
+export const overview = 'overview';
+
+/** The matrices of a picture: a part of them, all, or so many spread evenly over their order. */
+export function choosePage<T>(
+  items: readonly T[],
+  chosen: Chosen,
+): { control: Control; shown: T[] } {
+  const count = items.length;
+  const options: Option[] = [];
+  if (count > pageOfMatrices)
+    for (let first = 0; first < count; first += pageOfMatrices) {
+      const last = Math.min(count, first + pageOfMatrices);
+      options.push({ value: `${first}-${last}`, label: `${first + 1} to ${last} of ${count}` });
+    }
+  options.push({
+    value: overview,
+    label:
+      count <= mostOfOverview ? `all ${count}` : `${mostOfOverview} of ${count}, spread evenly`,
+  });
+  if (count > mostOfOverview && count <= 200) options.push({ value: 'all', label: `all ${count}` });
+  const pages = control('page', 'Matrices', options, chosen);
+  const [first, last] = pages.value.split('-').map(Number);
+  if (last !== undefined) return { control: pages, shown: items.slice(first, last) };
+  const most = pages.value === overview ? Math.min(count, mostOfOverview) : count;
+  const shown = Array.from(
+    { length: most },
+    (_, index) => items[Math.round((index * (count - 1)) / Math.max(1, most - 1))]!,
+  );
+  return { control: pages, shown };
 }
 
 /** Cases of one machine, number of threads and precision at a time, the most numerous first. */
