@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <sstream>
 
@@ -14,6 +12,7 @@
 #include "cli/parts/writing.hpp"
 #include "strata/base/error.hpp"
 #include "strata/campaign/process.hpp"
+#include "strata/io/read_text.hpp"
 #include "strata/io/replace_file.hpp"
 #include "strata/report/page.hpp"
 
@@ -39,12 +38,6 @@ fs::path page_template() {
         "get what the page is made of");
   }
   return path;
-}
-
-std::string contents_of(const fs::path& path) {
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw FileError(path.string(), "cannot be read");
-  return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 campaign::ProcessResult run_tool(const std::vector<std::string>& words) {
@@ -88,7 +81,7 @@ std::string write_figures(const fs::path& folder, const std::string& data) {
 }
 
 std::string run_report(const ReportOptions& options, ResultDocument& document, Progress& progress) {
-  const std::string page_text = read_input([] { return contents_of(page_template()); });
+  const std::string page_text = read_input([] { return read_text(page_template()); });
   progress.start("reading results");
   std::vector<std::string> problems;
   const std::string data = read_input([&] {

@@ -15,7 +15,7 @@ set(public_headers strata.hpp gpu.hpp kernels/cpu/entry_parts.hpp kernels/cpu/le
 set(private_headers
   base/identity.hpp base/instantiate.hpp base/random.hpp
   gen/coefficients.hpp gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
-  io/replace_file.hpp
+  io/read_text.hpp io/replace_file.hpp
   machine/fit.hpp
   measure/peers.hpp measure/gpu/peers.hpp measure/gpu/poison.hpp
   schedule/reuse.hpp schedule/worker_sweep.hpp)

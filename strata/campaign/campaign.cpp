@@ -3,13 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <set>
-#include <system_error>
 
 #include "strata/campaign/internal/case_list.hpp"
 #include "strata/campaign/internal/object_reader.hpp"
+#include "strata/io/read_text.hpp"
 
 namespace strata::campaign {
 
@@ -18,16 +16,6 @@ using detail::OrderedJson;
 using detail::ValueReader;
 
 namespace {
-
-std::string contents_of(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) throw FileError(path.string(), "is a folder");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw FileError(path.string(), std::generic_category().message(errno));
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) throw FileError(path.string(), "cannot be read");
-  return text;
-}
 
 OrderedJson parse(const std::string& text, const fs::path& path) {
   try {
@@ -133,7 +121,7 @@ std::string read_name(const ValueReader& file, const fs::path& path) {
 }  // namespace
 
 Campaign read_campaign(const fs::path& path, const std::vector<KnownCommand>& commands) {
-  const OrderedJson json = parse(contents_of(path), path);
+  const OrderedJson json = parse(read_text(path), path);
   const ValueReader file(json, path.string());
   file.require_object({"name", "description", "matrices", "runs", "parameters", "limits",
                        "environment", "hosts", "share", "slurm", "results"});

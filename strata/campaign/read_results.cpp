@@ -1,14 +1,11 @@
 #include "strata/campaign/read_results.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
-#include <cerrno>
-#include <fstream>
-#include <system_error>
+#include <sstream>
 
 #include "strata/base/error.hpp"
+#include "strata/io/read_text.hpp"
 
 namespace strata::campaign {
 
@@ -16,10 +13,7 @@ namespace fs = std::filesystem;
 
 std::vector<std::string> for_each_result(const fs::path& path,
                                          const std::function<void(ResultLine)>& take) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) throw FileError(path.string(), "is a folder");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw FileError(path.string(), std::generic_category().message(errno));
+  std::istringstream file(read_text(path));
   std::vector<std::string> problems;
   ResultLine line;
   for (line.number = 1; std::getline(file, line.text); ++line.number) {
@@ -40,7 +34,6 @@ std::vector<std::string> for_each_result(const fs::path& path,
     }
     take(line);
   }
-  if (file.bad()) throw FileError(path.string(), "cannot be read");
   return problems;
 }
 

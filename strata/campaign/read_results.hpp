@@ -1,4 +1,5 @@
-// Reading results files: also while a campaign writes them, and whatever else is in them.
+// Reading results files: also while a campaign writes them, whatever else is in them, and those
+// that gzip has compressed.
 //
 //   for (const ResultLine& line : read_results("thesis.jsonl").lines) draw(line.record);
 #pragma once

@@ -1,13 +1,10 @@
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <limits>
-#include <system_error>
 
 #include "strata/base/error.hpp"
 #include "strata/campaign/read_results.hpp"
+#include "strata/io/read_text.hpp"
 #include "strata/report/internal/runs.hpp"
 
 namespace strata::report::detail {
@@ -18,16 +15,6 @@ namespace {
 
 // What outer members of a collection say about all its runs.
 constexpr const char* kCommon[] = {"strata", "commit", "command", "time", "machine", "build"};
-
-std::string text_in(const fs::path& file) {
-  std::error_code error;
-  if (fs::is_directory(file, error)) throw FileError(file.string(), "is a folder");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw FileError(file.string(), std::generic_category().message(errno));
-  std::string text((std::istreambuf_iterator<char>(stream)), {});
-  if (stream.bad()) throw FileError(file.string(), "cannot be read");
-  return text;
-}
 
 // One document, a collection of them, or nothing of ours.
 class DocumentReader {
@@ -89,7 +76,7 @@ bool is_results_file(std::string_view text) {
 void read_file(Runs& runs, const fs::path& file) {
   const std::size_t source = runs.sources.size();
   runs.sources.push_back({.name = file.filename().string()});
-  const std::string text = text_in(file);
+  const std::string text = read_text(file);
   if (is_results_file(text)) {
     runs.sources.back().problems =
         campaign::for_each_result(file, [&](const campaign::ResultLine& line) {

@@ -12,6 +12,7 @@
 #include "strata/base/error.hpp"
 #include "strata/campaign/history.hpp"
 #include "strata/campaign/read_results.hpp"
+#include "strata/io/internal/gzip.hpp"
 #include "tests/campaign/support.hpp"
 
 namespace strata::campaign {
@@ -87,6 +88,16 @@ TEST_F(Results, AreAppendedAndCanBeReadInBetween) {
   file.append(line_of(record_of("b")));
   EXPECT_EQ(keys(), (Keys{"a", "b"}));
   EXPECT_TRUE(read_results(path()).problems.empty());
+}
+
+TEST_F(Results, AreReadFromAGzipFileAndNotAppendedToOne) {
+  const std::string text =
+      record_line(record_of("one")) + "\n" + record_line(record_of("two")) + "\n";
+  const Array<char> packed = strata::detail::gzip_member(text);
+  write("r.jsonl", {packed.data(), static_cast<std::size_t>(packed.size())});
+  EXPECT_EQ(keys(), (Keys{"one", "two"}));
+  EXPECT_THROW(ResultsFile{path()}, Error);
+  EXPECT_EQ(keys(), (Keys{"one", "two"}));
 }
 
 TEST_F(Results, ATornLastLineIsLeftOutAndTheNextOneIsWhole) {

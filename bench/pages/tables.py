@@ -1,0 +1,258 @@
+"""Tables in Markdown, each made from runs: what a page of results shows of its data. A function that
+is marked as a table can be named in a page (fill.py); what it takes besides runs is said there."""
+import math
+import re
+
+TABLES = {}
+NEAR = 0.15  # a prediction that is off by no more is good
+PROFILE_FACTORS = (1, 1.1, 1.25, 1.5, 2, 4)
+
+
+def table(function):
+    TABLES[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def markdown(heads, rows):
+    """Heads that begin with = are those of text, the others of numbers."""
+    names = [head.removeprefix("=") for head in heads]
+    rules = ["---" if head.startswith("=") else "---:" for head in heads]
+    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in [names, rules, *rows])
+
+
+def number(value, digits=0):
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def geometric_mean(numbers):
+    return math.exp(sum(map(math.log, numbers)) / len(numbers))
+
+
+def code(name):
+    return f"`{name}`"
+
+
+def seconds(result):
+    return result["seconds"]["median"]
+
+
+def fastest(results):
+    return min(results, key=seconds, default=None)
+
+
+def over(slow, quick):
+    """How many times as fast the second is."""
+    return seconds(slow) / seconds(quick) if slow and quick else None
+
+
+def is_peer(result):
+    return result["backend"] == "vendor"
+
+
+def is_plan(result):
+    return result["variant"].startswith("plan: ")
+
+
+def label(result):
+    """Without the version of a library, and without the word for a plan."""
+    return re.sub(r" \d+(\.\d+)+", "", result["variant"].removeprefix("plan: "))
+
+
+def timed(run):
+    """Results that were measured and are right; the processor does not compete with a GPU."""
+    right = [result for result in run.results
+             if "seconds" in result and result.get("error", {}).get("passed", True)]
+    return [result for result in right if "device" in result] or right
+
+
+def ratio_summary(what, ratios):
+    """`ratios` by matrix; those without one are left out."""
+    known = {name: ratio for name, ratio in ratios.items() if ratio is not None}
+    if not known:
+        return f"- {what}: nothing to compare"
+    least = min(known, key=known.get)
+    slower = [f"{code(name)} {ratio:.2f}" for name, ratio in sorted(known.items(), key=lambda i: i[1])
+              if ratio < 0.995]
+    return (f"- {what}: **{geometric_mean(known.values()):.2f}** in geometric mean of {len(known)}, "
+            f"at least {known[least]:.2f} ({code(least)})" +
+            (f"; below 1: {', '.join(slower)}" if slower else ""))
+
+
+@table
+def machines(runs):
+    """Where the runs are from."""
+    found = {}
+    for run in runs:
+        gpu = run.machine.get("gpu") or {}
+        caches = {cache["level"]: cache["bytes"] for cache in run.machine.get("caches", [])
+                  if cache["type"] != "Instruction"}
+        key = (run.machine.get("cpu", "-"), run.machine.get("cores"),
+               ", ".join(f"{size / 2**20:.3g} MiB" for _, size in sorted(caches.items())),
+               gpu.get("name", "-"))
+        entry = found.setdefault(key, {"commits": set(), "times": [], "runs": 0})
+        entry["commits"].add(run.commit)
+        entry["times"].append(run.document.get("time", "")[:10])
+        entry["runs"] += 1
+    return markdown(["=processor", "cores", "=caches", "=GPU", "=commit", "=day", "runs"],
+                    [[*key, ", ".join(sorted(entry["commits"])), max(entry["times"]), entry["runs"]]
+                     for key, entry in found.items()])
+
+
+@table
+def products(runs):
+    """The plan, the fastest of Strata and the fastest peer for each matrix."""
+    rows, plans, bests = [], {}, {}
+    for run in runs:
+        results = timed(run)
+        own = [result for result in results if not is_peer(result)]
+        peer = fastest(result for result in results if is_peer(result))
+        plan, best = fastest(filter(is_plan, own)), fastest(own)
+        plans[run.name], bests[run.name] = over(peer, plan), over(peer, best)
+        cells = [code(run.name)]
+        for result in (plan, best, peer):
+            cells += [label(result), f"{1e6 * seconds(result):.1f}"] if result else ["-", "-"]
+        rows.append([*cells, number(plans[run.name], 2), number(bests[run.name], 2)])
+    heads = ["=matrix", "=plan", "µs", "=fastest of Strata", "µs", "=fastest peer", "µs",
+             "plan over peer", "fastest over peer"]
+    return "\n\n".join([markdown(heads, rows), "\n".join([
+        ratio_summary("plan over the fastest peer", plans),
+        ratio_summary("fastest of Strata over the fastest peer", bests)])])
+
+
+@table
+def values(runs):
+    """Full and encoded values in packed SELL, with the vendor's fastest."""
+    rows, gains = [], {}
+    for run in runs:
+        results = timed(run)
+        full, encoded = (fastest(r for r in results if r["format"] == name and not is_plan(r))
+                         for name in ("packed-sell-full", "packed-sell"))
+        peer = fastest(filter(is_peer, results))
+        gains[run.name] = over(full, encoded)
+        megabytes = [number(r and r["bytes"]["format"] / 1e6, 1) for r in (full, encoded)]
+        rows.append([code(run.name), *(number(r and r["gflops"]) for r in (peer, full, encoded)),
+                     *megabytes, number(gains[run.name], 2),
+                     number(over(peer, fastest(filter(None, (full, encoded)))), 2)])
+    heads = ["=matrix", "vendor GF/s", "full GF/s", "encoded GF/s", "MB, full", "MB, encoded",
+             "encoded over full", "best over vendor"]
+    return markdown(heads, rows)
+
+
+def competitor(result):
+    """Formats of Strata by their names, with a plan as one of its own; products of other libraries
+    by library and format, whatever their algorithm."""
+    if not is_peer(result):
+        return "plan" if is_plan(result) else result["format"]
+    return re.sub(r"( (alg\d|default|\d×\d)|, 1 thread)$", "", label(result))
+
+
+@table
+def profile(runs):
+    """The share of the matrices for which a competitor takes at most x times as long as the fastest
+    (E. Dolan and J. Moré: Benchmarking optimization software with performance profiles, Math.
+    Program. 91, 2002). A matrix that it refuses is in no share."""
+    ratios = {}
+    for run in runs:
+        best = {}
+        for result in timed(run):
+            name = competitor(result)
+            best[name] = min(best.get(name, math.inf), seconds(result))
+        for name, time in best.items():
+            ratios.setdefault(name, []).append(time / min(best.values()))
+
+    def share(name, factor):
+        return sum(ratio <= factor for ratio in ratios[name]) / len(runs)
+
+    names = sorted(ratios, key=lambda name: [-share(name, 1.5), -share(name, 4), name])
+    heads = ["=", "fastest", *(f"≤ {factor:g}" for factor in PROFILE_FACTORS[1:]), "matrices",
+             "mean factor"]
+    return markdown(heads, [[name, *(f"{100 * share(name, x):.0f} %" for x in PROFILE_FACTORS),
+                             len(ratios[name]), f"{geometric_mean(ratios[name]):.2f}"]
+                            for name in names])
+
+
+@table
+def tuned(runs):
+    """What the best of those that a search times loses to the best of all, and how many products
+    take what was predicted of them."""
+    rows, lost, near_of_all, all_of_all = [], [], 0, 0
+    for run in runs:
+        known = [result for result in run.results if "seconds" in result]
+        chosen = fastest(result for result in known if result["contender"])
+        best = fastest(known)
+        predicted = [result for result in known if "predicted" in result]
+        near = sum(abs(r["predicted"]["seconds"] / seconds(r) - 1) <= NEAR for r in predicted)
+        lost.append(over(chosen, best) - 1)
+        near_of_all, all_of_all = near_of_all + near, all_of_all + len(predicted)
+        rows.append([code(run.name), f"{near} of {len(predicted)}", label(chosen), label(best),
+                     f"{100 * lost[-1]:.1f} %"])
+    heads = ["=matrix", f"within {100 * NEAR:.0f} %", "=chosen", "=best of all", "loses"]
+    return "\n\n".join([markdown(heads, rows),
+                        f"- predicted within {100 * NEAR:.0f} %: **{near_of_all} of {all_of_all}**, "
+                        f"{100 * near_of_all / all_of_all:.0f} %\n"
+                        f"- lost: {100 * sum(lost) / len(lost):.1f} % in the mean of {len(lost)}, "
+                        f"{100 * max(lost):.1f} % at most"])
+
+
+def strategy(result):
+    """What computes powers, and where its window is."""
+    parameters = result["parameters"]
+    words = [result["strategy"]]
+    if words != ["spmv"]:
+        if parameters["block"] < result["power"]:
+            words.append(f"blocks of {parameters['block']}")
+        if parameters.get("bands", 1) > 1:
+            words.append(f"{parameters['bands']} bands")
+        if "window" in parameters:
+            words.append(parameters["window"])
+    return ", ".join(words)
+
+
+def by_power(run):
+    """Plain products and powers of the plan's choice, of one p each."""
+    results = timed(run)
+    for power in sorted({result["power"] for result in results}):
+        own = [r for r in results if r["power"] == power and not is_peer(r)]
+        plain = fastest(r for r in own if r["asked"] == "spmv")
+        chosen = fastest(r for r in own if r["asked"] == "auto")
+        peer = fastest(r for r in results if r["power"] == power and is_peer(r))
+        if plain and chosen:
+            yield plain, chosen, peer
+
+
+@table
+def powers(runs):
+    """Powers on a processor: what the plan chose over plain products, and over its model."""
+    rows, gains = [], {}
+    for run in runs:
+        for plain, chosen, _ in by_power(run):
+            gain = over(plain, chosen)
+            gains[f"{run.name}, p = {chosen['power']}"] = gain
+            model = chosen.get("predicted", {}).get("gflops")
+            product = seconds(plain) / plain["power"]
+            rows.append([code(run.name), chosen["power"], number(plain["gflops"], 1),
+                         strategy(chosen), number(chosen["gflops"], 1), number(gain, 2),
+                         number(model, 1), number(model and chosen["gflops"] / model, 2),
+                         number(chosen["setup_seconds"] / product)])
+    heads = ["=matrix", "p", "plain GF/s", "=chosen", "GF/s", "speed-up", "model GF/s",
+             "measured over model", "set-up in plain products"]
+    return "\n\n".join([markdown(heads, rows), ratio_summary("powers over plain products", gains)])
+
+
+@table
+def gpu_powers(runs):
+    """Powers and plain products on a GPU, and the vendor's library."""
+    rows, ratios = [], {"plain over vendor": {}, "powers over plain": {}, "powers over vendor": {}}
+    for run in runs:
+        for plain, chosen, peer in by_power(run):
+            found = (over(peer, plain), over(plain, chosen), over(peer, chosen))
+            for each, ratio in zip(ratios.values(), found):
+                each[run.name] = ratio
+            rows.append([code(run.name), number(peer and peer["gflops"]), number(plain["gflops"]),
+                         number(plain.get("percent_of_memory_bandwidth")),
+                         number(chosen["gflops"]), chosen["power"], strategy(chosen),
+                         *(number(ratio, 2) for ratio in found)])
+    heads = ["=matrix", "vendor GF/s", "plain GF/s", "% of memory", "powers GF/s", "p", "=by",
+             *ratios]
+    summary = "\n".join(ratio_summary(what, each) for what, each in ratios.items())
+    return "\n\n".join([markdown(heads, rows), summary])
