@@ -52,7 +52,7 @@ export function answers(view: View): Answer[] {
 /** The campaign of a result, or the name of its file. */
 export function collectionOf(result: Result, report: Report): string {
   const file = report.sources[result.source]?.name ?? '';
-  return result.campaign || file.replace(/\.jsonl?$/, '') || 'unnamed file';
+  return result.campaign || file.replace(/\.jsonl?(\.gz)?$/, '') || 'unnamed file';
 }
 
 function comparisonsOf(view: View): Comparison[] {
