@@ -241,6 +241,22 @@ describe('the page in a browser', { skip }, () => {
     await page.close();
   });
 
+  test('saved figures are light or dark as the system is', async () => {
+    const { page } = await open(browser.context, files.complete);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('#products .below > button').click(),
+    ]);
+    const saved = join(folder, 'saved.svg');
+    writeFileSync(saved, readFileSync(await download.path()));
+    await page.goto(`file://${saved}`);
+    const ground = () => page.evaluate(() => getComputedStyle(document.querySelector('rect')).fill);
+    assert.equal(await ground(), 'rgb(255, 255, 255)');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    assert.equal(await ground(), 'rgb(28, 32, 38)');
+    await page.close();
+  });
+
   test('everything can be reached and used by the keyboard', async () => {
     const { page } = await open(browser.context, files.own);
     await page.keyboard.press('Tab');

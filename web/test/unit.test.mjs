@@ -513,16 +513,28 @@ test('logarithmic ticks are few and inside', () => {
 
 test('the colours of exported figures are those of the style sheet', () => {
   const css = readFileSync(new URL('../src/style.css', import.meta.url), 'utf8');
-  const root = css.slice(css.indexOf(':root {'), css.indexOf('}', css.indexOf(':root {')));
-  for (const [name, color] of Object.entries(m.lightColors))
-    assert.ok(root.includes(`${name}: ${color};`), name);
+  const block = (selector) => {
+    const start = css.indexOf(`${selector} {`);
+    return css.slice(start, css.indexOf('}', start));
+  };
+  for (const [selector, colors] of [
+    [':root', m.lightColors],
+    [":root:not([data-theme='light'])", m.darkColors],
+    [":root[data-theme='dark']", m.darkColors],
+  ])
+    for (const [name, color] of Object.entries(colors))
+      assert.ok(block(selector).includes(`${name}: ${color};`), `${selector} ${name}`);
+  assert.deepEqual(Object.keys(m.lightColors), Object.keys(m.darkColors));
+  // Dark rules go by the light colour: one may not stand for two.
+  const light = Object.values(m.lightColors);
+  assert.equal(new Set(light).size, light.length);
 });
 
-function writeFigures(name, data) {
+function writeFigures(name, data, ...only) {
   const input = join(folder, `${name}.json`);
   writeFileSync(input, JSON.stringify(data));
   const out = join(folder, name);
-  const names = execFileSync(process.execPath, [join(dist, 'figures.mjs'), input, out], {
+  const names = execFileSync(process.execPath, [join(dist, 'figures.mjs'), input, out, ...only], {
     encoding: 'utf8',
   })
     .trim()
@@ -533,12 +545,121 @@ function writeFigures(name, data) {
 
 test('figures are written as SVG files with titles and without variables', () => {
   const files = writeFigures('complete', completeData());
-  assert.equal(files.length, m.figures.length);
+  assert.deepEqual(
+    files.map(({ file }) => file).sort(),
+    m.figures.map(({ id }) => `${id}.svg`).sort(),
+  );
   for (const { file, text } of files) {
+    assert.match(text, /<desc>.{10,}<\/desc>/, file);
+    const [, width, height] = text.match(/viewBox="0 0 ([\d.]+) ([\d.]+)"/);
+    assert.ok(width >= 480 && width <= 860 && height <= 1100, `${file}: ${width} by ${height}`);
+    assert.ok(
+      text.includes(`<rect fill="#ffffff" rx="6" height="${height}" width="${width}"`),
+      file,
+    );
+    assert.match(text, /@media \(prefers-color-scheme:dark\)\{\[fill="#/, file);
+    for (const [tag] of text.matchAll(/<(?:line|rect|text|path)[^>]*>/g))
+      assert.doesNotMatch(tag, /\d\.\d{3}/, file);
     assert.match(text, /^<\?xml[^>]*>\n<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/, file);
     assert.match(text, /<title>/, file);
     assert.doesNotMatch(text, /var\(--|NaN|undefined|Infinity/, file);
   }
+});
+
+test('what commands write for matrices, tasks, blocks and fits is drawn mark by mark', () => {
+  const drawn = (id) => writeFigures(`marks-${id}`, completeData(), id)[0].text;
+  const count = (text, pattern) => [...text.matchAll(pattern)].length;
+  const group = (text, label) =>
+    text.match(new RegExp(`<g[^>]*aria-label="${label}"[^>]*>(.*?)</g>`, 's'))?.[1] ?? '';
+  const spy = completeData().runs[0].document.matrix.spy;
+  assert.equal(count(group(drawn('spy'), 'rect'), /<rect/g), spy.counts.filter(Boolean).length);
+  const levels = drawn('levels');
+  assert.equal(count(group(levels, 'line'), /<path/g), 1);
+  assert.match(levels, /60 levels, the widest of 900 rows/);
+  assert.equal(count(group(drawn('tasks'), 'rect'), /<rect/g), 240);
+  assert.equal(count(group(drawn('blocks'), 'cell'), /<rect/g), 36);
+  // Twelve samples; the ring at n½ is in a group of its own.
+  assert.equal(count(group(drawn('latency'), 'dot'), /<circle|<path/g), 12);
+});
+
+test('the same data gives the same files, all together or one alone', () => {
+  const all = writeFigures('once', completeData());
+  const again = writeFigures('twice', completeData());
+  assert.deepEqual(again, all);
+  assert.deepEqual(
+    writeFigures('alone', completeData(), 'profiles'),
+    all.filter(({ file }) => file === 'profiles.svg'),
+  );
+  const later = { ...completeData(), made: '2030-01-01T00:00:00Z' };
+  assert.deepEqual(writeFigures('later', later), all);
+});
+
+/** So many matrices, each with so many formats of Strata's and one of a library, which is the slowest. */
+function broad(matrices, formats) {
+  return pageOf(
+    ...Array.from({ length: matrices }, (_, i) =>
+      document({
+        matrix: { name: `matrix ${i}`, rows: 100, cols: 100, nnz: 1000 + i },
+        results: [
+          ...Array.from({ length: formats }, (_, k) =>
+            product({ format: `format${k}`, variant: `format${k}`, gflops: 100 - k }),
+          ),
+          product({ backend: 'vendor', variant: 'Library 1.0', gflops: 1 }),
+        ],
+      }),
+    ),
+  );
+}
+
+test('profiles show the best formats and other libraries, their table all', () => {
+  const [{ text }] = writeFigures('formats', broad(3, 24), 'profiles');
+  const view = viewOf(broad(3, 24));
+  const profile = m.figures.find(({ id }) => id === 'profiles').build(view, {});
+  assert.equal(profile.table.rows.length, 25);
+  const shown = (name) => text.includes(`>${name}</text>`);
+  assert.ok(shown('format0') && shown('format9') && shown('Library'));
+  assert.ok(!shown('format10'));
+  assert.match(profile.summary, /The table has 14 formats more\.$/);
+});
+
+test('a missing format counts against it within a file, not across files', () => {
+  const data = collections(
+    { file: 'all.json', prefix: 'a', speedups: [1, 1, 1, 1] },
+    { file: 'csr.json', prefix: 'b', speedups: [1, 1, 1] },
+  );
+  for (const run of data.runs.filter(({ source }) => source === 0))
+    run.document.results.push(product({ format: 'ell', variant: 'ELL', gflops: 5 }));
+  const profile = m.figures.find(({ id }) => id === 'profiles');
+  const { table, controls } = profile.build(viewOf(data), {});
+  assert.deepEqual(table.rows.find(([name]) => name === 'ELL').slice(0, 2), ['ELL', 1]);
+  assert.deepEqual(
+    controls[0].options.map(({ value }) => value),
+    ['all', 'csr'],
+  );
+});
+
+test('bars of many matrices are all shown, or spread evenly from the smallest to the largest', () => {
+  for (const [count, expected] of [
+    [30, 30],
+    [45, 45],
+    [90, 60],
+  ]) {
+    const [{ text }] = writeFigures(`bars${count}`, broad(count, 1), 'products');
+    const names = [...text.matchAll(/>(matrix \d+)</g)].map(([, name]) => name);
+    assert.equal(names.length, expected, `${count} matrices`);
+    assert.equal(names[0], 'matrix 0');
+    assert.equal(names[names.length - 1], `matrix ${count - 1}`);
+    assert.ok(Number(text.match(/viewBox="0 0 [\d.]+ ([\d.]+)"/)[1]) <= 1100);
+  }
+});
+
+test('products are predicted with the latency of their start', () => {
+  const predicted = (prediction) =>
+    reportOf(pageOf(document({ results: [product({ gflops: 5, predicted: prediction })] })))
+      .results[0].predicted;
+  assert.equal(predicted({ gflops: 100, with_latency_gflops: 6 }), 6);
+  assert.equal(predicted({ gflops: 7, with_latency_gflops: 9 }), 7);
+  assert.equal(predicted({ gflops: 7 }), 7);
 });
 
 test('foreign names stay text in SVG files', () => {
@@ -556,6 +677,14 @@ test('the figure program says what is wrong', () => {
   const missing = run(join(folder, 'none.json'), folder);
   assert.equal(missing.status, 3);
   assert.match(missing.stderr, /none\.json/);
+  const input = join(folder, 'one.json');
+  writeFileSync(input, JSON.stringify(pageOf(document())));
+  const unknown = run(input, folder, 'nonsense');
+  assert.equal(unknown.status, 2);
+  assert.match(unknown.stderr, /no figure "nonsense": products, speed-up/);
+  const empty = run(input, folder, 'tasks');
+  assert.equal(empty.status, 3);
+  assert.match(empty.stderr, /no data for the figure tasks; this gives it: strata mpk/);
 });
 
 test('5000 results are normalised and all figures made in time', () => {
