@@ -16,7 +16,7 @@ import {
   xAxis,
   yAxis,
 } from '../plot.ts';
-import { grouped, number, plural, seconds } from '../text.ts';
+import { grouped, number, plural, seconds, tick } from '../text.ts';
 import { heightFor, shadeLegend } from './charts.ts';
 
 function chooseMatrix(
@@ -28,6 +28,11 @@ function chooseMatrix(
   if (usable.length === 0) return null;
   const list = control('matrix', 'Matrix', optionsOf(usable.map((matrix) => matrix.name)), chosen);
   return { matrix: usable.find((matrix) => matrix.name === list.value)!, control: list };
+}
+
+/** There is no level between two. */
+function wholeTick(value: number): string {
+  return Number.isInteger(value) ? tick(value) : '';
 }
 
 const shades = 7;
@@ -198,7 +203,7 @@ export const levelSizes: Figure = {
           y: { domain: zeroDomain(points.map((point) => point.y)) },
           marks: [
             ...yAxis({ label: 'rows' }),
-            ...xAxis({ label: 'level' }),
+            ...xAxis({ label: 'level', format: wholeTick }),
             Plot.areaY(points, {
               x: 'x',
               y: 'y',
@@ -228,7 +233,10 @@ export const taskOrder: Figure = {
     'A cell is a task: one level (or a few) of one power. Its shade is when it ran, from light at the start to dark at the end. A wavefront runs along diagonals: power k follows k levels behind power 1.',
   commands: ['strata mpk MATRIX -p 4 --trace --json FILE'],
   build(view, chosen): Drawing | null {
-    const traced = view.results.filter((result) => result.trace.length > 0);
+    // Those with the most tasks have the most to show: plain products have one per thread and power.
+    const traced = view.results
+      .filter((result) => result.trace.length > 0)
+      .sort((a, b) => b.trace.length - a.trace.length);
     if (traced.length === 0) return null;
     const name = (index: number) =>
       `${traced[index]!.matrix.name}, ${traced[index]!.product}, p = ${traced[index]!.power}`;
@@ -282,7 +290,7 @@ export const taskOrder: Figure = {
             }),
             // Their grids would lie over the tasks.
             ...yAxis({ label: 'power', ticks: powers, format: String }).slice(1),
-            ...xAxis({ label: 'level' }).slice(1),
+            ...xAxis({ label: 'level', format: wholeTick }).slice(1),
             ...tip(
               canvas,
               tasks.length > 5000
