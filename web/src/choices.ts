@@ -53,3 +53,14 @@ export function chooseGroup<T>(
 export function shownControls(controls: readonly Control[]): Control[] {
   return controls.filter((item) => item.options.length > 1);
 }
+
+/** What was chosen among several, for files and paper, where there are no lists to look at. */
+export function choicesText(controls: readonly Control[]): string {
+  return controls
+    .filter((item) => item.id !== 'order')
+    .map((item) => {
+      const chosen = item.options.find((option) => option.value === item.value);
+      return `${item.label}: ${chosen?.label ?? item.value}`;
+    })
+    .join(' · ');
+}

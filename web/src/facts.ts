@@ -7,7 +7,7 @@ import { element } from './elements.ts';
 import { correspondence, factTables } from './fact_tables.ts';
 import type { Figure } from './plot.ts';
 import { sortableTable } from './table.ts';
-import { plural } from './text.ts';
+import { capitalised, plural } from './text.ts';
 
 function fold(
   id: string,
@@ -25,6 +25,8 @@ function fold(
   );
 }
 
+const fewRows = 12; // tables that need no unfolding
+
 /** The tables that have data, in their order. */
 export function factSections(report: Report): HTMLElement[] {
   return factTables.flatMap((definition) => {
@@ -35,13 +37,13 @@ export function factSections(report: Report): HTMLElement[] {
       fold(
         definition.id,
         definition.title,
-        definition.summary(table) + (as ? ` ${as[0]!.toUpperCase()}${as.slice(1)}.` : ''),
+        definition.summary(table) + (as ? ` ${capitalised(as)}.` : ''),
         sortableTable(
           table,
           as ? `${definition.title}, ${as}` : definition.title,
           `strata-${definition.id}`,
         ),
-        definition.open,
+        definition.open || table.rows.length <= fewRows,
       ),
     ];
   });
@@ -63,7 +65,7 @@ export function failureList(report: Report): HTMLElement | null {
     'What failed',
     `${plural(report.failures.length, 'case')} without a result, with the reason.`,
     sortableTable(table, 'What failed', 'strata-failures'),
-    report.failures.length <= 12,
+    report.failures.length <= fewRows,
   );
 }
 
@@ -100,7 +102,7 @@ export function leftOutList(missing: readonly Figure[]): HTMLElement | null {
     {},
     ...missing.flatMap((figure) => [
       element('dt', {}, figure.title),
-      ...figure.commands.map((command) => element('dd', {}, element('code', {}, command))),
+      element('dd', {}, ...figure.commands.map((command) => element('code', {}, command))),
     ]),
   );
   return fold(

@@ -19,6 +19,7 @@ import { normalise } from './documents/normalise.ts';
 import type { Report } from './documents/report.ts';
 import type { Figure } from './plot.ts';
 
+import { capitalised } from './text.ts';
 import { themeSwitch } from './theme.ts';
 
 const filterLabels: [SelectKey, string][] = [
@@ -265,6 +266,7 @@ class Page {
       timer = setTimeout(() => this.cards.forEach((card) => card.visible && card.draw()), 100);
     });
     const all = () => {
+      for (const fold of this.answer.querySelectorAll('details')) fold.open = true;
       this.cards.forEach((card) => card.draw());
       this.table?.draw();
     };
@@ -295,11 +297,7 @@ async function start(): Promise<void> {
   } catch (error) {
     const reason = error instanceof DataError ? error.message : `the page failed: ${String(error)}`;
     main.replaceChildren(
-      element(
-        'p',
-        { class: 'failure', role: 'alert' },
-        `${reason[0]!.toUpperCase()}${reason.slice(1)}.`,
-      ),
+      element('p', { class: 'failure', role: 'alert' }, `${capitalised(reason)}.`),
     );
     document.documentElement.dataset.ready = 'failed';
     if (!(error instanceof DataError)) throw error;

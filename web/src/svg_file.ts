@@ -2,7 +2,7 @@
 // instead of variables. The same figure gives the same bytes: there are no dates and no counters in
 // it, and coordinates have two decimals.
 
-import type { Control } from './choices.ts';
+import { choicesText } from './choices.ts';
 import type { Drawing, Figure } from './plot.ts';
 import { textWidth } from './plot.ts';
 import { darkRules, withLightColors } from './theme_colors.ts';
@@ -64,17 +64,6 @@ export function svgFile(figure: Figure, drawing: Drawing, document: Document): s
   );
   const text = withLightColors(rounded(serialised(outer)));
   return `<?xml version="1.0" encoding="UTF-8"?>\n${text.replace('<title>', () => `<style>${darkRules(text)}</style><title>`)}\n`;
-}
-
-/** What was chosen among several: a reader of the file cannot see the lists. */
-function choicesText(controls: readonly Control[]): string {
-  return controls
-    .filter((control) => control.id !== 'order')
-    .map((control) => {
-      const chosen = control.options.find((option) => option.value === control.value);
-      return `${control.label}: ${chosen?.label ?? control.value}`;
-    })
-    .join(' · ');
 }
 
 function wrapped(text: string, width: number): string[] {

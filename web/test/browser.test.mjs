@@ -35,15 +35,19 @@ describe('the page in a browser', { skip }, () => {
 
   before(async () => {
     mkdirSync(shots, { recursive: true });
-    const own = toPageData(
-      readInputs(
-        readdirSync(results)
-          .filter((name) => name.endsWith('.json'))
-          .map((name) => join(results, name)),
-      ),
-    );
+    // The project's own results: all, those of GPUs, and those of processors.
+    const own = (keep) =>
+      toPageData(
+        readInputs(
+          readdirSync(results)
+            .filter((name) => /\.jsonl?(\.gz)?$/.test(name) && keep(name))
+            .map((name) => join(results, name)),
+        ),
+      );
     const pages = {
-      own,
+      own: own(() => true),
+      gpu: own((name) => name.startsWith('gpu')),
+      cpu: own((name) => !name.startsWith('gpu')),
       complete: completeData(),
       awkward: awkwardData(),
       many: manyResults(5000),
@@ -445,7 +449,7 @@ describe('the page in a browser', { skip }, () => {
   const sizes = { phone: { width: 390, height: 844 }, laptop: { width: 1280, height: 800 } };
   for (const scheme of ['light', 'dark']) {
     for (const [name, size] of Object.entries(sizes)) {
-      for (const sample of ['own', 'complete']) {
+      for (const sample of ['gpu', 'cpu', 'complete']) {
         test(`screenshot: ${sample}, ${name}, ${scheme}`, async () => {
           const { page } = await open(browser.context, files[sample], { ...size, scheme });
           await drawn(page);
@@ -457,19 +461,27 @@ describe('the page in a browser', { skip }, () => {
         });
       }
     }
-    test(`screenshot: print, ${scheme}`, async () => {
-      const { page } = await open(browser.context, files.own, { width: 794, height: 1123, scheme });
-      await page.emulateMedia({ media: 'print', colorScheme: scheme });
-      await drawn(page);
-      assert.equal(
-        await page.evaluate(() =>
-          getComputedStyle(document.documentElement).getPropertyValue('--card').trim(),
-        ),
-        '#ffffff',
-      );
-      await page.screenshot({ path: join(shots, `own-print-${scheme}.png`), fullPage: true });
-      await page.pdf({ path: join(shots, `own-print-${scheme}.pdf`), format: 'A4' });
-      await page.close();
-    });
+    for (const sample of ['gpu', 'cpu'])
+      test(`screenshot: ${sample}, print, ${scheme}`, async () => {
+        const { page } = await open(browser.context, files[sample], {
+          width: 794,
+          height: 1123,
+          scheme,
+        });
+        await page.emulateMedia({ media: 'print', colorScheme: scheme });
+        await drawn(page);
+        assert.equal(
+          await page.evaluate(() =>
+            getComputedStyle(document.documentElement).getPropertyValue('--card').trim(),
+          ),
+          '#ffffff',
+        );
+        await page.screenshot({
+          path: join(shots, `${sample}-print-${scheme}.png`),
+          fullPage: true,
+        });
+        await page.pdf({ path: join(shots, `${sample}-print-${scheme}.pdf`), format: 'A4' });
+        await page.close();
+      });
   }
 });

@@ -7,7 +7,7 @@ import { type Drawing, type Figure } from '../plot.ts';
 import { median } from '../statistics.ts';
 import { number, percent, plural } from '../text.ts';
 import { drawBars } from './bars.ts';
-import { choosePage, placeControls } from './speed_bars.ts';
+import { bySize, choosePage, placeControls } from './speed_bars.ts';
 import { strataStyle } from './charts.ts';
 
 export const bandwidthBars: Figure = {
@@ -21,9 +21,7 @@ export const bandwidthBars: Figure = {
     const cases = casesOf(view.results, 'spmv').filter((item) => champion(item)?.gbytes);
     if (cases.length === 0) return null;
     const place = placeControls(cases, chosen);
-    const here = cases
-      .filter(place.keeps)
-      .sort((a, b) => (a.matrix.nnz ?? 0) - (b.matrix.nnz ?? 0));
+    const here = cases.filter(place.keeps).sort(bySize);
     const memory = here[0]!.machine.memoryBandwidth;
     const { control: pages, shown } = choosePage(here, chosen);
     const middle = median(here.map((item) => champion(item)!.gbytes!));

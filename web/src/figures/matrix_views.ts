@@ -148,7 +148,7 @@ export const rowLengths: Figure = {
               ticks: wide
                 ? logTicks([Math.max(1, first), last], Math.floor(canvas.width / 80))
                 : undefined,
-              format: (value) => number(value, 3).replace(/\.0+$/, ''),
+              format: wholeTick,
             }),
             Plot.rect(bins, {
               x1: (bin) => Math.max(0.5, bin.first - (wide ? 0 : 0.4)),
@@ -231,7 +231,7 @@ export const taskOrder: Figure = {
   section: 'Matrices',
   reading:
     'A cell is a task: one level (or a few) of one power. Its shade is when it ran, from light at the start to dark at the end. A wavefront runs along diagonals: power k follows k levels behind power 1.',
-  commands: ['strata mpk MATRIX -p 4 --trace --json FILE'],
+  commands: ['strata mpk MATRIX -p 4 --strategy wavefront --trace --json FILE'],
   build(view, chosen): Drawing | null {
     // Those with the most tasks have the most to show: plain products have one per thread and power.
     const traced = view.results

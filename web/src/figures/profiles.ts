@@ -21,7 +21,7 @@ import {
   yAxis,
 } from '../plot.ts';
 import { groupBy, performanceProfiles, shareAt, shareUpTo, type Step } from '../statistics.ts';
-import { percent, plural, tick } from '../text.ts';
+import { capitalised, percent, plural, tick } from '../text.ts';
 import { placeControls } from './speed_bars.ts';
 import { heightFor, legendOf } from './charts.ts';
 
@@ -215,7 +215,7 @@ export const breakEven: Figure = {
     );
     const to = 10 ** Math.ceil(Math.log10(largest));
     return {
-      summary: `${best} has paid off after 100 products on ${percent(shareAt(steps, 100))}, after 1000 on ${percent(shareAt(steps, 1000))} of the matrices.${leftOut(curves.length - mostCurves)}`,
+      summary: `${capitalised(best)} has paid off after 100 products on ${percent(shareAt(steps, 100))}, after 1000 on ${percent(shareAt(steps, 1000))} of the matrices.${leftOut(curves.length - mostCurves)}`,
       controls: shownControls([place]),
       table: {
         header: ['matrix', 'format', 'product', 'pays after', 'set-up, s', 'GF/s'],
@@ -263,7 +263,7 @@ export const tunedAgainstOptimal: Figure = {
       summary: groups
         .map(
           ([how, list]) =>
-            `${how[0]!.toUpperCase()}${how.slice(1)}: ${percent(list.reduce((sum, choice) => sum + choice.share, 0) / list.length)} of the optimum on average, at least ${percent(Math.min(...list.map((choice) => choice.share)))}.`,
+            `${capitalised(how)}: ${percent(list.reduce((sum, choice) => sum + choice.share, 0) / list.length)} of the optimum on average, at least ${percent(Math.min(...list.map((choice) => choice.share)))}.`,
         )
         .join(' '),
       controls: shownControls([machine]),

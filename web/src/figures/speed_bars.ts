@@ -31,6 +31,11 @@ interface Measure {
   tick(result: Result): number | null;
 }
 
+/** The largest matrices first: of the smallest, latency is all there is to see. */
+export function bySize(a: Case, b: Case): number {
+  return (b.matrix.nnz ?? 0) - (a.matrix.nnz ?? 0);
+}
+
 function times(a: number | null, b: number | null): number | null {
   return a !== null && b !== null ? a * b : null;
 }
@@ -102,7 +107,7 @@ function speedBars(
           ? value(b) - value(a)
           : order.value === 'name'
             ? a.matrix.name.localeCompare(b.matrix.name)
-            : (a.matrix.nnz ?? 0) - (b.matrix.nnz ?? 0),
+            : bySize(a, b),
       );
       const { control: pages, shown } = choosePage(sorted, chosen);
       const series = contestants

@@ -152,7 +152,9 @@ function placesOf(view: View, sweep: Sweep): Place[] {
       values,
     });
   }
-  return places.sort((a, b) => b.values - a.values || a.subject.localeCompare(b.subject));
+  // The longest curves first, and of the largest matrices.
+  const size = (place: Place) => Math.max(...place.results.map((result) => result.matrix.nnz ?? 0));
+  return places.sort((a, b) => b.values - a.values || size(b) - size(a));
 }
 
 type Curve = Line<Point & { result: Result }>;
