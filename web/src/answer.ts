@@ -3,7 +3,7 @@
 // a mean of its own; means of several are given as a range.
 
 import { champion, type Case, casesOf, overPeer, overPlain } from './cases.ts';
-import type { Report, Result } from './documents/report.ts';
+import { collectionsOf } from './collections.ts';
 import type { View } from './filter.ts';
 import { distinct, geometricMean, groupBy } from './statistics.ts';
 import { grouped, listed, number, plural } from './text.ts';
@@ -49,15 +49,8 @@ export function answers(view: View): Answer[] {
     .filter((answer, index) => index === 0 || answer.matrices > 2);
 }
 
-/** The campaign of a result, or the name of its file. */
-export function collectionOf(result: Result, report: Report): string {
-  const file = report.sources[result.source]?.name ?? '';
-  return result.campaign || file.replace(/\.jsonl?(\.gz)?$/, '') || 'unnamed file';
-}
-
 function comparisonsOf(view: View): Comparison[] {
-  const collections = groupBy(view.results, (result) => collectionOf(result, view.report));
-  return [...collections].flatMap(([collection, results]) =>
+  return [...collectionsOf(view)].flatMap(([collection, results]) =>
     ['spmv', 'mpk'].flatMap((kernel) =>
       [...groupBy(casesOf(results, kernel), placeText).values()].flatMap(
         (cases) =>

@@ -204,7 +204,7 @@ describe('the page in a browser', { skip }, () => {
       assert.ok((await page.locator(`#${id} .summary`).textContent()).includes(words), id);
       assert.ok((await page.locator(`#${id} caption`).textContent()).includes(words), id);
     }
-    await page.locator('#matrices details > summary').click();
+    await page.locator('#matrices details').evaluate((fold) => (fold.open = true));
     const rows = async () =>
       (await page.locator('#matrices tbody tr > :nth-child(2)').allTextContents()).map((text) =>
         Number(text.replaceAll('\u202f', '')),

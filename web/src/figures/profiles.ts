@@ -2,11 +2,11 @@
 // and after how many products a format's set-up has paid off (Reguly and Giles).
 
 import * as Plot from '@observablehq/plot';
-import { collectionOf } from '../answer.ts';
 import { type Case, casesOf } from '../cases.ts';
 import type { Result } from '../documents/report.ts';
 import type { View } from '../filter.ts';
-import { chooseGroup, shownControls } from '../choices.ts';
+import { chooseGroup, control, optionsOf, shownControls } from '../choices.ts';
+import { collectionsOf } from '../collections.ts';
 import {
   type Canvas,
   curve,
@@ -54,14 +54,9 @@ export const performanceProfile: Figure = {
       }
       return best;
     };
-    const { control: from, items: results } = chooseGroup(
-      'from',
-      'From',
-      view.results.filter((result) => result.kernel === 'spmv'),
-      profileCollections(view),
-      chosen,
-      (list) => new Set(list.map((result) => `${result.family}|${result.matrix.index}`)).size,
-    );
+    const sets = profileSets(view);
+    const from = control('from', 'From', optionsOf(sets.keys()), chosen);
+    const results = sets.get(from.value) ?? [];
     const cases = casesOf(results, 'spmv').filter((item) => speeds(item).size > 1);
     if (cases.length < 2) return null;
     const place = placeControls(cases, chosen);
@@ -95,22 +90,35 @@ export const performanceProfile: Figure = {
 };
 
 /**
- * What is profiled together. A format that is missing counts as slow, so that matrices have to come
- * from one campaign or file, which tried the same formats on all of them. Files of a matrix or two,
- * as single runs write them, are taken together.
+ * What is profiled together, the most results first. A format that is missing counts as slow, so that
+ * matrices have to come from one campaign or file. Files of a matrix or two, as single runs write
+ * them, are taken together.
  */
-function profileCollections(view: View): (result: Result) => string {
-  const matrices = new Map<string, Set<number>>();
-  for (const result of view.results) {
-    const name = collectionOf(result, view.report);
-    const known = matrices.get(name);
-    if (known) known.add(result.matrix.index);
-    else matrices.set(name, new Set([result.matrix.index]));
-  }
-  return (result) => {
-    const name = collectionOf(result, view.report);
-    return matrices.get(name)!.size > 2 ? name : 'files of one or two matrices';
-  };
+function profileSets(view: View): Map<string, Result[]> {
+  const isBroad = (results: readonly Result[]) =>
+    new Set(results.map((result) => result.matrix.index)).size > 2;
+  const collections = [...collectionsOf(view)];
+  const broad = collections.filter(([, results]) => isBroad(results));
+  const single = collections.filter(([, results]) => !isBroad(results));
+  const sets: [string, Result[]][] =
+    single.length > 1
+      ? [...broad, ['files of one or two matrices', single.flatMap(([, results]) => results)]]
+      : collections;
+  const tried = new Map(
+    sets.map(([name, results]) => [
+      name,
+      new Set(
+        results
+          .filter((result) => result.kernel === 'spmv')
+          .map((result) => `${result.family}|${result.matrix.index}`),
+      ).size,
+    ]),
+  );
+  return new Map(
+    sets
+      .filter(([name]) => tried.get(name)! > 0)
+      .sort((a, b) => tried.get(b[0])! - tried.get(a[0])!),
+  );
 }
 
 /** Mean share over log x: what decides the order of the legend. */
