@@ -5,7 +5,7 @@
     <!-- end -->
 
 stands for a table of tables.py over the runs of the files beside the page; the other keys choose
-among the runs (data.select). And
+among the runs (data.select), or are those of tables.rows, the table of other programs' JSON. And
 
     <!-- figure: {"figure": "profiles", "from": ["cpu.jsonl.gz"], "matrices": "…"} -->
     ![what it shows](figures/name.svg)
@@ -33,12 +33,18 @@ def runs_of(folder, wanted):
     return chosen
 
 
+def table_of(folder, wanted):
+    name = wanted.pop("table")
+    if name == "rows":
+        documents = [json.loads(data.text_of(folder / file)) for file in wanted.pop("from")]
+        return tables.rows(documents, **wanted)
+    return tables.TABLES[name](runs_of(folder, wanted))
+
+
 def filled(page):
     """The text of the page with its tables made again."""
     def made(match):
-        wanted = json.loads(match[2])
-        make = tables.TABLES[wanted.pop("table")]
-        return f"{match[1]}\n{make(runs_of(page.parent, wanted))}\n\n{match[3]}"
+        return f"{match[1]}\n{table_of(page.parent, json.loads(match[2]))}\n\n{match[3]}"
 
     return TABLE.sub(made, page.read_text(encoding="utf-8"))
 

@@ -256,3 +256,29 @@ def gpu_powers(runs):
              *ratios]
     summary = "\n".join(ratio_summary(what, each) for what, each in ratios.items())
     return "\n\n".join([markdown(heads, rows), summary])
+
+
+def value_at(record, path):
+    """What is at a.b, or the ratio of two such as a.b/c.d."""
+    over_what = path.split("/")
+    if len(over_what) == 2:
+        return value_at(record, over_what[0]) / value_at(record, over_what[1])
+    for key in path.split("."):
+        record = record[key]
+    return record
+
+
+def cell(record, head, path, digits=None, scale=1):
+    value = value_at(record, path)
+    if head == "=matrix":
+        return code(value)
+    return value if digits is None else f"{scale * value:,.{digits}f}".replace(",", " ")
+
+
+def rows(documents, of, columns, where=None):
+    """The records at `of` of programs that write JSON of their own, those that are as `where` says.
+    A column is a head, a path, and for numbers their digits and what to multiply them by."""
+    records = [record for document in documents for record in value_at(document, of)
+               if all(value_at(record, key) == value for key, value in (where or {}).items())]
+    return markdown([column[0] for column in columns],
+                    [[cell(record, *column) for column in columns] for record in records])
