@@ -181,6 +181,17 @@ test('machines that no fact tells apart are told apart by their hosts', () => {
   );
 });
 
+test('a document without a host is of the only host with its facts', () => {
+  const data = pageOf(document(), document(), document({ machine: machine({ cores: 2 }) }));
+  data.runs[1].host = 'node1';
+  assert.deepEqual(
+    reportOf(data).machines.map((item) => item.label),
+    ['Example, 8 cores', 'Example, 2 cores'],
+  );
+  data.runs.push({ ...data.runs[0], host: 'node2' });
+  assert.equal(reportOf(data).machines.length, 4);
+});
+
 test('a processor and its GPU are two machines', () => {
   const report = reportOf(completeData());
   assert.deepEqual(report.machines.map((item) => item.gpu).sort(), [false, true]);

@@ -44,6 +44,7 @@ class Collector {
 
 export function normalise(data: PageData): Report {
   const collector = new Collector();
+  for (const run of data.runs) collector.machines.expect(run.document ?? {}, run.host);
   data.runs.forEach((run, index) => readRun(collector, data, run, index));
   const machines = collector.machines.named();
   fillSpeedups(collector.results);
