@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <numeric>
@@ -11,6 +12,7 @@
 #include "cli/parts/document.hpp"
 #include "cli/parts/run_command.hpp"
 #include "cli/parts/writing.hpp"
+#include "strata/base/checked.hpp"
 #include "strata/io/spy_plot.hpp"
 #include "strata/measure/matrix_analysis.hpp"
 #include "strata/measure/product_result.hpp"
@@ -41,13 +43,35 @@ double per_entry(const InfoProfile& profile, Offset bytes) {
              : static_cast<double>(bytes) / static_cast<double>(profile.statistics.entries);
 }
 
+// Blocks of the spy plot in documents, across and down at most.
+constexpr int kSpyBlocks = 64;
+
+Json spy_json(const DensityGrid& grid) {
+  Json counts = Json::array();
+  for (const Offset count : grid.counts) counts.push_back(count);
+  return {{"spy", {{"rows", grid.height}, {"cols", grid.width}, {"counts", counts}}}};
+}
+
+// Beyond so many levels, "rows" has the sums of neighbours.
+constexpr Offset kMostLevelEntries = 2000;
+
 Json level_json(const LevelSummary& levels) {
-  return {{"components", levels.components},
-          {"levels",
-           {{"count", levels.count},
+  const Offset per_entry =
+      std::max<Offset>(ceil_div<Offset>(std::ssize(levels.rows), kMostLevelEntries), 1);
+  std::vector<Offset> sums(
+      static_cast<std::size_t>(ceil_div<Offset>(std::ssize(levels.rows), per_entry)));
+  for (std::size_t level = 0; level < levels.rows.size(); ++level) {
+    sums[level / static_cast<std::size_t>(per_entry)] += levels.rows[level];
+  }
+  Json rows = Json::array();
+  for (const Offset sum : sums) rows.push_back(sum);
+  Json json{{"count", levels.count},
             {"max_rows", levels.max_rows},
             {"max_window_rows", levels.max_window_rows},
-            {"root", levels.root}}}};
+            {"root", levels.root},
+            {"rows", rows}};
+  if (per_entry > 1) json["levels_per_entry"] = per_entry;
+  return {{"components", levels.components}, {"levels", json}};
 }
 
 Json format_json(const InfoProfile& profile, const FormatSummary& format) {
@@ -244,6 +268,10 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
   progress.start("drawing");
   profile.spy_plot =
       std::visit([](const auto& csr) { return text_spy_plot(csr.pattern()); }, matrix);
+  if (statistics.rows > 0 && statistics.cols > 0) {
+    document.describe_matrix(spy_json(std::visit(
+        [](const auto& csr) { return density_grid(csr.pattern(), kSpyBlocks); }, matrix)));
+  }
   if (!options.spy_plot.empty()) {
     const CleanUpTemporary clean_up(options.spy_plot);
     std::visit([&](const auto& csr) { write_spy_plot(options.spy_plot, csr.pattern()); }, matrix);

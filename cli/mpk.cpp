@@ -14,6 +14,7 @@
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/power_settings.hpp"
 #include "cli/parts/run_command.hpp"
+#include "strata/base/error.hpp"
 #include "strata/machine/system.hpp"
 #include "strata/measure/power_contest.hpp"
 #ifdef STRATA_HAS_GPU
@@ -187,16 +188,35 @@ std::string device_text(const std::vector<PowerResult>& runs) {
   return text + overflow_text(runs) + conclusion_text(runs);
 }
 
+std::string trace_text(const std::vector<PowerResult>& runs) {
+  Offset traced = 0;
+  Offset tasks = 0;
+  for (const PowerResult& run : runs) {
+    if (!run.trace) continue;
+    ++traced;
+    tasks += std::ssize(run.trace->tasks);
+  }
+  if (traced == 0) return "";
+  return fmt::format("Traced one more run of each on the processor: {} tasks of {} runs.\n",
+                     grouped(tasks), grouped(traced));
+}
+
 std::string remark_text(std::string_view whose, const std::string& remark) {
   return remark.empty() ? "" : fmt::format("Remark on {} profile: {}.\n", whose, remark);
 }
 
 // Backends and strategies that are not available, or not together, are refused before anything is
 // measured.
-Backends require_available(const PowerSettings& settings) {
+Backends require_available(const PowerSettings& settings, const CommonOptions& common) {
+  if (settings.sweep.trace && common.json.empty()) {
+    throw InvalidArgument("--trace writes what it finds to the document: add --json FILE");
+  }
   const Backends backends = choose_power_backends(settings.backend);
   if (backends.cpu) settings.cpu_strategies();
   if (backends.gpu) settings.gpu_strategies();
+  if (settings.sweep.trace && !backends.cpu) {
+    throw InvalidArgument("--trace shows what threads of processors do: add cpu to --backend");
+  }
   return backends;
 }
 
@@ -231,7 +251,7 @@ void hold_contest_on_gpu([[maybe_unused]] const AnyMatrix& matrix,
 
 std::string run_mpk(const MpkOptions& options, std::vector<PowerResult>& runs,
                     ResultDocument& document, Progress& progress) {
-  const Backends backends = require_available(options.power);
+  const Backends backends = require_available(options.power, options.common);
   std::optional<KnownGpu> gpu;
   if (backends.gpu || backends.vendor) {
     gpu = find_gpu(options.common.device, document, progress);
@@ -263,7 +283,7 @@ std::string run_mpk(const MpkOptions& options, std::vector<PowerResult>& runs,
             device_text({runs.begin() + before, runs.end()});
   }
   if (!backends.why_no_gpu.empty()) text += fmt::format("Left out: {}.\n", backends.why_no_gpu);
-  text += check_text(measurements_of(runs)) + "\n";
+  text += trace_text(runs) + check_text(measurements_of(runs)) + "\n";
   if (!options.common.quiet) {
     if (processor != nullptr) text += remark_text("the machine's", processor->remark);
     if (gpu) text += remark_text("the GPU's", gpu->remark);
@@ -285,6 +305,8 @@ void add_mpk(CommandLine& line) {
       command, options->power, true,
       "Where powers run: cpu, cuda, hip, vendor (the library of the GPU's vendor), or "
       "all that are available");
+  command.add_flag("--trace", options->power.sweep.trace,
+                   "Run once more on the processor and write when which thread did which task");
   add_measuring_options(command, options->measuring);
   add_common_options(command, options->common);
   add_type_options(command, options->common);

@@ -82,7 +82,7 @@ Contest choose_contest(const std::string& text) {
 void require_gpu_for(const ProductSweep& sweep, const Contest& contest) {
   if (sweep.over_reguly() && !contest.gpu) {
     throw InvalidArgument(
-        "--coop and --repeat are parameters of a kernel for GPUs: add one to "
+        "--coop, --repeat and --block-size are parameters of a kernel for GPUs: add one to "
         "--backend, as in --backend cuda");
   }
 }

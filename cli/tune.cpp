@@ -158,6 +158,33 @@ std::string registers_text(const RegisterBlocks& blocks) {
          text_heat_map(expected_map(blocks.choice.expected)) + "\n";
 }
 
+// A line per size of kBlockSizes, divided by `scale`.
+Json table_json(const BlockTable& table, double scale) {
+  Json lines = Json::array();
+  for (const int rows : kBlockSizes) {
+    Json line = Json::array();
+    for (const int cols : kBlockSizes) line.push_back(table.at({rows, cols}) / scale);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+Json registers_json(const RegisterBlocks& blocks, const Place& place, Precision precision) {
+  Json sizes = Json::array();
+  for (const int size : kBlockSizes) sizes.push_back(size);
+  return {{"kernel", "registers"},
+          {"backend", place.backend},
+          {"format", name_of(blocks.spec.format)},
+          {"parameters", parameters_json(blocks.spec.format.parameters())},
+          {"threads", place.threads},
+          {"precision", name_of(precision)},
+          {"rows", sizes},
+          {"cols", sizes},
+          {"dense_gflops", table_json(blocks.performance, 1e9)},
+          {"fill", table_json(blocks.fill, 1)},
+          {"predicted_gflops", table_json(blocks.choice.expected, 1e9)}};
+}
+
 // Finds the fastest with `search`, unless it is known, and remembers it. `performance` is PERF(r,
 // c) of the device.
 template <Value V, Index I>
@@ -179,7 +206,10 @@ std::string tune(const Csr<V, I>& matrix, const Tuning& tuning,
   if (options.registers || options.again || options.exhaustive || !store.find(key)) {
     tuning.progress.start("choosing blocks of registers");
     const RegisterBlocks blocks = choose_registers(matrix, performance());
-    if (options.registers && !tuning.place.device) text += registers_text(blocks);
+    if (options.registers && !tuning.place.device) {
+      text += registers_text(blocks);
+      tuning.document.add_result(registers_json(blocks, tuning.place, precision_of<V>()));
+    }
     wanted.more.push_back(blocks.spec);
   }
   if (!options.again && !options.exhaustive) {

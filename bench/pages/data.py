@@ -18,8 +18,8 @@ class Run:
         self.host = record.get("host", "")
         # As the campaign names it: a file with its folder.
         self.matrix = record.get("matrix") or self.name
-        self.flags = [word for word in record.get("words", []) if word.startswith("--")]
-        self.command = record["words"][0] if record.get("words") else self._kernel()
+        self.words = record.get("words", [])
+        self.command = self.words[0] if self.words else self._kernel()
 
     def _kernel(self):
         return self.results[0].get("kernel", "") if self.results else "machine"
@@ -51,9 +51,10 @@ def read(path):
     return [Run(common | run, outer) for run in outer["runs"]]
 
 
-def select(runs, command=None, matrices="*", without=(), host="*", flag=None):
-    """Those of one command, with matrices like a pattern and unlike all of others."""
+def select(runs, command=None, matrices="*", without=(), host="*", options=()):
+    """Those of one command, with matrices like a pattern and unlike all of others, and with all the
+    words in their command line."""
     return [run for run in runs
             if command in (None, run.command) and fnmatch.fnmatchcase(run.matrix, matrices)
             and not any(fnmatch.fnmatchcase(run.matrix, pattern) for pattern in without)
-            and fnmatch.fnmatchcase(run.host, host) and (flag is None or flag in run.flags)]
+            and fnmatch.fnmatchcase(run.host, host) and set(options) <= set(run.words)]

@@ -10,6 +10,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/formats/packed_sell.hpp"
+#include "strata/kernels/gpu/csr_options.hpp"
 #include "strata/measure/product_device.hpp"
 
 namespace strata::cli {
@@ -18,8 +19,9 @@ namespace {
 
 constexpr Offset kTallestSlice = 65536;
 constexpr Offset kLargestWindow = Offset{1} << 31;
-constexpr Offset kMostCoop = 32;
+constexpr Offset kMostCoop = gpu::kMostCoop;
 constexpr Offset kMostRepeat = 65536;
+constexpr Offset kLargestBlock = gpu::kMostRegulyThreads;
 
 Offset parse_value(std::string_view text, Offset most) {
   Offset value = 0;
@@ -154,6 +156,8 @@ void add_product_sweep(CommandOptions& command, ProductSweep& sweep) {
             "Threads per row of Reguly's CSR kernel on GPUs, likewise");
   add_sweep(command, "--repeat", sweep.repeat, kMostRepeat,
             "Rows that these threads do one after another, likewise");
+  add_sweep(command, "--block-size", sweep.block_sizes, kLargestBlock,
+            "Threads per block of that kernel, multiples of the warp, likewise");
 }
 
 void add_thread_sweep(CommandOptions& command, std::vector<int>& threads) {
@@ -205,10 +209,13 @@ std::vector<CoopKernel> swept_over_reguly(const ProductSweep& sweep, const CoopK
   };
   for (const Offset coop : or_rule(sweep.coop, rule.coop)) {
     for (const Offset repeat : or_rule(sweep.repeat, rule.repeat)) {
-      CoopKernel kernel = rule;
-      kernel.coop = static_cast<int>(coop);
-      kernel.repeat = static_cast<int>(repeat);
-      kernels.push_back(kernel);
+      for (const Offset block_size : or_rule(sweep.block_sizes, rule.block_size)) {
+        CoopKernel kernel = rule;
+        kernel.coop = static_cast<int>(coop);
+        kernel.repeat = static_cast<int>(repeat);
+        kernel.block_size = static_cast<int>(block_size);
+        kernels.push_back(kernel);
+      }
     }
   }
   return kernels;

@@ -25,12 +25,13 @@ struct ProductSweep {
   bool range_of_windows = false;  // then windows smaller than a slice are left out, but for 1
   std::vector<Offset> coop;
   std::vector<Offset> repeat;
+  std::vector<Offset> block_sizes;
 
   bool over_slices() const { return !slice_heights.empty() || !sort_windows.empty(); }
-  bool over_reguly() const { return !coop.empty() || !repeat.empty(); }
+  bool over_reguly() const { return !coop.empty() || !repeat.empty() || !block_sizes.empty(); }
 };
 
-// -C, --sigma, --coop, --repeat
+// -C, --sigma, --coop, --repeat, --block-size
 void add_product_sweep(CommandOptions& command, ProductSweep& sweep);
 // --threads with several values
 void add_thread_sweep(CommandOptions& command, std::vector<int>& threads);
@@ -41,7 +42,8 @@ void add_thread_sweep(CommandOptions& command, std::vector<int>& threads);
 std::vector<ProductSpec> swept_over_slices(const std::vector<ProductSpec>& products,
                                            const ProductSweep& sweep, KernelTarget target);
 
-// Reguly's kernel with every `coop` and `repeat`; what is not swept over is that of his rule.
+// Reguly's kernel with every `coop`, `repeat` and block size; what is not swept over is that of his
+// rule.
 std::vector<CoopKernel> swept_over_reguly(const ProductSweep& sweep, const CoopKernel& rule);
 
 }  // namespace strata::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -209,33 +210,101 @@ class Sweep<I>::Waiting {
 };
 
 template <Index I>
+struct Sweep<I>::NoClock {
+  void start() {}
+  void stop(std::size_t) {}
+};
+
+// Keeps its times to itself until the thread is done: threads share no line meanwhile.
+template <Index I>
+class Sweep<I>::TaskClock {
+ public:
+  TaskClock(const Sweep& sweep, int thread, int team) : sweep_(sweep), thread_(thread) {
+    const int parts = (sweep.parts_ - thread + team - 1) / team;
+    tasks_.reserve(sweep.schedule_.tasks.size() * static_cast<std::size_t>(std::max(parts, 0)));
+  }
+
+  void start() { start_ = now(); }
+  void stop(std::size_t task) {
+    const Task& done = sweep_.schedule_.tasks[task];
+    tasks_.push_back({.begin = done.begin,
+                      .end = done.end,
+                      .power = done.power,
+                      .thread = thread_,
+                      .start_seconds = start_,
+                      .end_seconds = now()});
+  }
+  std::vector<TracedTask> tasks() && { return std::move(tasks_); }
+
+ private:
+  static double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+  const Sweep& sweep_;
+  int thread_;
+  double start_ = 0;
+  std::vector<TracedTask> tasks_;
+};
+
+template <Index I>
+template <class Clock>
 void Sweep<I>::run_tasks(std::span<ProgressCounter> team, int thread,
-                         const std::atomic<bool>& failed,
-                         FunctionRef<void(const Step&)> step) const {
+                         const std::atomic<bool>& failed, FunctionRef<void(const Step&)> step,
+                         Clock& clock) const {
   Waiting waiting(*this, team, thread, failed);
   for (std::size_t task = 0; task < schedule_.tasks.size(); ++task) {
     if (!waiting.before(task)) return;
     for (int part = thread; part < parts_; part += static_cast<int>(team.size())) {
       const RowRange<I> rows = rows_of(task, part);
-      if (rows.begin < rows.end) step({schedule_.tasks[task].power, rows});
+      if (rows.begin == rows.end) continue;
+      clock.start();
+      step({schedule_.tasks[task].power, rows});
+      clock.stop(task);
     }
     team[thread].publish(static_cast<Offset>(task) + 1);
   }
 }
 
 template <Index I>
-void Sweep<I>::run(std::span<ProgressCounter> counters, FunctionRef<void(const Step&)> step) const {
+template <class Work>
+void Sweep<I>::run_team(std::span<ProgressCounter> counters, const Work& work) const {
   for (ProgressCounter& counter : counters) counter.reset();
   std::atomic<bool> failed{false};
   run_on_threads(static_cast<int>(counters.size()), [&](int thread, int team) {
     try {
-      run_tasks(counters.first(team), thread, failed, step);
+      work(counters.first(team), thread, failed);
     } catch (...) {
       failed.store(true, std::memory_order_seq_cst);
       for (ProgressCounter& counter : counters) counter.wake_sleepers();
       throw;
     }
   });
+}
+
+template <Index I>
+void Sweep<I>::run(std::span<ProgressCounter> counters, FunctionRef<void(const Step&)> step) const {
+  run_team(counters,
+           [&](std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed) {
+             NoClock none;
+             run_tasks(team, thread, failed, step, none);
+           });
+}
+
+template <Index I>
+std::vector<TracedTask> Sweep<I>::run_traced(std::span<ProgressCounter> counters,
+                                             FunctionRef<void(const Step&)> step) const {
+  std::vector<std::vector<TracedTask>> by_thread(counters.size());
+  run_team(counters,
+           [&](std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed) {
+             TaskClock clock(*this, thread, static_cast<int>(team.size()));
+             run_tasks(team, thread, failed, step, clock);
+             by_thread[static_cast<std::size_t>(thread)] = std::move(clock).tasks();
+           });
+  std::vector<TracedTask> all;
+  for (const auto& tasks : by_thread) all.insert(all.end(), tasks.begin(), tasks.end());
+  return all;
 }
 
 #define STRATA_INSTANTIATE(I) template class Sweep<I>

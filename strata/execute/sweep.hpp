@@ -14,12 +14,14 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "strata/base/array.hpp"
 #include "strata/base/function_ref.hpp"
 #include "strata/base/types.hpp"
 #include "strata/execute/progress.hpp"
 #include "strata/schedule/schedule.hpp"
+#include "strata/schedule/task_trace.hpp"
 #include "strata/schedule/tiling.hpp"
 
 namespace strata {
@@ -49,6 +51,9 @@ class Sweep {
   // parts then go round among the threads. Counters need not be reset and belong to one run at a
   // time. What a step throws is thrown again here, after all threads have stopped.
   void run(std::span<ProgressCounter> counters, FunctionRef<void(const Step&)> step) const;
+  // The same, and returns when which thread did its parts of which task, by a steady clock.
+  std::vector<TracedTask> run_traced(std::span<ProgressCounter> counters,
+                                     FunctionRef<void(const Step&)> step) const;
 
   const Schedule& schedule() const { return schedule_; }
   int parts() const { return parts_; }
@@ -67,8 +72,15 @@ class Sweep {
  private:
   // What one thread knows of the others' progress, and its waiting for more.
   class Waiting;
+  // Sees each step of a thread begin and end; one of them does nothing.
+  struct NoClock;
+  class TaskClock;
+  template <class Clock>
   void run_tasks(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
-                 FunctionRef<void(const Step&)> step) const;
+                 FunctionRef<void(const Step&)> step, Clock& clock) const;
+  // work(team, thread, failed) on every thread.
+  template <class Work>
+  void run_team(std::span<ProgressCounter> counters, const Work& work) const;
 
   Schedule schedule_;
   int parts_ = 1;

@@ -169,7 +169,8 @@ HockneyFit fit_hockney(std::span<const TimedRead> reads) {
   }
   return {.overhead_seconds = overhead,
           .bytes_per_second = 1 / seconds_per_byte,
-          .relative_error = std::sqrt(squares / static_cast<double>(reads.size()))};
+          .relative_error = std::sqrt(squares / static_cast<double>(reads.size())),
+          .samples = {reads.begin(), reads.end()}};
 }
 
 }  // namespace strata

@@ -68,13 +68,22 @@ struct StreamRates {
   bool operator==(const StreamRates&) const = default;
 };
 
+// A parallel read of `bytes`, from waking the threads until all are done.
+struct TimedRead {
+  Offset bytes = 0;
+  double seconds = 0;
+
+  bool operator==(const TimedRead&) const = default;
+};
+
 // Hockney's latency–bandwidth model. A parallel read of Q bytes from memory, waking and joining the
 // threads included, takes overhead + Q / bytes_per_second, and runs at Q divided by that time. n½ =
 // overhead · bytes_per_second bytes reach half of the bandwidth.
 struct HockneyFit {
   double overhead_seconds = 0;
   double bytes_per_second = 0;
-  double relative_error = 0;  // root mean square over the reads it was fitted to
+  double relative_error = 0;            // root mean square over the reads it was fitted to
+  std::vector<TimedRead> samples = {};  // these reads; none in profiles stored without them
 
   bool operator==(const HockneyFit&) const = default;
 };

@@ -57,6 +57,37 @@ Json json_of(const Tree& tree) {
   return {};
 }
 
+std::string on_one_line(const Tree& tree) {
+  return tree.dump(-1, ' ', false, Tree::error_handler_t::replace);
+}
+
+bool is_flat(const Tree& tree) {
+  return std::none_of(tree.begin(), tree.end(),
+                      [](const Tree& element) { return element.is_structured(); });
+}
+
+void write(std::string& text, const Tree& tree, std::size_t indent, std::size_t depth,
+           bool in_list) {
+  const bool whole =
+      !tree.is_structured() || tree.empty() || (is_flat(tree) && (tree.is_array() || in_list));
+  if (whole) {
+    text += on_one_line(tree);
+    return;
+  }
+  text += tree.is_array() ? '[' : '{';
+  const char* separator = "\n";
+  for (const auto& [key, element] : tree.items()) {
+    text += separator;
+    text.append((depth + 1) * indent, ' ');
+    if (tree.is_object()) text += on_one_line(Tree(key)) + ": ";
+    write(text, element, indent, depth + 1, tree.is_array());
+    separator = ",\n";
+  }
+  text += '\n';
+  text.append(depth * indent, ' ');
+  text += tree.is_array() ? ']' : '}';
+}
+
 }  // namespace
 
 Json::Json(std::initializer_list<Json> elements) : kind_(Kind::array) {
@@ -105,7 +136,11 @@ void Json::push_back(Json element) {
 }
 
 std::string text_of(const Json& json, int indent) {
-  return tree_of(json).dump(indent, ' ', false, Tree::error_handler_t::replace);
+  const Tree tree = tree_of(json);
+  if (indent < 0) return on_one_line(tree);
+  std::string text;
+  write(text, tree, static_cast<std::size_t>(indent), 0, false);
+  return text;
 }
 
 Json parse_json(std::string_view text) {

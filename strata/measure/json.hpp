@@ -65,8 +65,10 @@ class Json {
   std::vector<Json> elements_;
 };
 
-// On one line if `indent` is negative. What is not UTF-8 in strings is replaced by U+FFFD, and
-// numbers that are not finite are null, for JSON has neither.
+// On one line if `indent` is negative; otherwise a member or element per line, but a list of plain
+// values, or an object of these in a list, is one line: lists of numbers can be long. What is not
+// UTF-8 in strings is replaced by U+FFFD, and numbers that are not finite are null, for JSON has
+// neither.
 std::string text_of(const Json& json, int indent = -1);
 // Throws InvalidArgument for text that is not JSON.
 Json parse_json(std::string_view text);

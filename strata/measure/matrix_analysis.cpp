@@ -65,6 +65,7 @@ std::optional<LevelSummary> level_summary(const AnyMatrix& matrix) {
                              .components = structure.components,
                              .root = structure.root};
         for (I level = 0; level < structure.levels(); ++level) {
+          summary.rows.push_back(structure.rows_of(level));
           const I end = structure.levels() - level > kWindow ? static_cast<I>(level + kWindow)
                                                              : structure.levels();
           const Offset rows = structure.level_offsets[end] - structure.level_offsets[level];

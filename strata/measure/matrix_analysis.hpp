@@ -66,7 +66,8 @@ struct LevelSummary {
   Offset max_rows = 0;         // of a level
   Offset max_window_rows = 0;  // of three consecutive levels
   Offset components = 0;
-  std::string root = {};  // where the search started
+  std::string root = {};          // where the search started
+  std::vector<Offset> rows = {};  // of every level
 };
 // None for matrices that are not square.
 std::optional<LevelSummary> level_summary(const AnyMatrix& matrix);

@@ -42,6 +42,9 @@ class ProcessorPowers {
   void apply(const Plan& plan, const Vector& x, Workspace& workspace) {
     plan.apply(x, output(plan), workspace);
   }
+  TaskTrace trace(const Plan& plan, const Vector& x, Workspace& workspace) {
+    return plan.trace(x, output(plan), workspace);
+  }
   void poison(Offset elements) {
     strata::poison<V>(std::span(powers_).first(static_cast<std::size_t>(elements)));
   }

@@ -25,6 +25,7 @@ struct PowerSweep {
   // Besides plain products, which always take part.
   std::vector<PowerStrategy> strategies{PowerStrategy::automatic};
   PowerOptions options = {};  // everything that is the same in the whole sweep
+  bool trace = false;         // afterwards, one more run that is traced; on processors alone
 };
 
 // Gets the results of one power and cache size, plain products first. Those are timed with every

@@ -1,5 +1,7 @@
 #include "strata/measure/power_result.hpp"
 
+#include <cmath>
+
 #include "strata/measure/product_result.hpp"
 
 namespace strata {
@@ -75,6 +77,26 @@ void add_prediction(Json& result, const PowerCandidate& candidate, const PowerCo
   result["predicted"] = std::move(predicted);
 }
 
+// More would make documents large, and no figure has room for them.
+constexpr std::size_t kMostTraced = 10'000;
+
+// "trace" and, if its tasks were joined, how many tiles went into one.
+void add_trace(Json& result, const TaskTrace& trace) {
+  const TaskTrace shown = joined(trace, kMostTraced);
+  const auto whole_nanoseconds = [](double seconds) { return std::round(seconds * 1e9) / 1e9; };
+  Json tasks = Json::array();
+  for (const TracedTask& task : shown.tasks) {
+    tasks.push_back({{"level", task.begin},
+                     {"levels", task.end - task.begin},
+                     {"power", task.power},
+                     {"start", whole_nanoseconds(task.start_seconds)},
+                     {"end", whole_nanoseconds(task.end_seconds)},
+                     {"thread", task.thread}});
+  }
+  result["trace"] = std::move(tasks);
+  if (shown.tiles_per_entry > 1) result["trace_levels_per_entry"] = shown.tiles_per_entry;
+}
+
 }  // namespace
 
 Json json_of(const PowerResult& result) {
@@ -101,6 +123,7 @@ Json json_of(const PowerResult& result) {
     json["overflow"] = {{"power", result.overflow->power}, {"element", result.overflow->element}};
   }
   add_prediction(json, result.choice, result.context, result.formulas);
+  if (result.trace) add_trace(json, *result.trace);
   return json;
 }
 

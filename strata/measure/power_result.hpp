@@ -40,6 +40,7 @@ struct PowerResult {
   double over_vendor = 0;    // over the vendor's library; 0 where it did not run
   double break_even = 0;     // applications until the set-up has paid off; 0: never
   std::optional<Overflow> overflow = {};
+  std::optional<TaskTrace> trace = {};  // of a run that was not timed, where that was asked for
   std::optional<PowerFormulas> formulas = {};  // on GPUs
   std::string refusal = {};                    // why it was not timed
 

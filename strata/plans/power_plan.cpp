@@ -83,6 +83,20 @@ PlanWorkspace<V> PowerPlan<V, I>::make_workspace_for_last() const {
 
 template <Value V, Index I>
 void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace& workspace) const {
+  apply(x, powers, workspace, nullptr);
+}
+
+template <Value V, Index I>
+TaskTrace PowerPlan<V, I>::trace(std::span<const V> x, std::span<V> powers,
+                                 Workspace& workspace) const {
+  std::vector<TracedTask> traced;
+  apply(x, powers, workspace, &traced);
+  return trace_of(std::move(traced));
+}
+
+template <Value V, Index I>
+void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace& workspace,
+                            std::vector<TracedTask>* traced) const {
   const detail::Prepared<V, I>& plan = prepared();
   detail::require_elements("x", std::ssize(x), vector_rows(), vectors());
   detail::require_elements("the block of powers", std::ssize(powers),
@@ -92,14 +106,16 @@ void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace
   const auto each = x.size();
   if (plan.direct()) {
     auto& state = State<V>::of(workspace, plan.identity, 0);
-    plan.run(state.team(), plan.coefficients, [&](int k) {
+    const auto vector = [&](int k) {
       return k == 0 ? const_cast<V*>(x.data()) : powers.data() + (k - 1) * each;
-    });
+    };
+    plan.run(state.team(), plan.coefficients, vector, nullptr, {}, traced);
     return;
   }
   auto& state = State<V>::of(workspace, plan.identity, power() + 1);
   order().template gather<V>(x, state.vectors[0], vectors());
-  plan.run(state.team(), plan.coefficients, [&](int k) { return state.vectors[k].data(); });
+  const auto vector = [&](int k) { return state.vectors[k].data(); };
+  plan.run(state.team(), plan.coefficients, vector, nullptr, {}, traced);
   for (int k = 1; k <= power(); ++k) {
     order().template scatter<V>(state.vectors[k], powers.subspan((k - 1) * each, each), vectors());
   }

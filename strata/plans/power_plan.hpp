@@ -28,6 +28,7 @@
 #include "strata/plans/plan_options.hpp"
 #include "strata/plans/strided_vectors.hpp"
 #include "strata/plans/workspace.hpp"
+#include "strata/schedule/task_trace.hpp"
 
 namespace strata {
 
@@ -64,6 +65,11 @@ class PowerPlan {
   // whose readers are among the inputs of k.
   void apply_last(std::span<const V> x, std::span<V> last, Workspace& workspace) const;
 
+  // apply, and what its threads did when. Tiles follow one another as the plan has the rows; plain
+  // products are one tile. Reading clocks and keeping times makes it slower than apply, and it
+  // allocates.
+  TaskTrace trace(std::span<const V> x, std::span<V> powers, Workspace& workspace) const;
+
   // apply for vectors of rows in the caller's order that are not interleaved, with a workspace that
   // has room for copies of them; y_k begins at powers.data + (k − 1)·power_stride. They must not
   // share elements.
@@ -97,6 +103,8 @@ class PowerPlan {
  private:
   const detail::Prepared<V, I>& prepared() const;
   Workspace workspace_with(int vectors) const;
+  void apply(std::span<const V> x, std::span<V> powers, Workspace& workspace,
+             std::vector<TracedTask>* traced) const;
 
   template <Value W, Index J>
   friend PowerPlan<W, J> plan_powers(const Csr<W, J>& matrix, const PowerOptions& options);

@@ -6,7 +6,7 @@
 //   T = (T_kernel⁴ + T_memory⁴)^¼,
 // which is between the two assumptions of the ECM model, that everything overlaps (the longer one)
 // and that nothing does (the sum). The exponent is what fits the products of
-// docs/results/predictions.json.
+// docs/results/products.md.
 //   J. Treibig, G. Hager, Introducing a performance model for bandwidth-limited loop kernels,
 //   PPAM 2009
 #pragma once

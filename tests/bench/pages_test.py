@@ -74,7 +74,7 @@ class Reading(Folder):
         self.assertEqual([(run.name, run.commit, run.machine["cores"]) for run in data.read(both)],
                          [("a", "c", 7), ("b", "c", 7)])
 
-    def test_runs_are_chosen_by_command_matrix_host_and_flag(self):
+    def test_runs_are_chosen_by_command_matrix_host_and_word(self):
         found = runs(record("a", []), record("m/b", []), record("a", [], "mpk"),
                      record("a", [], host="other"))
         self.assertEqual(len(data.select(found)), 4)
@@ -82,8 +82,8 @@ class Reading(Folder):
         self.assertEqual(len(data.select(found, matrices="m/*")), 1)
         self.assertEqual(len(data.select(found, without=["m/*", "zz"])), 3)
         self.assertEqual(len(data.select(found, host="other")), 1)
-        self.assertEqual(len(data.select(found, flag="--flag")), 4)
-        self.assertEqual(len(data.select(found, flag="--other")), 0)
+        self.assertEqual(len(data.select(found, options=["--flag"])), 4)
+        self.assertEqual(len(data.select(found, options=["--flag", "--other"])), 0)
 
 
 class Tables(unittest.TestCase):

@@ -1,4 +1,8 @@
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
 #include <set>
+#include <vector>
 
 #include "strata/base/internal/sanitizers.hpp"
 #include "strata/formats/format.hpp"
@@ -42,6 +46,44 @@ TEST_F(Info, JsonHasTheKeysOfTheContract) {
   EXPECT_GE(matrix["levels"]["count"], 20);
   EXPECT_LE(matrix["levels"]["max_rows"], 30);
   EXPECT_EQ(matrix["components"], 1);
+}
+
+TEST_F(Info, TheSpyPlotCountsTheEntriesOfBlocks) {
+  // One entry per block: the pattern itself.
+  const json small = json_of(
+      {"info", matrix("coordinate real general", "2 3 3\n1 1 5\n2 1 5\n2 3 5\n")})["matrix"]["spy"];
+  EXPECT_EQ(small, json({{"rows", 2}, {"cols", 3}, {"counts", {1, 0, 0, 1, 0, 1}}}));
+  // Blocks of 2 x 2 of a tridiagonal matrix of 128 rows.
+  const json spy = json_of({"info", "band:128,width=3"})["matrix"]["spy"];
+  EXPECT_EQ(spy["rows"], 64);
+  EXPECT_EQ(spy["cols"], 64);
+  ASSERT_EQ(spy["counts"].size(), 64U * 64U);
+  for (int row = 0; row < 64; ++row) {
+    for (int col = 0; col < 64; ++col) {
+      const int distance = std::abs(row - col);
+      EXPECT_EQ(spy["counts"][64 * row + col], distance == 0 ? 4 : distance == 1 ? 1 : 0);
+    }
+  }
+}
+
+TEST_F(Info, LevelsHaveTheirRows) {
+  const auto sum = [](const json& list) {
+    const auto numbers = list.get<std::vector<int>>();
+    return std::accumulate(numbers.begin(), numbers.end(), 0);
+  };
+  const json few = json_of({"info", "stencil5:30x20"})["matrix"]["levels"];
+  EXPECT_EQ(few["rows"].size(), few["count"].get<std::size_t>());
+  EXPECT_EQ(sum(few["rows"]), 600);
+  EXPECT_EQ(std::ranges::max(few["rows"].get<std::vector<int>>()), few["max_rows"]);
+  EXPECT_FALSE(few.contains("levels_per_entry"));
+  // More levels than entries: a path is one row after the other.
+  const json many = json_of({"info", "band:4500,width=3"})["matrix"]["levels"];
+  const int levels = many["count"];
+  const int each = many["levels_per_entry"];
+  EXPECT_GT(levels, 2000);
+  EXPECT_EQ(each, (levels + 1999) / 2000);
+  EXPECT_EQ(many["rows"].size(), static_cast<std::size_t>((levels + each - 1) / each));
+  EXPECT_EQ(sum(many["rows"]), 4500);
 }
 
 TEST_F(Info, EveryFormatHasItsBytesAndFill) {
@@ -118,6 +160,7 @@ TEST_F(Info, MatricesWithoutRowsColumnsOrEntriesAreFine) {
     EXPECT_EQ(profile["empty_rows"], rows);
     EXPECT_EQ(profile["empty_cols"], cols);
     EXPECT_EQ(profile.contains("levels"), rows == cols);
+    EXPECT_EQ(profile.contains("spy"), rows > 0 && cols > 0);
     EXPECT_EQ(run({"info", path, "--spy-plot", file("p.png")}).status, 0);
   }
 }

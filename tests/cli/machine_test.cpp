@@ -1,5 +1,6 @@
 // strata machine.
 
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -81,6 +82,19 @@ TEST_F(Machine, JsonHoldsTheProfile) {
   for (const auto& [key, value] : profile.items()) EXPECT_EQ(result[key], value) << key;
   EXPECT_EQ(result["cache_bytes"], 16 * kMega);
   EXPECT_EQ(result["private_cache_bytes"], 4 * kMega);
+}
+
+TEST_F(Machine, TheFitHasTheReadsThatItWasMadeOf) {
+  const json fit = result_of(measure_quickly({"--refresh"}))["hockney"];
+  ASSERT_GE(fit["samples"].size(), 2U);
+  double squares = 0;
+  for (const json& read : fit["samples"]) {
+    const double fitted = fit["overhead_seconds"].get<double>() +
+                          read["bytes"].get<double>() / fit["bytes_per_second"].get<double>();
+    squares += std::pow(fitted / read["seconds"].get<double>() - 1, 2);
+  }
+  EXPECT_NEAR(fit["relative_error"],
+              std::sqrt(squares / static_cast<double>(fit["samples"].size())), 1e-6);
 }
 
 TEST_F(Machine, RefreshReplacesEvenACorruptFile) {

@@ -166,6 +166,13 @@ TEST_F(MpkGpu, ShowsTablesOfBothDevices) {
   }
 }
 
+TEST_F(MpkGpu, TracesAreOfTheProcessorAlone) {
+  const json document = json_of(powers("stencil5:40x40", {"-p", "2", "--trace"}, ",cpu"));
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result.contains("trace"), result["backend"] == "cpu") << result;
+  }
+}
+
 TEST_F(MpkGpu, WhatIsNotThereFails) {
   for (const char* command : {"mpk", "explain", "model"}) {
     expect_failure({command, "stencil5:9x9", "--backend", backend(), "--device", "999"}, 4,
@@ -173,6 +180,8 @@ TEST_F(MpkGpu, WhatIsNotThereFails) {
   }
   write_file(file("wide.mtx"), "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 1\n");
   expect_failure(powers(file("wide.mtx")), 2, "1 x 2 matrix has no powers");
+  expect_failure({"mpk", "stencil5:9x9", "--backend", backend(), "--trace", "--json", "-"}, 2,
+                 "add cpu to --backend");
 }
 
 TEST_F(MpkGpu, LevelsAreCutForTheCacheThatIsAskedFor) {

@@ -1,6 +1,8 @@
 // strata mpk: the power benchmark.
 
+#include <iterator>
 #include <set>
+#include <utility>
 
 #include "tests/cli/benchmark.hpp"
 
@@ -104,6 +106,36 @@ TEST_F(Mpk, SweepsGiveAResultPerCombination) {
   EXPECT_EQ(combinations, expected);
 }
 
+TEST_F(Mpk, TracesSayWhichThreadDidWhichTaskWhen) {
+  const json document = json_of(quick({"mpk", "stencil27:12x12x40,coefficients=random", "-p", "3",
+                                       "--strategy", "wavefront", "--trace", "--threads", "2"}));
+  ASSERT_GE(document["results"].size(), 2U);
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result["error"]["passed"], true);
+    ASSERT_FALSE(result["trace"].empty());
+    std::set<std::pair<int, int>> done;
+    double before = 0;
+    for (const json& task : result["trace"]) {
+      EXPECT_LE(before, task["start"]);
+      EXPECT_LE(task["start"], task["end"]);
+      EXPECT_TRUE(task["thread"] == 0 || task["thread"] == 1);
+      before = task["start"];
+      for (int level = task["level"]; level < task["level"].get<int>() + task["levels"].get<int>();
+           ++level) {
+        done.emplace(level, task["power"]);
+      }
+    }
+    const int levels = std::prev(done.end())->first + 1;
+    EXPECT_EQ(levels == 1, result["strategy"] == "spmv");
+    EXPECT_EQ(done.size(), 3U * static_cast<std::size_t>(levels));
+  }
+}
+
+TEST_F(Mpk, WithoutBeingAskedNothingIsTraced) {
+  const json document = json_of(quick({"mpk", "stencil5:30x30", "-p", "2"}));
+  for (const json& result : document["results"]) EXPECT_FALSE(result.contains("trace"));
+}
+
 TEST_F(Mpk, OverflowIsReportedAndFinitePowersAreStillCompared) {
   write_file(file("huge.mtx"),
              "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1e100\n2 2 1\n2 3 1\n3 3 "
@@ -178,6 +210,7 @@ TEST_F(Mpk, WrongUsageIsStatus2) {
   expect_failure({"mpk", "stencil5:9x9", "--basis", "legendre"}, 2, "legendre");
   expect_failure({"mpk", "stencil5:9x9", "--basis", "newton=1,2", "-p", "3"}, 2, "shifts");
   expect_failure({"mpk", "stencil5:9x9", "--vectors", "9"}, 2, "--vectors");
+  expect_failure({"mpk", "stencil5:9x9", "--trace"}, 2, "add --json FILE");
 }
 
 TEST_F(Mpk, MatricesThatAreNotSquareHaveNoPowers) {

@@ -175,6 +175,25 @@ TEST_F(SpmvGpu, SweepsOverTheParametersOfReguly) {
   }
 }
 
+TEST_F(SpmvGpu, SweepsOverTheBlockSizesOfReguly) {
+  Words words = products("stencil27:20x20x30", "");
+  words.insert(words.end(), {"--format", "csr-reguly", "--block-size", "64:256,96,100"});
+  std::set<int> swept;
+  bool refused = false;
+  const json document = json_of(words);
+  for (const json& result : document["results"]) {
+    if (result.contains("refused")) {
+      EXPECT_NE(result["refused"].get<std::string>().find("blocks of 100"), std::string::npos);
+      refused = true;
+      continue;
+    }
+    EXPECT_EQ(result["error"]["passed"], true) << result;
+    swept.insert(result["parameters"]["block_size"].get<int>());
+  }
+  EXPECT_TRUE(refused);
+  EXPECT_TRUE(std::ranges::includes(swept, std::set{64, 96, 128, 256}));
+}
+
 TEST_F(SpmvGpu, AutoTakesTheFewestBytes) {
   Words words = products("stencil27:20x20x30", "");
   words.insert(words.end(), {"--format", "auto"});

@@ -315,6 +315,8 @@ TEST_F(Spmv, SweepsOverNonsenseAreWrongUsage) {
   refuse({"--threads", "1:1025"}, "1025 is outside 1 … 1024");
   refuse({"--coop", "1:32"}, "GPU");
   refuse({"--repeat", "1,2"}, "GPU");
+  refuse({"--block-size", "64:256"}, "GPU");
+  refuse({"--block-size", "2048"}, "2048 is outside 1 … 1024");
   refuse({"-C", "64", "--format", "packed-sell"}, "such slices");
   refuse({"--sigma", "4", "--format", "csr"}, "such slices");
 }

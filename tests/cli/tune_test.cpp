@@ -1,5 +1,8 @@
 // strata tune: what is searched, what is remembered.
 
+#include <algorithm>
+#include <vector>
+
 #include "tests/cli/benchmark.hpp"
 
 namespace strata::test {
@@ -35,6 +38,36 @@ TEST_F(Tune, ShowsTheTablesOfRegisterBlocks) {
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   for (const char* part : {"fill", "GF/s", "Fastest: "}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+TEST_F(Tune, RegisterBlocksAreAResultOfTheirOwn) {
+  const json document =
+      json_of(quick({"tune", "stencil27:6x6x12,dof=3", "--registers", "--timed", "1"}));
+  const json& registers = document["results"][0];
+  EXPECT_EQ(registers["kernel"], "registers");
+  EXPECT_EQ(registers["backend"], "cpu");
+  EXPECT_EQ(registers["precision"], "double");
+  const std::vector<int> sizes{1, 2, 3, 4, 6, 8};
+  EXPECT_EQ(registers["rows"], sizes);
+  EXPECT_EQ(registers["cols"], sizes);
+  double best = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    for (std::size_t j = 0; j < sizes.size(); ++j) {
+      const double dense = registers["dense_gflops"][i][j];
+      const double fill = registers["fill"][i][j];
+      EXPECT_NEAR(registers["predicted_gflops"][i][j], dense / fill, 1e-9 * dense);
+      best = std::max(best, dense / fill);
+    }
+  }
+  // Dense blocks of 3 x 3 are what the matrix consists of.
+  EXPECT_EQ(registers["fill"][0][0], 1);
+  EXPECT_EQ(registers["fill"][2][2], 1);
+  EXPECT_GT(registers["fill"][1][1], 1.1);
+  EXPECT_EQ(registers["parameters"], json({{"block_rows", 3}, {"block_cols", 3}}));
+  EXPECT_NEAR(registers["predicted_gflops"][2][2], best, 1e-9 * best);
+  for (std::size_t i = 1; i < document["results"].size(); ++i) {
+    EXPECT_EQ(document["results"][i]["kernel"], "tune");
   }
 }
 

@@ -238,6 +238,51 @@ TEST(Sweep, WhatAStepThrowsIsThrownAgainAndNoThreadHangs) {
   }
 }
 
+// Every thread is in the trace with its parts of every task, and no task begins before those that
+// it needs have ended.
+TEST(Sweep, TracesAreOfTheRunThatComputes) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const Case c = random_case(seed);
+    const int parts = 1 + static_cast<int>(seed % 5);
+    const auto sweep = c.sweep(parts);
+    std::vector<ProgressCounter> counters(1 + seed % 4);
+    Recurrence recurrence(c.pattern.view(), seed);
+    const auto traced =
+        sweep.run_traced(counters, [&](const Step& task) { recurrence.step(task); });
+    recurrence.expect_done(c.schedule.power);
+
+    const auto key = [](const auto& task) { return std::tuple(task.begin, task.end, task.power); };
+    std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::size_t> number;
+    std::vector<int> steps(c.schedule.tasks.size());
+    for (std::size_t task = 0; task < c.schedule.tasks.size(); ++task) {
+      number[key(c.schedule.tasks[task])] = task;
+      for (int part = 0; part < parts; ++part) {
+        const auto rows = sweep.rows_of(task, part);
+        if (rows.begin < rows.end) ++steps[task];
+      }
+    }
+    std::vector<int> found(steps.size());
+    std::vector<double> ended(steps.size(), 0);
+    for (const TracedTask& task : traced) {
+      EXPECT_LE(task.start_seconds, task.end_seconds);
+      EXPECT_GE(task.thread, 0);
+      EXPECT_LT(task.thread, static_cast<int>(counters.size()));
+      const std::size_t place = number.at(key(task));
+      ++found[place];
+      ended[place] = std::max(ended[place], task.end_seconds);
+    }
+    EXPECT_EQ(found, steps);
+    for (const TracedTask& task : traced) {
+      const Offset needed = c.schedule.ready_after[number.at(key(task))];
+      for (Offset before = 0; before < needed; ++before) {
+        EXPECT_LE(ended[before], task.start_seconds);
+      }
+    }
+    if (HasFailure()) return;
+  }
+}
+
 TEST(Sweep, OfNothingDoesNothing) {
   std::vector<ProgressCounter> counters(3);
   const auto never = [](const Step&) { FAIL(); };
@@ -247,6 +292,7 @@ TEST(Sweep, OfNothingDoesNothing) {
   const std::vector<I> groups{0};
   const auto tiling = make_tiling<I>(none.view(), before, {groups, 1, 1});
   Sweep<I>(tiling, wavefront_schedule(tiling, 3), before, 2, 1).run(counters, never);
+  EXPECT_TRUE(Sweep<I>().run_traced(counters, never).empty());
 }
 
 TEST(Sweep, NeedsAPart) {

@@ -87,6 +87,25 @@ TEST_F(StoredProfile, MeasuredOnesToo) {
   EXPECT_EQ(load_profile(file("profile.json")), profile);
 }
 
+TEST_F(StoredProfile, SamplesOfTheFitComeBackAndMayBeMissing) {
+  MachineProfile profile = imaginary_machine();
+  profile.hockney.samples = {{1000, 2.05e-6}, {64 * kMega, 1.0 / 300}};
+  json document = json::parse(to_json(profile));
+  EXPECT_EQ(document["hockney"]["samples"].size(), 2U);
+  EXPECT_EQ(document["hockney"]["samples"][1], json({{"bytes", 64000000}, {"seconds", 1.0 / 300}}));
+  EXPECT_EQ(profile_from_json(document.dump(), "here"), profile);
+  EXPECT_FALSE(measure_machine(kQuick).hockney.samples.empty());
+  // As they were stored before samples were kept.
+  document["hockney"].erase("samples");
+  EXPECT_EQ(profile_from_json(document.dump(), "here"), imaginary_machine());
+  const auto with_samples = [](const json& samples) {
+    return changed([&](json& stored) { stored["hockney"]["samples"] = samples; });
+  };
+  expect_refused(with_samples(7), "'samples' is not a list");
+  expect_refused(with_samples(json::array({{{"bytes", 5}}})), "lacks 'seconds'");
+  expect_refused(with_samples(json::array({{{"bytes", 5}, {"seconds", 0}}})), "'seconds' is 0");
+}
+
 TEST_F(StoredProfile, NoFileIsNoError) {
   EXPECT_EQ(load_profile(file("missing.json")), std::nullopt);
   EXPECT_EQ(load_profile(file("no/folder/missing.json")), std::nullopt);

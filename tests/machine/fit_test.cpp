@@ -113,6 +113,11 @@ TEST(HockneyFit, FitRecoversOverheadAndBandwidth) {
   EXPECT_LT(noisy.relative_error, 0.05);
 }
 
+TEST(HockneyFit, KeepsWhatItWasFittedTo) {
+  const auto reads = reads_of(3e-6, 25 * kGiga, 0.05);
+  EXPECT_EQ(fit_hockney(reads).samples, reads);
+}
+
 TEST(HockneyFit, OverheadIsNeverNegative) {
   const std::vector<TimedRead> reads{{1000, 1e-9}, {2000, 1e-6}, {4000, 4e-6}};
   const HockneyFit fit = fit_hockney(reads);

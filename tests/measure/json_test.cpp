@@ -58,8 +58,29 @@ TEST(Json, TextIsReadBackAsItWasWritten) {
   const std::string text =
       R"({"b":[1,-2.5,true,false,null,"é\n"],"a":{"x":{},"y":[]},"e":1e-300,"big":123456789012345})";
   EXPECT_EQ(text_of(parse_json(text)), text);
-  EXPECT_EQ(text_of(parse_json("[1, {\"k\": 2}]"), 2), "[\n  1,\n  {\n    \"k\": 2\n  }\n]");
+  EXPECT_EQ(text_of(parse_json(text_of(parse_json(text), 2))), text);
   EXPECT_THROW(parse_json("{\"open\": "), InvalidArgument);
+}
+
+TEST(Json, IndentedListsOfPlainValuesAndTheirObjectsAreOneLine) {
+  const Json json = parse_json(
+      R"({"a":[1,2.5,null],"b":{"x":1},"c":[{"k":"v","n":1},{"k":[],"n":2}],"d":{},"e":[]})");
+  EXPECT_EQ(text_of(json, 2), R"({
+  "a": [1,2.5,null],
+  "b": {
+    "x": 1
+  },
+  "c": [
+    {"k":"v","n":1},
+    {
+      "k": [],
+      "n": 2
+    }
+  ],
+  "d": {},
+  "e": []
+})");
+  EXPECT_EQ(text_of(Json(7), 2), "7");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <complex>
 #include <limits>
 #include <numeric>
@@ -74,6 +75,9 @@ TEST(LevelSummary, OfAStencilFollowsItsLines) {
   EXPECT_LE(levels->max_window_rows, 3 * levels->max_rows);
   EXPECT_EQ(levels->components, 1);
   EXPECT_FALSE(levels->root.empty());
+  EXPECT_EQ(std::ssize(levels->rows), levels->count);
+  EXPECT_EQ(std::ranges::max(levels->rows), levels->max_rows);
+  EXPECT_EQ(std::accumulate(levels->rows.begin(), levels->rows.end(), Offset{0}), 300);
 }
 
 TEST(LevelSummary, WindowsOfFewLevelsAreAllRows) {

@@ -134,6 +134,40 @@ TEST_F(PowerContest, JsonHasItsKeysInTheOrderOfTheContract) {
   EXPECT_EQ(json.keys().back(), "predicted");
 }
 
+TEST_F(PowerContest, TracesAreMadeOnRequest) {
+  const auto matrix = grid<double>(20, 30);
+  const auto untraced = contest(matrix);
+  for (const PowerResult& result : untraced.front()) EXPECT_FALSE(result.trace);
+  sweep_.trace = true;
+  const auto calls = contest(matrix);
+  ASSERT_EQ(calls.front().size(), 3U);
+  for (const PowerResult& result : calls.front()) {
+    ASSERT_TRUE(result.trace);
+    EXPECT_GE(result.trace->tasks.size(), 3U);
+    EXPECT_TRUE(result.measurement.check->passed);
+    Json json = json_of(result);
+    ASSERT_EQ(json["trace"].elements().size(), result.trace->tasks.size());
+    Json first = json["trace"].elements().front();
+    EXPECT_EQ(first.keys(),
+              (std::vector<std::string>{"level", "levels", "power", "start", "end", "thread"}));
+    EXPECT_EQ(first["power"].integer(), 1);
+    EXPECT_EQ(first["start"].real(), 0);
+    EXPECT_NEAR(first["end"].real(), result.trace->tasks.front().end_seconds, 1e-9);
+  }
+}
+
+TEST(PowerResult, LongTracesAreJoinedAndSaySo) {
+  PowerResult result;
+  result.trace.emplace();
+  for (std::int32_t tile = 0; tile < 30'000; ++tile) {
+    result.trace->tasks.push_back({tile, tile + 1, 1, 0, 1e-6 * tile, 1e-6 * (tile + 1)});
+  }
+  Json json = json_of(result);
+  EXPECT_EQ(json["trace"].elements().size(), 7'500U);
+  EXPECT_EQ(json["trace_levels_per_entry"].integer(), 4);
+  EXPECT_EQ(Json(json["trace"].elements().back())["levels"].integer(), 4);
+}
+
 TEST(PowerResult, WhatWasRefusedSaysWhyAndHasNoNumbers) {
   PowerResult result;
   result.refusal = "too large";

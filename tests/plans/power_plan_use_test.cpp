@@ -97,6 +97,41 @@ TEST(PowerPlan, RefusesToOverwriteX) {
   }
 }
 
+TEST(PowerPlan, ATraceHasEveryPowerOfEveryTileAndTheSamePowers) {
+  for (const PowerStrategy strategy : kStrategies) {
+    for (const int block : {0, 2}) {
+      SCOPED_TRACE(std::string(name_of(strategy)));
+      PowerOptions options = quick_options();
+      options.strategy = strategy;
+      options.power = 5;
+      options.block = strategy == PowerStrategy::spmv ? 0 : block;
+      options.threads = 2;
+      options.cache_bytes = 64 << 10;
+      const Plan plan = plan_powers(stencil(), options);
+      const auto x = random_vector<double>(plan.rows(), 1);
+      std::vector<double> powers(5 * x.size());
+      auto workspace = plan.make_workspace();
+      const TaskTrace trace = plan.trace(x, powers, workspace);
+      EXPECT_EQ(powers, test::powers_of(plan, VectorOrder::caller, x));
+
+      std::int32_t tiles = 0;
+      for (const TracedTask& task : trace.tasks) tiles = std::max(tiles, task.end);
+      EXPECT_EQ(tiles == 1, plan.choice().plain());
+      // Of every tile and power, by at least one thread: parts of small tiles may be empty.
+      std::vector<int> done(static_cast<std::size_t>(tiles) * 5);
+      for (const TracedTask& task : trace.tasks) {
+        ASSERT_TRUE(1 <= task.power && task.power <= 5);
+        EXPECT_TRUE(task.thread == 0 || task.thread == 1);
+        for (std::int32_t tile = task.begin; tile < task.end; ++tile) {
+          ++done[static_cast<std::size_t>(tile) * 5 + task.power - 1];
+        }
+      }
+      EXPECT_TRUE(std::ranges::all_of(done, [](int times) { return times == 1 || times == 2; }));
+      EXPECT_EQ(trace.tasks.front().start_seconds, 0);
+    }
+  }
+}
+
 // Where the numbers are not finite, as the reference has it in the same arithmetic.
 TEST(PowerPlan, NotANumberComesOutWhereItMust) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

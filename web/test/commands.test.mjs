@@ -19,9 +19,6 @@ const here = dirname(fileURLToPath(import.meta.url));
 const results = process.env.STRATA_RESULTS ?? join(here, '..', '..', 'docs', 'results');
 const repository = join(results, '..', '..');
 
-// What these need is written by commands of later versions.
-const waiting = new Set(['spy', 'levels', 'tasks', 'over-block-size']);
-
 const folder = mkdtempSync(join(tmpdir(), 'strata-commands-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -42,7 +39,7 @@ function helpOf(command) {
 for (const figure of m.figures) {
   const lines = figure.commands.map((line) => line.split(' '));
 
-  test(`${figure.id}: options exist`, { skip, todo: waiting.has(figure.id) }, () => {
+  test(`${figure.id}: options exist`, { skip }, () => {
     for (const [name, command, ...words] of lines) {
       assert.equal(name, 'strata');
       const known = helpOf(command).match(/(?<![\w-])--?[a-zA-Z][\w-]*/g) ?? [];
@@ -58,7 +55,7 @@ for (const figure of m.figures) {
 
   const first = lines[0];
   if (first[1] === 'bench' || first.includes('cuda')) continue;
-  test(`${figure.id}: its command gives it data`, { skip, todo: waiting.has(figure.id) }, () => {
+  test(`${figure.id}: its command gives it data`, { skip }, () => {
     const file = join(folder, `${figure.id}.json`);
     const words = first.slice(1).map((word) =>
       // As many threads as the hint has are not everywhere.

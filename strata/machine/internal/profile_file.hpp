@@ -48,6 +48,7 @@ class ProfileReader {
 
   [[noreturn]] void refuse(const std::string& why) const { throw FileError(source_, why); }
 
+  bool has(const char* key) const { return object_.is_object() && object_.contains(key); }
   ProfileReader inside(const char* key) const { return ProfileReader(value(key), source_); }
 
   // A list, each item read by parse(ProfileReader).
@@ -152,15 +153,26 @@ ProfileJson json_of(const std::vector<Point>& points) {
 }
 
 inline ProfileJson json_of(const HockneyFit& hockney) {
-  return {{"overhead_seconds", hockney.overhead_seconds},
-          {"bytes_per_second", hockney.bytes_per_second},
-          {"relative_error", hockney.relative_error}};
+  ProfileJson json{{"overhead_seconds", hockney.overhead_seconds},
+                   {"bytes_per_second", hockney.bytes_per_second},
+                   {"relative_error", hockney.relative_error}};
+  for (const TimedRead& read : hockney.samples) {
+    json["samples"].push_back({{"bytes", read.bytes}, {"seconds", read.seconds}});
+  }
+  return json;
+}
+
+inline TimedRead sample_from(const ProfileReader& reader) {
+  return {.bytes = reader.bytes("bytes"), .seconds = reader.positive("seconds")};
 }
 
 inline HockneyFit hockney_from(const ProfileReader& reader) {
-  return {.overhead_seconds = reader.number("overhead_seconds"),
-          .bytes_per_second = reader.positive("bytes_per_second"),
-          .relative_error = reader.number("relative_error")};
+  HockneyFit hockney{.overhead_seconds = reader.number("overhead_seconds"),
+                     .bytes_per_second = reader.positive("bytes_per_second"),
+                     .relative_error = reader.number("relative_error")};
+  // Profiles of before samples were kept are as good without them.
+  if (reader.has("samples")) hockney.samples = reader.list<TimedRead>("samples", sample_from);
+  return hockney;
 }
 
 ProfileJson json_of(const MachineFingerprint& fingerprint);

@@ -13,6 +13,7 @@
 //   void poison(elements);             of the powers
 //   Array<V> powers(plan, workspace);  that apply has computed, in the order of the matrix
 //   Array<I> row_order(plan);          where the plan has which row, without padding
+//   TaskTrace trace(plan, x, workspace);  the same as apply, of processors alone
 //   void describe(plan, result);       adds backend, device or threads, and bandwidth
 #pragma once
 
@@ -87,6 +88,10 @@ class PlannedPowers {
     ready->elements = checked_multiply<Offset>(each, options.power, "the powers");
     backend_.load(ready->plan, *ready->rows, ready->x);
     backend_.reserve(ready->elements);
+    std::function<TaskTrace()> trace;
+    if constexpr (requires { backend_.trace(ready->plan, ready->x, ready->workspace); }) {
+      trace = [this, ready] { return backend_.trace(ready->plan, ready->x, ready->workspace); };
+    }
     return {.result = describe(ready->plan, options),
             .run = [this, ready] { backend_.apply(ready->plan, ready->x, ready->workspace); },
             .vectors = {.poison_inputs = [this, ready] { poison_inputs(*ready); },
@@ -95,6 +100,7 @@ class PlannedPowers {
                         .poison_outputs = [this, ready] { backend_.poison(ready->elements); }},
             .examine = [this, ready,
                         options](bool validate) { return examine(*ready, options, validate); },
+            .trace = std::move(trace),
             .plain_in_this_order = [this, ready,
                                     options] { return plain_in_order_of(*ready, options); }};
   }

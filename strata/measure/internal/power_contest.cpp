@@ -19,6 +19,7 @@ class PowerContest {
     PowerContenders contenders = invite(power, cache_bytes);
     for (PowerContender& contender : contenders) count(contender.result);
     measure(contenders);
+    if (sweep_.trace) trace(contenders);
     compare(contenders);
     return contenders;
   }
@@ -83,6 +84,17 @@ class PowerContest {
       if (!contender.run || options_.validate) continue;
       contender.run();
       contender.result.overflow = contender.examine(false).overflow;
+    }
+  }
+
+  // Apart from what is timed. A run before it fills the caches as the runs that were timed did.
+  void trace(PowerContenders& contenders) const {
+    for (PowerContender& contender : contenders) {
+      if (!contender.trace) continue;
+      options_.report(fmt::format("tracing {} for p = {}", name_of(contender.result.asked()),
+                                  contender.result.power()));
+      contender.run();
+      contender.result.trace = contender.trace();
     }
   }
 

@@ -21,6 +21,8 @@ struct PowerContender {
   ContestVectors vectors = {};
   // Examines what the last run computed, and compares it with the reference on request.
   std::function<ExaminedPowers(bool validate)> examine = {};
+  // A run that says what threads did when; none where that is not known.
+  std::function<TaskTrace()> trace = {};
   // Plain products on the matrix as this plan has ordered it.
   std::function<PowerContender()> plain_in_this_order = {};
 };

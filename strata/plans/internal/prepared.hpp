@@ -52,11 +52,13 @@ struct Prepared {
   }
 
   // Runs all sweeps; vector(k) is where y_k is, k = 0 … p, and `before` where y_−1 is, if β_1 is
-  // not 0. Products in any format need scratch_elements().
+  // not 0. Products in any format need scratch_elements(). Tasks of sweeps go into `traced`, if
+  // there is one.
   template <class VectorAt>
   void run(std::span<ProgressCounter> counters,
            std::span<const cpu::StepCoefficients<V>> coefficients_of, const VectorAt& vector,
-           const V* before = nullptr, std::span<V> scratch = {}) const {
+           const V* before = nullptr, std::span<V> scratch = {},
+           std::vector<TracedTask>* traced = nullptr) const {
     if (arrangement->product) {
       arrangement->product->run(coefficients_of.front(),
                                 {vector(0), before, vector(1), options.vectors}, scratch);
@@ -64,12 +66,20 @@ struct Prepared {
     }
     int first = 0;
     for (const Sweep<I>& sweep : sweeps) {
-      sweep.run(counters, [&](const typename Sweep<I>::Step& task) {
+      const auto step = [&](const typename Sweep<I>::Step& task) {
         const int k = first + task.power;
         const V* previous = k >= 2 ? vector(k - 2) : before;
         arrangement->matrix.step(coefficients_of[k - 1],
                                  {vector(k - 1), previous, vector(k), options.vectors}, task.rows);
-      });
+      };
+      if (traced == nullptr) {
+        sweep.run(counters, step);
+      } else {
+        for (TracedTask& task : sweep.run_traced(counters, step)) {
+          task.power += first;
+          traced->push_back(task);
+        }
+      }
       first += sweep.schedule().power;
     }
   }

@@ -233,7 +233,7 @@ export const taskOrder: Figure = {
     'A cell is a task: one level (or a few) of one power. Its shade is when it ran, from light at the start to dark at the end. A wavefront runs along diagonals: power k follows k levels behind power 1.',
   commands: ['strata mpk MATRIX -p 4 --strategy wavefront --trace --json FILE'],
   build(view, chosen): Drawing | null {
-    // Those with the most tasks have the most to show: plain products have one per thread and power.
+    // Sweeps before plain products, which are one task per power and thread.
     const traced = view.results
       .filter((result) => result.trace.length > 0)
       .sort((a, b) => b.trace.length - a.trace.length);

@@ -146,7 +146,7 @@ export const overRepeat = regulyFigure(
 export const overBlockSize = regulyFigure(
   'over-block-size',
   'CSR of Reguly over the block size',
-  '--coop 1:32 --block-size 64:1024',
+  '--coop 1:32 --block-size 32:1024',
   'blockSize',
   (result) => `coop ${result.coop}`,
 );
