@@ -249,7 +249,7 @@ TEST_F(Bench, ListsWithoutRunning) {
 
 TEST_F(Bench, WrongUsageAndWrongCampaignsAreNamed) {
   expect_failure({"bench"}, 2, "no campaign given");
-  expect_failure({"bench", file("none.json")}, 3, "none.json: No such file");
+  expect_failure({"bench", file("none.json")}, 3, "none.json: cannot be read: No such file");
   const std::string path = small_campaign(2);
   expect_failure(bench(path, {"--only", "nothing"}), 2, "none of the 2 cases is selected");
   expect_failure(bench(path, {"--case-range", "3:2"}), 2, "ends before it begins");
