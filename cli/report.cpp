@@ -7,6 +7,7 @@
 
 #include "cli/parts/commands.hpp"
 #include "cli/parts/exit_status.hpp"
+#include "cli/parts/options.hpp"
 #include "cli/parts/run_command.hpp"
 #include "cli/parts/this_program.hpp"
 #include "cli/parts/writing.hpp"
@@ -28,6 +29,7 @@ struct ReportOptions {
   std::string output = "report.html";
   std::string title = "Strata";
   std::string figures;  // a folder; empty: none
+  std::string only;     // names of figures, separated by commas; empty: all that have data
 };
 
 fs::path page_template() {
@@ -57,17 +59,33 @@ bool is_installed(const std::string& program) {
   }
 }
 
-// Every figure as SVG, and as PNG where rsvg-convert is installed. Returns what it has done.
-std::string write_figures(const fs::path& folder, const std::string& data) {
+// The program that draws says itself what is wrong with the names and the data it is given: its
+// statuses for that are those of this command. Returns the names of the files it has written.
+std::string draw_figures(const fs::path& folder, const std::vector<std::string>& names,
+                         const std::string& data) {
+  const fs::path input = folder / "figures.json";
+  std::vector<std::string> words{"node", page_template().parent_path() / "figures.mjs",
+                                 input.string(), folder.string()};
+  words.insert(words.end(), names.begin(), names.end());
+  replace_file(input, data);
+  const campaign::ProcessResult result = campaign::run_process({.words = words});
+  fs::remove(input);
+  if (result.ending != campaign::Ending::exited) throw Error("drawing figures was interrupted");
+  for (const ExitStatus status : {ExitStatus::usage, ExitStatus::input}) {
+    if (result.status == static_cast<int>(status)) throw Failure(status, "report: " + result.error);
+  }
+  if (result.status != 0) throw Error(fmt::format("drawing figures failed: {}", result.error));
+  return result.output;
+}
+
+// Figures as SVG, and as PNG where rsvg-convert is installed: those of these names, or all that
+// have data. Returns what it has done.
+std::string write_figures(const fs::path& folder, const std::vector<std::string>& names,
+                          const std::string& data) {
   if (!is_installed("node"))
     throw Unavailable("figures as files are drawn by node, which is missing");
   fs::create_directories(folder);
-  const fs::path input = folder / "figures.json";
-  replace_file(input, data);
-  const std::string list = run_tool({"node", page_template().parent_path() / "figures.mjs",
-                                     input.string(), folder.string()})
-                               .output;
-  fs::remove(input);
+  const std::string list = draw_figures(folder, names, data);
   const bool drawn_as_pixels = is_installed("rsvg-convert");
   std::istringstream lines(list);
   int count = 0;
@@ -76,11 +94,21 @@ std::string write_figures(const fs::path& folder, const std::string& data) {
     const std::string png = fs::path(file).replace_extension(".png").string();
     run_tool({"rsvg-convert", "--zoom=2", "--output=" + png, file});
   }
-  return fmt::format("{} figures are in {} as SVG{}\n", count, folder.string(),
+  return fmt::format("{} {} in {} as SVG{}\n", count, count == 1 ? "figure is" : "figures are",
+                     folder.string(),
                      drawn_as_pixels ? " and PNG" : "; rsvg-convert would add PNG");
 }
 
+std::vector<std::string> figure_names(const ReportOptions& options) {
+  if (options.only.empty()) return {};
+  if (options.figures.empty()) {
+    throw InvalidArgument("--only chooses among figures that are written: add --figures FOLDER");
+  }
+  return split_list(options.only);
+}
+
 std::string run_report(const ReportOptions& options, ResultDocument& document, Progress& progress) {
+  const std::vector<std::string> figures = figure_names(options);
   const std::string page_text = read_input([] { return read_text(page_template()); });
   progress.start("reading results");
   std::vector<std::string> problems;
@@ -102,7 +130,7 @@ std::string run_report(const ReportOptions& options, ResultDocument& document, P
                       bytes_text(static_cast<Offset>(page.size())));
   if (options.figures.empty()) return text;
   progress.start("drawing figures");
-  return text + write_figures(options.figures, data);
+  return text + write_figures(options.figures, figures, data);
 }
 
 }  // namespace
@@ -119,6 +147,10 @@ void add_report(CommandLine& line) {
       .add("--figures", options->figures,
            "Write every figure as SVG, and as PNG where rsvg-convert is installed; needs node")
       .type_name("FOLDER");
+  command
+      .add("--only", options->only,
+           "Of --figures those of these names, as the files have them: products,profiles")
+      .type_name("FIGURE,…");
   add_output_options(command, options->common);
   command.set_example(
       "strata spmv stencil27:64x64x64 --json spmv.json\n"

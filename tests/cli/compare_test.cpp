@@ -1,4 +1,7 @@
 // strata compare and strata report, run as people run them.
+#include <algorithm>
+#include <filesystem>
+
 #include "tests/cli/command.hpp"
 
 namespace strata::test {
@@ -17,6 +20,7 @@ class Compare : public CommandTest {
                          {{{"kernel", "spmv"},
                            {"backend", "cpu"},
                            {"variant", "CSR"},
+                           {"gflops", 1e-3 / seconds},
                            {"seconds", {{"median", seconds}, {"samples", samples}}}}}}};
     write_file(file(name), document.dump());
     return file(name);
@@ -89,6 +93,74 @@ TEST_F(Report, SaysIfItsPageIsMissing) {
   setenv("STRATA_REPORT_TEMPLATE", file("no-page.html").c_str(), 1);
   expect_one_line_error(run({"report", results("a.json", 1), "-o", file("report.html")}), 3,
                         "no-page.html");
+}
+
+// With the page of this build.
+class Figures : public Compare {
+ protected:
+  // Writes figures of one product to the folder "figures"; skips the test where they cannot be
+  // drawn.
+  Outcome draw(const Words& options) {
+    Words words{"report",    results("a.json", 1e-3), "-o", file("report.html"),
+                "--figures", file("figures")};
+    words.insert(words.end(), options.begin(), options.end());
+    return run(words);
+  }
+  std::vector<std::string> drawn() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(file("figures"))) {
+      names.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+  bool has_rsvg_convert() { return run_script("command -v rsvg-convert").status == 0; }
+};
+
+// Status 4: node is missing, or the page was not built.
+#define SKIP_WITHOUT_PAGE(outcome) \
+  if ((outcome).status == 4) GTEST_SKIP() << (outcome).err
+
+TEST_F(Figures, OneCanBeWrittenAlone) {
+  const Outcome outcome = draw({"--only", "products"});
+  SKIP_WITHOUT_PAGE(outcome);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("1 figure is in"), std::string::npos) << outcome.out;
+  const std::vector<std::string> svg{"products.svg"};
+  const std::vector<std::string> both{"products.png", "products.svg"};
+  EXPECT_EQ(drawn(), has_rsvg_convert() ? both : svg);
+}
+
+TEST_F(Figures, AreTheSameEveryTime) {
+  const Outcome outcome = draw({"--only", "products"});
+  SKIP_WITHOUT_PAGE(outcome);
+  const std::string first = contents_of(file("figures/products.svg"));
+  EXPECT_NE(first.find("<title>Products per matrix</title>"), std::string::npos);
+  draw({});
+  EXPECT_EQ(contents_of(file("figures/products.svg")), first);
+}
+
+TEST_F(Figures, NamesAndDataAreChecked) {
+  const Outcome unknown = draw({"--only", "products,nonsense"});
+  SKIP_WITHOUT_PAGE(unknown);
+  expect_one_line_error(unknown, 2, "there is no figure \"nonsense\": products, ");
+  expect_one_line_error(draw({"--only", "over-threads"}), 3,
+                        "no data for the figure over-threads; this gives it: strata spmv");
+  EXPECT_TRUE(drawn().empty()) << "neither figures nor what they are drawn from";
+  expect_one_line_error(run({"report", file("a.json"), "--only", "products"}), 2, "--figures");
+}
+
+TEST_F(Figures, AreWrittenAsPixelsToo) {
+  if (!has_rsvg_convert()) GTEST_SKIP() << "rsvg-convert is not installed";
+  const Outcome outcome = draw({"--only", "products"});
+  SKIP_WITHOUT_PAGE(outcome);
+  EXPECT_NE(outcome.out.find("as SVG and PNG"), std::string::npos) << outcome.out;
+  const std::string png = contents_of(file("figures/products.png"));
+  ASSERT_GT(png.size(), 24U);
+  EXPECT_EQ(png.substr(0, 8), "\x89PNG\r\n\x1A\n");
+  unsigned width = 0;  // the first number of the header, most significant byte first
+  for (int i = 16; i < 20; ++i) width = width << 8 | static_cast<unsigned char>(png[i]);
+  EXPECT_EQ(width, 2U * 860U) << "twice the pixels of the SVG";
 }
 
 }  // namespace

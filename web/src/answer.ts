@@ -1,82 +1,186 @@
-// The answer in sentences: how fast Strata is compared with what people would use otherwise.
+// The answer in sentences: how fast Strata is compared with what people would use otherwise. A mean
+// is worth as much as its set of matrices, so that every campaign, or file that belongs to none, has
+// a mean of its own; means of several are given as a range.
 
 import { champion, type Case, casesOf, overPeer, overPlain } from './cases.ts';
+import { collectionsOf } from './collections.ts';
 import type { View } from './filter.ts';
 import { distinct, geometricMean, groupBy } from './statistics.ts';
 import { grouped, listed, number, plural } from './text.ts';
 
 export interface Answer {
-  factor: number;
+  low: number; // the smallest mean and the largest
+  high: number;
   matrices: number;
   machine: string;
   text: string; // a whole sentence
+  parts: string[]; // a sentence per campaign or file, where there are several
 }
+
+/** What was compared on one machine in one campaign or file. */
+interface Comparison {
+  kernel: string;
+  collection: string;
+  againstPeers: boolean;
+  cases: Case[];
+  ratio(item: Case): number | null;
+  means: { power: number; mean: number }[]; // by p
+  low: number;
+  high: number;
+  matrices: number;
+}
+
+/** Fewer matrices are examples: they are mentioned, and no part of a range. */
+const fewMatrices = 5;
 
 /** The most telling sentence first; none if nothing was compared. */
 export function answers(view: View): Answer[] {
-  const found: (Answer & { weight: number })[] = [];
-  for (const kernel of ['spmv', 'mpk']) {
-    const groups = groupBy(
-      casesOf(view.results, kernel),
-      (item) => `${item.machine.index}|${item.threads}|${item.precision}`,
-    );
-    for (const cases of groups.values()) {
-      const against =
-        compare(cases, overPeer) ?? (kernel === 'mpk' ? compare(cases, overPlain) : null);
-      if (!against) continue;
-      const peers = against.ratio === overPeer;
-      const first = cases[0]!;
-      const what =
-        kernel === 'spmv'
-          ? 'Strata’s fastest product'
-          : `Strata’s powers${powersText(against.cases)}`;
-      const than = peers ? peerText(against.cases) : 'plain products';
-      const verb = kernel === 'spmv' ? 'is' : 'are';
-      const place = `on ${first.machine.label}${first.machine.gpu || first.threads === null ? '' : ` with ${plural(first.threads, 'thread')}`}${first.precision === 'double' ? '' : `, in ${first.precision} precision`}`;
-      const matrices = distinct(against.cases.map((item) => item.matrix)).length;
-      found.push({
-        factor: against.mean,
-        matrices,
-        machine: first.machine.label,
-        weight: (peers ? 1e6 : 0) + matrices * (first.machine.gpu ? 2 : 1),
-        text:
-          matrices === 1 && against.cases.length === 1
-            ? `${what} ${verb} ${number(against.mean)} times as fast as ${than} ${place}, on ${against.least.matrix.name}.`
-            : `${what} ${verb} ${number(against.mean)} times as fast as ${than} ${place}, in geometric mean over ${plural(matrices, 'matrix', 'matrices')}; at least ${number(against.smallest)}, on ${against.least.matrix.name}.`,
-      });
-    }
-  }
+  const places = groupBy(comparisonsOf(view), ({ kernel, againstPeers, cases }) =>
+    [kernel, againstPeers, placeText(cases[0]!)].join('|'),
+  );
+  const found = [...places.values()].map((comparisons) => ({
+    answer: answerOf(comparisons),
+    weight: weightOf(comparisons),
+  }));
   found.sort((a, b) => b.weight - a.weight);
   // A single matrix is an answer only where there is no better one.
-  return found.filter((answer, index) => index === 0 || answer.matrices > 2);
+  return found
+    .map(({ answer }) => answer)
+    .filter((answer, index) => index === 0 || answer.matrices > 2);
 }
 
-function compare(cases: Case[], ratio: (item: Case) => number | null) {
-  const compared = cases.filter((item) => ratio(item) !== null && champion(item)!.own);
-  const mean = geometricMean(compared.map((item) => ratio(item)!));
-  if (mean === null) return null;
-  const least = compared.reduce((a, b) => (ratio(b)! < ratio(a)! ? b : a));
-  return { cases: compared, mean, least, smallest: ratio(least)!, ratio };
+function comparisonsOf(view: View): Comparison[] {
+  return [...collectionsOf(view)].flatMap(([collection, results]) =>
+    ['spmv', 'mpk'].flatMap((kernel) =>
+      [...groupBy(casesOf(results, kernel), placeText).values()].flatMap(
+        (cases) =>
+          compare(kernel, collection, cases, true) ??
+          (kernel === 'mpk' ? compare(kernel, collection, cases, false) : null) ??
+          [],
+      ),
+    ),
+  );
 }
 
-function powersText(cases: Case[]): string {
+function compare(
+  kernel: string,
+  collection: string,
+  all: readonly Case[],
+  againstPeers: boolean,
+): Comparison | null {
+  const ratio = againstPeers ? overPeer : overPlain;
+  const cases = all.filter((item) => ratio(item) !== null && champion(item)!.own);
+  if (cases.length === 0) return null;
+  const means = [...groupBy(cases, (item) => item.power)]
+    .map(([power, list]) => ({ power, mean: geometricMean(list.map((item) => ratio(item)!))! }))
+    .sort((a, b) => a.mean - b.mean);
+  return {
+    kernel,
+    collection,
+    againstPeers,
+    cases,
+    ratio,
+    means,
+    low: means[0]!.mean,
+    high: means[means.length - 1]!.mean,
+    matrices: distinct(cases.map((item) => item.matrix)).length,
+  };
+}
+
+function weightOf(comparisons: readonly Comparison[]): number {
+  const matrices = distinct(
+    comparisons.flatMap(({ cases }) => cases.map((item) => item.matrix)),
+  ).length;
+  const first = comparisons[0]!;
+  return (first.againstPeers ? 1e6 : 0) + matrices * (first.cases[0]!.machine.gpu ? 2 : 1);
+}
+
+function answerOf(comparisons: readonly Comparison[]): Answer {
+  const sorted = [...comparisons].sort((a, b) => b.matrices - a.matrices);
+  const broad = sorted.filter((item) => item.matrices >= fewMatrices);
+  const counted = broad.length > 0 ? broad : sorted;
+  const narrow = sorted.filter((item) => !counted.includes(item));
+  const cases = counted.flatMap((item) => item.cases);
+  const first = counted[0]!;
+  const low = Math.min(...counted.map((item) => item.low));
+  const high = Math.max(...counted.map((item) => item.high));
+  const subject =
+    first.kernel === 'spmv'
+      ? 'Strata’s fastest product is'
+      : `Strata’s powers${powersText(cases)} are`;
+  const than = first.againstPeers ? peerText(cases) : 'plain products';
+  const place = placeText(cases[0]!);
+  const single = counted.length === 1;
+  const matrices = distinct(cases.map((item) => item.matrix)).length;
+  return {
+    low,
+    high,
+    matrices,
+    machine: cases[0]!.machine.label,
+    text: single
+      ? `${subject} ${factorText(first)} as fast as ${than} ${place}${first.cases.length === 1 ? `, on ${first.cases[0]!.matrix.name}.` : `, in geometric mean over ${plural(matrices, 'matrix', 'matrices')}; ${leastText(first)}.`}`
+      : `${subject} ${number(low)} to ${number(high)} times as fast as ${than} ${place}, in geometric mean over the matrices of each of ${collectionsText(counted)}.`,
+    parts: [
+      ...(single ? [] : counted.map(partText)),
+      ...(narrow.length === 0
+        ? []
+        : [
+            `Fewer matrices: ${narrow.map((item) => `${item.collection} ${factorText(item)} (${item.matrices})`).join('; ')}.`,
+          ]),
+    ],
+  };
+}
+
+/** "3 campaigns", "2 files", or both. */
+function collectionsText(comparisons: readonly Comparison[]): string {
+  const campaigns = comparisons.filter(({ cases }) => cases[0]!.results[0]!.campaign).length;
+  const files = comparisons.length - campaigns;
+  return listed([
+    ...(campaigns > 0 ? [plural(campaigns, 'campaign')] : []),
+    ...(files > 0 ? [plural(files, 'file')] : []),
+  ]);
+}
+
+function partText(item: Comparison): string {
+  return `${item.collection}: ${factorText(item)} over ${plural(item.matrices, 'matrix', 'matrices')}; ${leastText(item)}.`;
+}
+
+/** Means of different powers are not averaged: the least and the most are given. */
+function factorText({ means }: Comparison): string {
+  const text = ({ power, mean }: Comparison['means'][number]) => `${number(mean)} (p = ${power})`;
+  return means.length === 1
+    ? `${number(means[0]!.mean)} times`
+    : `${text(means[0]!)} to ${text(means[means.length - 1]!)} times`;
+}
+
+function leastText({ cases, ratio }: Comparison): string {
+  const least = cases.reduce((a, b) => (ratio(b)! < ratio(a)! ? b : a));
+  return `at least ${number(ratio(least))}, on ${least.matrix.name}`;
+}
+
+function placeText({ machine, threads, precision }: Case): string {
+  const with_ = machine.gpu || threads === null ? '' : ` with ${plural(threads, 'thread')}`;
+  return `on ${machine.label}${with_}${precision === 'double' ? '' : `, in ${precision} precision`}`;
+}
+
+function powersText(cases: readonly Case[]): string {
   const powers = distinct(cases.map((item) => item.power)).sort((a, b) => a - b);
   return powers.length === 1
     ? ` (p = ${powers[0]})`
     : ` (p = ${powers[0]} … ${powers[powers.length - 1]})`;
 }
 
-function peerText(cases: Case[]): string {
+function peerText(cases: readonly Case[]): string {
   const libraries = distinct(
     cases.flatMap((item) =>
       item.results.filter((result) => !result.own).map((result) => result.family),
     ),
   ).sort();
-  return libraries.length === 0
-    ? 'the best of the others'
-    : libraries.length > 4
-      ? `the best of ${libraries.length} libraries`
-      : `the best of ${listed(libraries)}`;
+  if (libraries.length === 0) return 'the best of the others';
+  if (libraries.length === 1) return `${libraries[0]}’s fastest`;
+  return libraries.length > 4
+    ? `the best of ${libraries.length} libraries`
+    : `the best of ${listed(libraries)}`;
 }
 
 /** What the report is made of, in a line. */

@@ -1,17 +1,19 @@
 // A figure on the page: its title, what there is to see, its choices, the drawing and the numbers.
 // Drawings are made when they come into sight, and again only when something about them changed.
 
+import { choicesText } from './choices.ts';
 import { button, download, element, freshId, select } from './elements.ts';
 import type { View } from './filter.ts';
 import type { Drawing, Figure } from './plot.ts';
 import { svgFile } from './svg_file.ts';
-import { figureTable } from './table.ts';
+import { sortableTable } from './table.ts';
 
 export class Card {
   readonly node: HTMLElement;
   private readonly chosen: Record<string, string> = {};
   private readonly summary: HTMLElement;
   private readonly controls = element('div', { class: 'controls' });
+  private readonly choices = element('p', { class: 'choices' });
   private readonly picture: HTMLElement;
   private readonly numbers = element('div');
   private readonly details: HTMLDetailsElement;
@@ -49,6 +51,7 @@ export class Card {
       element('h3', { id: heading }, figure.title),
       this.summary,
       this.controls,
+      this.choices,
       this.picture,
       element(
         'div',
@@ -115,6 +118,7 @@ export class Card {
     const text = JSON.stringify(controls);
     if (text === this.controlsText) return;
     this.controlsText = text;
+    this.choices.textContent = choicesText(controls);
     const focused = [...this.controls.querySelectorAll('select')].findIndex(
       (list) => list === document.activeElement,
     );
@@ -141,7 +145,7 @@ export class Card {
       this.numbers.replaceChildren();
     } else if (this.drawing) {
       this.numbers.replaceChildren(
-        figureTable(
+        sortableTable(
           this.drawing.table,
           `Numbers of “${this.figure.title}”`,
           `strata-${this.figure.id}`,
@@ -155,11 +159,10 @@ export class Card {
   private save(): void {
     this.draw();
     if (!this.drawing) return;
-    const svg = this.drawing.draw({ document, width: 900, interactive: false });
     download(
       `strata-${this.figure.id}.svg`,
       'image/svg+xml',
-      svgFile(svg, this.figure.title, this.drawing.summary),
+      svgFile(this.figure, this.drawing, document),
     );
   }
 }

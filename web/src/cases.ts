@@ -1,8 +1,8 @@
 // A case is one question that was asked: one matrix on one machine, with so many threads, in one
 // precision, and for one power. It holds all answers, Strata's and those of others.
 
-import type { Machine } from './machines.ts';
-import type { Matrix, Result } from './normalise.ts';
+import type { Machine } from './documents/machines.ts';
+import type { Matrix, Result } from './documents/report.ts';
 import { largestBy } from './statistics.ts';
 
 export interface Case {

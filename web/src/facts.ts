@@ -1,11 +1,13 @@
-// The parts of the page that are tables and lists: machines (thesis, tables 4.1, 4.2 and 4.6),
-// matrices (4.3), what failed, what was read, and which figures have no data.
+// The parts of the page that are tables and lists: facts, what failed, what was read, and which
+// figures have no data.
 
+import type { Table } from './cells.ts';
+import type { Report } from './documents/report.ts';
 import { element } from './elements.ts';
-import type { Report } from './normalise.ts';
-import type { Figure, Table } from './plot.ts';
-import { figureTable } from './table.ts';
-import { bytes, plural, seconds } from './text.ts';
+import { correspondence, factTables } from './fact_tables.ts';
+import type { Figure } from './plot.ts';
+import { sortableTable } from './table.ts';
+import { capitalised, plural } from './text.ts';
 
 function fold(
   id: string,
@@ -23,116 +25,28 @@ function fold(
   );
 }
 
-export function machineTable(report: Report): HTMLElement | null {
-  if (report.machines.length === 0) return null;
-  const giga = (value: number | null | undefined) => (value ? value / 1e9 : null);
-  const kernels = [
-    ...new Set(report.profiles.flatMap((profile) => profile.stream.map((item) => item.name))),
-  ];
-  const table: Table = {
-    header: [
-      'machine',
-      'cores',
-      'memory',
-      'caches',
-      'memory GB/s',
-      'cache GB/s',
-      'cache holds',
-      ...kernels.map((name) => `${name} GB/s`),
-      'latency of the fit',
-      'bandwidth of the fit, GB/s',
-      'n½',
-      'off by',
-      'launch or fork',
-      'hand-off',
-      'system',
-      'compiler',
-    ],
-    rows: report.machines.map((machine) => {
-      const profile = report.profiles
-        .filter((item) => item.machine === machine)
-        .sort((a, b) => (a.time < b.time ? 1 : -1))[0];
-      const half =
-        profile?.overhead && profile.fitBandwidth ? profile.overhead * profile.fitBandwidth : null;
-      return [
-        machine.label,
-        machine.gpu ? null : machine.cores,
-        bytes(machine.memoryBytes),
-        machine.gpu
-          ? ''
-          : machine.caches.map((cache) => `L${cache.level} ${bytes(cache.bytes)}`).join(', '),
-        giga(machine.memoryBandwidth),
-        giga(machine.cacheBandwidth),
-        bytes(machine.cacheBytes),
-        ...kernels.map((name) =>
-          giga(profile?.stream.find((item) => item.name === name)?.bandwidth),
+const fewRows = 12; // tables that need no unfolding
+
+/** The tables that have data, in their order. */
+export function factSections(report: Report): HTMLElement[] {
+  return factTables.flatMap((definition) => {
+    const table = definition.build(report);
+    if (!table) return [];
+    const as = correspondence(definition);
+    return [
+      fold(
+        definition.id,
+        definition.title,
+        definition.summary(table) + (as ? ` ${capitalised(as)}.` : ''),
+        sortableTable(
+          table,
+          as ? `${definition.title}, ${as}` : definition.title,
+          `strata-${definition.id}`,
         ),
-        seconds(profile?.overhead),
-        giga(profile?.fitBandwidth),
-        bytes(half),
-        profile?.fitError != null ? `${Math.round(profile.fitError * 100)} %` : '',
-        seconds(profile?.launch),
-        seconds(profile?.handoff),
-        machine.os,
-        machine.compiler,
-      ];
-    }),
-  };
-  return fold(
-    'machines',
-    'Machines',
-    `${plural(report.machines.length, 'machine')}; bandwidths are those of reading.`,
-    figureTable(table, 'Machines', 'strata-machines'),
-    true,
-  );
-}
-
-/** Bytes per flop of SELL-8 in double precision when x and y come from memory once (Panzlaff, equation 4.5). */
-function sellBalance(meanRow: number | null): number | null {
-  return meanRow ? 6 + (16 + 8 / 8) / (2 * meanRow) : null;
-}
-
-export function matrixTable(report: Report): HTMLElement | null {
-  const used = report.matrices.filter((matrix) => matrix.rows !== null || matrix.nnz !== null);
-  if (used.length === 0) return null;
-  const table: Table = {
-    header: [
-      'matrix',
-      'rows',
-      'columns',
-      'nonzeros',
-      'per row',
-      'longest row',
-      'bandwidth',
-      'levels',
-      'widest level',
-      'symmetry',
-      'as CSR',
-      'SELL-8, B/flop',
-    ],
-    rows: [...used]
-      .sort((a, b) => (a.nnz ?? 0) - (b.nnz ?? 0))
-      .map((matrix) => [
-        matrix.name,
-        matrix.rows,
-        matrix.cols,
-        matrix.nnz,
-        matrix.meanRow,
-        matrix.maxRow,
-        matrix.bandwidth,
-        matrix.levels,
-        matrix.maxLevelRows,
-        matrix.symmetry,
-        matrix.nnz && matrix.rows ? bytes(12 * matrix.nnz + 4 * (matrix.rows + 1)) : '',
-        sellBalance(matrix.meanRow),
-      ]),
-  };
-  return fold(
-    'matrices',
-    'Matrices',
-    `${plural(used.length, 'matrix', 'matrices')}, by their nonzeros.`,
-    figureTable(table, 'Matrices', 'strata-matrices'),
-  );
+        definition.open || table.rows.length <= fewRows,
+      ),
+    ];
+  });
 }
 
 export function failureList(report: Report): HTMLElement | null {
@@ -150,8 +64,8 @@ export function failureList(report: Report): HTMLElement | null {
     'failures',
     'What failed',
     `${plural(report.failures.length, 'case')} without a result, with the reason.`,
-    figureTable(table, 'What failed', 'strata-failures'),
-    report.failures.length <= 12,
+    sortableTable(table, 'What failed', 'strata-failures'),
+    report.failures.length <= fewRows,
   );
 }
 
@@ -188,7 +102,7 @@ export function leftOutList(missing: readonly Figure[]): HTMLElement | null {
     {},
     ...missing.flatMap((figure) => [
       element('dt', {}, figure.title),
-      element('dd', {}, element('code', {}, figure.command)),
+      element('dd', {}, ...figure.commands.map((command) => element('code', {}, command))),
     ]),
   );
   return fold(

@@ -1,7 +1,7 @@
 // What the filters at the top of the page keep. All figures and the table see the same results.
 
-import type { Machine } from './machines.ts';
-import type { Matrix, Report, Result } from './normalise.ts';
+import type { Machine } from './documents/machines.ts';
+import type { Matrix, Report, Result } from './documents/report.ts';
 import { distinct } from './statistics.ts';
 
 export interface Filter {

@@ -3,8 +3,9 @@
 import { answers, extent } from './answer.ts';
 import { Card } from './card.ts';
 import { DataError, decode } from './data.ts';
+import { Everything } from './everything.ts';
 import { announce, button, element, select } from './elements.ts';
-import { failureList, leftOutList, machineTable, matrixTable, sourceList } from './facts.ts';
+import { factSections, failureList, leftOutList, sourceList } from './facts.ts';
 import { figures } from './figures/index.ts';
 import {
   applyFilter,
@@ -14,9 +15,11 @@ import {
   type SelectKey,
   type View,
 } from './filter.ts';
-import { normalise, type Report } from './normalise.ts';
+import { normalise } from './documents/normalise.ts';
+import type { Report } from './documents/report.ts';
 import type { Figure } from './plot.ts';
-import { Everything } from './table.ts';
+
+import { capitalised } from './text.ts';
 import { themeSwitch } from './theme.ts';
 
 const filterLabels: [SelectKey, string][] = [
@@ -78,7 +81,7 @@ class Page {
       main.append(card.node);
     }
     main.append(element('h2', { id: 'facts' }, 'Machines, matrices and all results'));
-    for (const part of [machineTable(report), matrixTable(report)]) if (part) main.append(part);
+    main.append(...factSections(report));
     if (this.table) {
       main.append(
         element(
@@ -112,9 +115,30 @@ class Page {
             : 'No measurements of products or powers are in this report.'),
       ),
     ];
+    if (first && first.parts.length > 0) parts.push(sentences(first.parts));
     if (rest.length > 0)
       parts.push(
-        element('ul', {}, ...rest.slice(0, 5).map((answer) => element('li', {}, answer.text))),
+        element(
+          'ul',
+          { class: 'further' },
+          ...rest
+            .slice(0, 5)
+            .map((answer) =>
+              element(
+                'li',
+                {},
+                answer.text,
+                answer.parts.length > 0
+                  ? element(
+                      'details',
+                      {},
+                      element('summary', {}, 'One by one'),
+                      sentences(answer.parts),
+                    )
+                  : null,
+              ),
+            ),
+        ),
       );
     this.answer.replaceChildren(...parts);
     this.extent.textContent =
@@ -242,12 +266,17 @@ class Page {
       timer = setTimeout(() => this.cards.forEach((card) => card.visible && card.draw()), 100);
     });
     const all = () => {
+      for (const fold of this.answer.querySelectorAll('details')) fold.open = true;
       this.cards.forEach((card) => card.draw());
       this.table?.draw();
     };
     addEventListener('beforeprint', all);
     matchMedia('print').addEventListener('change', all);
   }
+}
+
+function sentences(texts: readonly string[]): HTMLElement {
+  return element('ul', {}, ...texts.map((text) => element('li', {}, text)));
 }
 
 function sectionId(section: string): string {
@@ -268,11 +297,7 @@ async function start(): Promise<void> {
   } catch (error) {
     const reason = error instanceof DataError ? error.message : `the page failed: ${String(error)}`;
     main.replaceChildren(
-      element(
-        'p',
-        { class: 'failure', role: 'alert' },
-        `${reason[0]!.toUpperCase()}${reason.slice(1)}.`,
-      ),
+      element('p', { class: 'failure', role: 'alert' }, `${capitalised(reason)}.`),
     );
     document.documentElement.dataset.ready = 'failed';
     if (!(error instanceof DataError)) throw error;

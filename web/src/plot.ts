@@ -2,26 +2,15 @@
 // so that a figure follows the page from light to dark and to paper; exported files get their values.
 
 import * as Plot from '@observablehq/plot';
-import type { Cell } from './csv.ts';
+import type { Table } from './cells.ts';
+import type { Chosen, Control } from './choices.ts';
 import type { View } from './filter.ts';
 import { tick } from './text.ts';
-
-export interface Control {
-  id: string;
-  label: string;
-  value: string;
-  options: { value: string; label: string }[];
-}
 
 export interface Canvas {
   document: Document;
   width: number;
   interactive: boolean; // pointer tips
-}
-
-export interface Table {
-  header: string[];
-  rows: Cell[][];
 }
 
 /** A figure that was made from the present results; drawing it is put off until it is seen. */
@@ -37,8 +26,8 @@ export interface Figure {
   title: string;
   section: string;
   reading: string; // how to read it
-  command: string; // what gives it data
-  build(view: View, chosen: Readonly<Record<string, string>>): Drawing | null;
+  commands: readonly string[]; // what gives it data: command lines with MATRIX and FILE to fill in
+  build(view: View, chosen: Chosen): Drawing | null;
 }
 
 export interface Style {
@@ -58,7 +47,7 @@ const symbols: Plot.SymbolType[] = [
   'diamond',
   'star',
   'cross',
-  'wye',
+  'asterisk',
   'times',
 ];
 
@@ -101,7 +90,7 @@ const strategies: Record<string, number> = {
   'levels in a graph': 6,
 };
 
-/** Styles by name: their own for known names, free ones for the others; colours repeat only when all are in use. */
+/** Styles by name: their own for known names, free ones for the others; colours repeat only when all are in use. In the order of the names. */
 export function stylesOf(names: readonly string[]): Map<string, Style> {
   const styles = new Map<string, Style>();
   const taken = new Set<number>();
@@ -119,7 +108,7 @@ export function stylesOf(names: readonly string[]): Map<string, Style> {
     while (taken.has(index)) ++index;
     give(name, index);
   }
-  return styles;
+  return new Map(names.map((name) => [name, styles.get(name)!]));
 }
 
 export interface LegendItem {
@@ -128,22 +117,23 @@ export interface LegendItem {
   style: Style;
 }
 
-/** Pixels of a text at 12 pixels, roughly: there is nothing to measure with outside a browser. */
+const widths: readonly [RegExp, number][] = [
+  [/[mW@%]/, 11.6],
+  [/[wM=+<>…×]/, 10],
+  [/[iljI.,:;|' \u202f]/, 4],
+  [/[ftr()/-]/, 4.9],
+  [/[A-Z]/, 8.4],
+  [/[^\u0000-\u2e7f]/, 12.5],
+];
+
+/**
+ * Pixels of a text at 12 pixels, roughly: there is nothing to measure with outside a browser. They
+ * are those of DejaVu Sans, the widest of the common fonts.
+ */
 export function textWidth(text: string): number {
   let width = 0;
-  for (const character of text) {
-    const code = character.codePointAt(0)!;
-    width +=
-      code > 0x2e80
-        ? 12.5
-        : /[mwMW@%]/.test(character)
-          ? 10
-          : /[iljtf.,:;|' ]/.test(character)
-            ? 4.1
-            : /[A-Z]/.test(character)
-              ? 8.2
-              : 7.3;
-  }
+  for (const character of text)
+    width += widths.find(([characters]) => characters.test(character))?.[1] ?? 7.5;
   return width;
 }
 
@@ -206,6 +196,11 @@ function legendLines(
   return lines;
 }
 
+/** Symbols that are lines, and have nothing to fill. */
+function isOpen(symbol: Plot.SymbolType): boolean {
+  return symbol === 'asterisk' || symbol === 'times';
+}
+
 const symbolPaths: Record<string, string> = {
   circle: 'M4,0A4,4,0,1,1,-4,0A4,4,0,1,1,4,0Z',
   square: 'M-3.5,-3.5H3.5V3.5H-3.5Z',
@@ -213,7 +208,7 @@ const symbolPaths: Record<string, string> = {
   diamond: 'M0,-5L3.6,0L0,5L-3.6,0Z',
   star: 'M0,-5L1.2,-1.6L4.8,-1.6L1.9,0.6L3,4L0,1.9L-3,4L-1.9,0.6L-4.8,-1.6L-1.2,-1.6Z',
   cross: 'M-1.5,-4.5H1.5V-1.5H4.5V1.5H1.5V4.5H-1.5V1.5H-4.5V-1.5H-1.5Z',
-  wye: 'M0,0L3.5,-3.5M0,0L-3.5,-3.5M0,0V4.5',
+  asterisk: 'M0,-4.5V4.5M-3.9,-2.2L3.9,2.2M-3.9,2.2L3.9,-2.2',
   times: 'M-3.5,-3.5L3.5,3.5M-3.5,3.5L3.5,-3.5',
 };
 
@@ -237,7 +232,7 @@ function drawLegendItem(group: Element, item: LegendItem, x: number, y: number):
       'stroke-dasharray': dash,
     });
   if (item.kind === 'dot') {
-    const open = symbol === 'wye' || symbol === 'times';
+    const open = isOpen(symbol);
     add('path', {
       d: symbolPaths[String(symbol)] ?? symbolPaths.circle,
       transform: `translate(${x + 10},${y})`,
@@ -418,7 +413,7 @@ export function verticalMarks(
 }
 
 export function dots(points: readonly Point[], style: Style, radius = 3.5): Plot.Markish {
-  const open = style.symbol === 'wye' || style.symbol === 'times';
+  const open = isOpen(style.symbol);
   return Plot.dot(points as Point[], {
     x: 'x',
     y: 'y',
@@ -438,22 +433,4 @@ export function curve(points: readonly Point[], style: Style, width = 2): Plot.M
     strokeWidth: width,
     strokeDasharray: style.dash,
   });
-}
-
-/** The choice of a control: what was asked for if there is such an option, else the first. */
-export function control(
-  id: string,
-  label: string,
-  options: { value: string; label: string }[],
-  chosen: Readonly<Record<string, string>>,
-  usual?: string,
-): Control {
-  const has = (value: string | undefined) =>
-    value !== undefined && options.some((option) => option.value === value);
-  const value = has(chosen[id]) ? chosen[id]! : has(usual) ? usual! : (options[0]?.value ?? '');
-  return { id, label, value, options };
-}
-
-export function shownControls(controls: readonly Control[]): Control[] {
-  return controls.filter((item) => item.options.length > 1);
 }

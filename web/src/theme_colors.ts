@@ -25,7 +25,46 @@ export const lightColors: Record<string, string> = {
   '--h6': '#0b4173',
 };
 
+/** The same in the dark. */
+export const darkColors: Record<string, string> = {
+  '--ink': '#e8eaed',
+  '--muted': '#9aa4af',
+  '--grid': '#2c323a',
+  '--edge': '#3a414a',
+  '--card': '#1c2026',
+  '--s1': '#7cbcfa',
+  '--s2': '#f0983f',
+  '--s3': '#3f80b8',
+  '--s4': '#36bd92',
+  '--s5': '#dd86bb',
+  '--s6': '#cfb13f',
+  '--s7': '#a593ea',
+  '--s8': '#98a1ab',
+  '--band': '#22374a',
+  '--h0': '#20262d',
+  '--h1': '#1d3850',
+  '--h2': '#1c4f78',
+  '--h3': '#246ba3',
+  '--h4': '#3d8bca',
+  '--h5': '#74b1e4',
+  '--h6': '#c2dff6',
+};
+
 /** Replaces CSS variables by their light values. */
 export function withLightColors(svg: string): string {
   return svg.replace(/var\((--[a-z0-9]+)\)/g, (whole, name: string) => lightColors[name] ?? whole);
+}
+
+/**
+ * Rules that make a file with light colours dark where the reader's system is. They go by the
+ * colours themselves, so that programs that know neither variables nor media queries show the light
+ * ones.
+ */
+export function darkRules(svg: string): string {
+  const rules = Object.entries(lightColors).flatMap(([name, light]) =>
+    ['fill', 'stroke']
+      .filter((property) => svg.includes(`${property}="${light}"`))
+      .map((property) => `[${property}="${light}"]{${property}:${darkColors[name]}}`),
+  );
+  return `@media (prefers-color-scheme:dark){${rules.join('')}}`;
 }

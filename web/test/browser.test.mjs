@@ -35,15 +35,19 @@ describe('the page in a browser', { skip }, () => {
 
   before(async () => {
     mkdirSync(shots, { recursive: true });
-    const own = toPageData(
-      readInputs(
-        readdirSync(results)
-          .filter((name) => name.endsWith('.json'))
-          .map((name) => join(results, name)),
-      ),
-    );
+    // The project's own results: all, those of GPUs, and those of processors.
+    const own = (keep) =>
+      toPageData(
+        readInputs(
+          readdirSync(results)
+            .filter((name) => /\.jsonl?(\.gz)?$/.test(name) && keep(name))
+            .map((name) => join(results, name)),
+        ),
+      );
     const pages = {
-      own,
+      own: own(() => true),
+      gpu: own((name) => name.startsWith('gpu')),
+      cpu: own((name) => !name.startsWith('gpu')),
       complete: completeData(),
       awkward: awkwardData(),
       many: manyResults(5000),
@@ -186,6 +190,39 @@ describe('the page in a browser', { skip }, () => {
     await page.close();
   });
 
+  test('tables of facts sort, say what they correspond to, and download', async () => {
+    const { page } = await open(browser.context, files.complete);
+    for (const [id, number] of [
+      ['stream', '4.1'],
+      ['plateaus', '4.2'],
+      ['matrices', '4.3'],
+      ['cache-sizes', '4.4'],
+      ['blocking-limits', '4.5'],
+      ['fits', '4.6'],
+    ]) {
+      const words = `s Table ${number} of Panzlaff’s thesis`;
+      assert.ok((await page.locator(`#${id} .summary`).textContent()).includes(words), id);
+      assert.ok((await page.locator(`#${id} caption`).textContent()).includes(words), id);
+    }
+    await page.locator('#matrices details').evaluate((fold) => (fold.open = true));
+    const rows = async () =>
+      (await page.locator('#matrices tbody tr > :nth-child(2)').allTextContents()).map((text) =>
+        Number(text.replaceAll('\u202f', '')),
+      );
+    const before = await rows();
+    await page.locator('#matrices thead button', { hasText: /^rows$/ }).click();
+    assert.deepEqual(
+      await rows(),
+      [...before].sort((a, b) => b - a),
+    );
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('#matrices .actions button').click(),
+    ]);
+    assert.match(readFileSync(await download.path(), 'utf8'), /^matrix,rows,columns,nonzeros,/);
+    await page.close();
+  });
+
   test('CSV has every filtered row, and figures have their numbers', async () => {
     const { page } = await open(browser.context, files.awkward);
     const saved = async (click) => {
@@ -199,12 +236,28 @@ describe('the page in a browser', { skip }, () => {
     assert.match(everything, /\r\n'=SUM/);
     await page.locator('#products details.numbers > summary').click();
     assert.match(
-      await saved(() => page.locator('#products .numbers button').click()),
+      await saved(() => page.locator('#products .numbers .actions button').click()),
       /^matrix,nonzeros,/,
     );
     const svg = await saved(() => page.locator('#products .below > button').click());
     assert.match(svg, /^<\?xml/);
     assert.doesNotMatch(svg, /var\(--|<script/);
+    await page.close();
+  });
+
+  test('saved figures are light or dark as the system is', async () => {
+    const { page } = await open(browser.context, files.complete);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('#products .below > button').click(),
+    ]);
+    const saved = join(folder, 'saved.svg');
+    writeFileSync(saved, readFileSync(await download.path()));
+    await page.goto(`file://${saved}`);
+    const ground = () => page.evaluate(() => getComputedStyle(document.querySelector('rect')).fill);
+    assert.equal(await ground(), 'rgb(255, 255, 255)');
+    await page.emulateMedia({ colorScheme: 'dark' });
+    assert.equal(await ground(), 'rgb(28, 32, 38)');
     await page.close();
   });
 
@@ -396,7 +449,7 @@ describe('the page in a browser', { skip }, () => {
   const sizes = { phone: { width: 390, height: 844 }, laptop: { width: 1280, height: 800 } };
   for (const scheme of ['light', 'dark']) {
     for (const [name, size] of Object.entries(sizes)) {
-      for (const sample of ['own', 'complete']) {
+      for (const sample of ['gpu', 'cpu', 'complete']) {
         test(`screenshot: ${sample}, ${name}, ${scheme}`, async () => {
           const { page } = await open(browser.context, files[sample], { ...size, scheme });
           await drawn(page);
@@ -408,19 +461,27 @@ describe('the page in a browser', { skip }, () => {
         });
       }
     }
-    test(`screenshot: print, ${scheme}`, async () => {
-      const { page } = await open(browser.context, files.own, { width: 794, height: 1123, scheme });
-      await page.emulateMedia({ media: 'print', colorScheme: scheme });
-      await drawn(page);
-      assert.equal(
-        await page.evaluate(() =>
-          getComputedStyle(document.documentElement).getPropertyValue('--card').trim(),
-        ),
-        '#ffffff',
-      );
-      await page.screenshot({ path: join(shots, `own-print-${scheme}.png`), fullPage: true });
-      await page.pdf({ path: join(shots, `own-print-${scheme}.pdf`), format: 'A4' });
-      await page.close();
-    });
+    for (const sample of ['gpu', 'cpu'])
+      test(`screenshot: ${sample}, print, ${scheme}`, async () => {
+        const { page } = await open(browser.context, files[sample], {
+          width: 794,
+          height: 1123,
+          scheme,
+        });
+        await page.emulateMedia({ media: 'print', colorScheme: scheme });
+        await drawn(page);
+        assert.equal(
+          await page.evaluate(() =>
+            getComputedStyle(document.documentElement).getPropertyValue('--card').trim(),
+          ),
+          '#ffffff',
+        );
+        await page.screenshot({
+          path: join(shots, `${sample}-print-${scheme}.png`),
+          fullPage: true,
+        });
+        await page.pdf({ path: join(shots, `${sample}-print-${scheme}.pdf`), format: 'A4' });
+        await page.close();
+      });
   }
 });

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 
 export const dist = join(dirname(fileURLToPath(import.meta.url)), '..', 'dist');
 
@@ -65,7 +65,11 @@ export function embed(data, template = readFileSync(join(dist, 'report.html'), '
 }
 
 export function readInputs(files) {
-  return files.map((file) => ({ name: basename(file), text: readFileSync(file, 'utf8') }));
+  return files.map((file) => {
+    const bytes = readFileSync(file);
+    const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+    return { name: basename(file), text };
+  });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -18,5 +18,6 @@ run(
   '--test-concurrency=1',
   '--test-reporter=spec',
   'test/unit.test.mjs',
+  'test/commands.test.mjs',
   'test/browser.test.mjs',
 );

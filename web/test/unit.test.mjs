@@ -26,12 +26,13 @@ const m = await load(
   'statistics',
   'csv',
   'data',
-  'normalise',
-  'machines',
+  'documents/normalise',
+  'documents/machines',
   'filter',
   'cases',
   'answer',
-  'table',
+  'cells',
+  'fact_tables',
   'theme_colors',
   'plot',
   'figures/index',
@@ -180,6 +181,17 @@ test('machines that no fact tells apart are told apart by their hosts', () => {
   );
 });
 
+test('a document without a host is of the only host with its facts', () => {
+  const data = pageOf(document(), document(), document({ machine: machine({ cores: 2 }) }));
+  data.runs[1].host = 'node1';
+  assert.deepEqual(
+    reportOf(data).machines.map((item) => item.label),
+    ['Example, 8 cores', 'Example, 2 cores'],
+  );
+  data.runs.push({ ...data.runs[0], host: 'node2' });
+  assert.equal(reportOf(data).machines.length, 4);
+});
+
 test('a processor and its GPU are two machines', () => {
   const report = reportOf(completeData());
   assert.deepEqual(report.machines.map((item) => item.gpu).sort(), [false, true]);
@@ -236,10 +248,71 @@ test('the answer has mean, number of matrices and the worst', () => {
       ],
     });
   const [answer] = m.answers(viewOf(pageOf(pair('a', 4, 1), pair('b', 1, 1), pair('c', 2, 1))));
-  assert.ok(Math.abs(answer.factor - 2) < 1e-12);
+  assert.ok(Math.abs(answer.low - 2) < 1e-12 && answer.low === answer.high);
+  assert.deepEqual(answer.parts, []);
   assert.equal(
     answer.text,
-    'Strata’s fastest product is 2.00 times as fast as the best of Eigen on Example, 8 cores with 8 threads, in geometric mean over 3 matrices; at least 1.00, on b.',
+    'Strata’s fastest product is 2.00 times as fast as Eigen’s fastest on Example, 8 cores with 8 threads, in geometric mean over 3 matrices; at least 1.00, on b.',
+  );
+});
+
+/** Data of several files or campaigns: for each its name and the speed-ups of its matrices. */
+function collections(...given) {
+  const data = pageOf();
+  data.sources = given.map(({ file }) => ({ name: file, problems: [] }));
+  given.forEach(({ campaign, speedups, prefix }, source) =>
+    speedups.forEach((speedup, index) =>
+      data.runs.push({
+        source,
+        campaign,
+        status: 'done',
+        document: document({
+          matrix: { name: `${prefix}${index}`, rows: 10, cols: 10, nnz: 100 },
+          results: [
+            product({ gflops: speedup }),
+            product({ backend: 'vendor', variant: 'Eigen 3.4.0', gflops: 1 }),
+          ],
+        }),
+      }),
+    ),
+  );
+  return data;
+}
+
+test('files and campaigns of different matrices are not averaged', () => {
+  const five = (speedup) => [speedup, speedup, speedup, speedup, speedup];
+  const [answer, ...others] = m.answers(
+    viewOf(
+      collections(
+        { file: 'large.json', prefix: 'l', speedups: five(4) },
+        { file: 'x.jsonl', campaign: 'small', prefix: 's', speedups: [...five(1), 1] },
+        { file: 'one.json', prefix: 'o', speedups: [9] },
+      ),
+    ),
+  );
+  assert.equal(others.length, 0);
+  assert.equal(
+    answer.text,
+    'Strata’s fastest product is 1.00 to 4.00 times as fast as Eigen’s fastest on Example, 8 cores with 8 threads, in geometric mean over the matrices of each of 1 campaign and 1 file.',
+  );
+  assert.deepEqual(answer.parts, [
+    'small: 1.00 times over 6 matrices; at least 1.00, on s0.',
+    'large: 4.00 times over 5 matrices; at least 4.00, on l0.',
+    'Fewer matrices: one 9.00 times (1).',
+  ]);
+});
+
+test('speed-ups of different powers are not averaged', () => {
+  const power = (p, plan) => [
+    { kernel: 'mpk', strategy: 'spmv', asked: 'spmv', power: p, threads: 8, gflops: 1 },
+    { kernel: 'mpk', strategy: 'wavefront', asked: 'auto', power: p, threads: 8, gflops: plan },
+  ];
+  const [answer] = m.answers(
+    viewOf(pageOf(document({ results: [...power(1, 1), ...power(4, 2), ...power(8, 1.5)] }))),
+  );
+  assert.match(
+    answer.text,
+    /^Strata’s powers \(p = 1 … 8\) are 1\.00 \(p = 1\) to 2\.00 \(p = 4\) times as fast as plain products on /,
   );
 });
 
@@ -299,6 +372,137 @@ test('every choice that a figure offers can be made', () => {
   }
 });
 
+/** A machine whose profile says what the thesis measured of the L40 (tables 4.1, 4.2 and 4.6). */
+const l40 = () =>
+  document({
+    matrix: {},
+    machine: machine({ gpu: { name: 'Nvidia L40' } }),
+    results: [
+      {
+        kernel: 'machine',
+        backend: 'cuda',
+        stream: {
+          copy_bytes_per_second: 775e9,
+          mul_bytes_per_second: 769e9,
+          add_bytes_per_second: 768e9,
+          triad_bytes_per_second: 802e9,
+          dot_bytes_per_second: 838e9,
+        },
+        plateaus: [
+          { bytes: 5e7, bytes_per_second: 5286e9 },
+          { bytes: 1e9, bytes_per_second: 833e9 },
+        ],
+        hockney: { overhead_seconds: 1.06e-6, bytes_per_second: 5205e9, relative_error: 0.1 },
+      },
+    ],
+  });
+
+const factTable = (data, id) => m.factTables.find((item) => item.id === id).build(reportOf(data));
+
+test('the tables of the thesis come out of its numbers', () => {
+  const data = pageOf(l40());
+  const stream = factTable(data, 'stream');
+  assert.deepEqual(stream.header, [
+    'machine',
+    'copy, GB/s',
+    'scale (mul), GB/s',
+    'add, GB/s',
+    'triad, GB/s',
+    'dot, GB/s',
+  ]);
+  assert.deepEqual(stream.rows, [['Nvidia L40', 775, 769, 768, 802, 838]]);
+  assert.deepEqual(factTable(data, 'plateaus').rows[0].slice(0, 3), ['Nvidia L40', 5286, 833]);
+  // Table 4.5 of the thesis, row of the L40.
+  const speedups = [1.0, 1.73, 2.28, 2.72, 3.07, 3.36, 3.6, 3.8, 3.98, 4.13];
+  const row = factTable(data, 'blocking-limits').rows[0].slice(2);
+  assert.equal(row.length, speedups.length);
+  row.forEach((value, i) => assert.ok(Math.abs(value - speedups[i]) < 0.006, `p = ${i + 1}`));
+  const fit = factTable(data, 'fits').rows[0];
+  assert.deepEqual(fit.slice(0, 3), ['Nvidia L40', 1.06e-6, 5205]);
+  assert.ok(Math.abs(fit[3] - 1.06e-6 * 5205e9) < 1);
+});
+
+test('the table of matrices has the data intensity of the thesis, and SELL-8-1 where it is known', () => {
+  const of = (name, rows, nnz) => document({ matrix: { name, rows, cols: rows, nnz } });
+  const known = document({
+    matrix: { name: 'ML_Geer', rows: 1504002, cols: 1504002, nnz: 110879972 },
+    results: [
+      {
+        kernel: 'info',
+        format: 'sell',
+        parameters: { slice_height: 8, sort_window: 1 },
+        bytes: { format: 1335.7e6 },
+      },
+    ],
+  });
+  const table = factTable(
+    pageOf(known, of('Hamrle3', 1447360, 5514242), of('RM07R', 381689, 37464962)),
+    'matrices',
+  );
+  const column = (name) => table.rows.map((row) => row[table.header.indexOf(name)]);
+  assert.deepEqual(column('matrix'), ['Hamrle3', 'RM07R', 'ML_Geer']);
+  assert.deepEqual(
+    column('SELL-8, B/flop').map((value) => value.toFixed(2)),
+    ['8.23', '6.09', '6.12'],
+  );
+  assert.deepEqual(column('as SELL-8-1'), [null, null, 1335.7e6]);
+});
+
+test('the table of cache sizes has the speed at the real size, at twice it, and the best', () => {
+  const powers = [
+    [16, 10],
+    [32, 20],
+    [64, 30],
+    [128, 25],
+  ].map(([mebibytes, gflops]) => ({
+    kernel: 'mpk',
+    strategy: 'levels',
+    asked: 'levels',
+    format: 'sell',
+    power: 5,
+    threads: 8,
+    parameters: { cache_bytes: mebibytes * 2 ** 20 },
+    seconds: 1,
+    gflops,
+  }));
+  const table = factTable(pageOf(document({ results: powers })), 'cache-sizes');
+  assert.deepEqual(table.rows[0].slice(2, 9), [5, 8, 2 ** 25, 20, 30, 2 ** 26, 30]);
+});
+
+test('tables without data are left out, and captions name the table of the thesis', () => {
+  const report = reportOf(pageOf(document({ machine: 'a name alone' })));
+  assert.deepEqual(
+    m.factTables.filter((item) => item.build(report)).map((item) => item.id),
+    ['machines', 'matrices'],
+  );
+  const named = m.factTables.flatMap((item) => item.thesis ?? []);
+  assert.deepEqual(named, ['4.1', '4.2', '4.3', '4.4', '4.5', '4.6']);
+  for (const item of m.factTables.filter((candidate) => candidate.thesis))
+    assert.equal(m.correspondence(item), `as Table ${item.thesis} of Panzlaff’s thesis`);
+  const complete = reportOf(completeData());
+  for (const item of m.factTables) {
+    const table = item.build(complete);
+    assert.ok(table && table.rows.length > 0, item.id);
+    assert.ok(item.summary(table).length > 10, item.id);
+    for (const row of table.rows) assert.equal(row.length, table.header.length, item.id);
+    for (const name of Object.keys(table.units ?? {}))
+      if (item.id !== 'machines' && item.id !== 'matrices')
+        assert.ok(table.header.includes(name), `${item.id}: ${name}`);
+  }
+});
+
+test('cells sort by what they hold and show their units', () => {
+  const sorted = (cells, descending) => [...cells].sort((a, b) => m.compareCells(a, b, descending));
+  assert.deepEqual(sorted([10, null, 9, 100], false), [9, 10, 100, null]);
+  assert.deepEqual(sorted([10, null, 9, 100], true), [100, 10, 9, null]);
+  assert.deepEqual(sorted(['p10', '', 'p9'], false), ['p9', 'p10', '']);
+  assert.equal(m.cellText(2e-6, 'seconds'), '2.00\u202fµs');
+  assert.equal(m.cellText(0.25, 'share'), '25\u202f%');
+  assert.equal(m.cellText(1234), '1\u202f234');
+  const table = { header: ['a', 'time'], units: { time: 'seconds' }, rows: [['x', 1e-6]] };
+  assert.equal(m.tableCsv(table), 'a,"time, s"\r\nx,0.000001\r\n');
+});
+
 test('figures of generators know families by their names', () => {
   assert.equal(m.familyOf('stencil27:64x64x128,dof=2'), 'stencil27, dof=2');
   assert.equal(m.familyOf('band:100,width=27'), 'band, width=27');
@@ -320,16 +524,28 @@ test('logarithmic ticks are few and inside', () => {
 
 test('the colours of exported figures are those of the style sheet', () => {
   const css = readFileSync(new URL('../src/style.css', import.meta.url), 'utf8');
-  const root = css.slice(css.indexOf(':root {'), css.indexOf('}', css.indexOf(':root {')));
-  for (const [name, color] of Object.entries(m.lightColors))
-    assert.ok(root.includes(`${name}: ${color};`), name);
+  const block = (selector) => {
+    const start = css.indexOf(`${selector} {`);
+    return css.slice(start, css.indexOf('}', start));
+  };
+  for (const [selector, colors] of [
+    [':root', m.lightColors],
+    [":root:not([data-theme='light'])", m.darkColors],
+    [":root[data-theme='dark']", m.darkColors],
+  ])
+    for (const [name, color] of Object.entries(colors))
+      assert.ok(block(selector).includes(`${name}: ${color};`), `${selector} ${name}`);
+  assert.deepEqual(Object.keys(m.lightColors), Object.keys(m.darkColors));
+  // Dark rules go by the light colour: one may not stand for two.
+  const light = Object.values(m.lightColors);
+  assert.equal(new Set(light).size, light.length);
 });
 
-function writeFigures(name, data) {
+function writeFigures(name, data, ...only) {
   const input = join(folder, `${name}.json`);
   writeFileSync(input, JSON.stringify(data));
   const out = join(folder, name);
-  const names = execFileSync(process.execPath, [join(dist, 'figures.mjs'), input, out], {
+  const names = execFileSync(process.execPath, [join(dist, 'figures.mjs'), input, out, ...only], {
     encoding: 'utf8',
   })
     .trim()
@@ -340,12 +556,121 @@ function writeFigures(name, data) {
 
 test('figures are written as SVG files with titles and without variables', () => {
   const files = writeFigures('complete', completeData());
-  assert.equal(files.length, m.figures.length);
+  assert.deepEqual(
+    files.map(({ file }) => file).sort(),
+    m.figures.map(({ id }) => `${id}.svg`).sort(),
+  );
   for (const { file, text } of files) {
+    assert.match(text, /<desc>.{10,}<\/desc>/, file);
+    const [, width, height] = text.match(/viewBox="0 0 ([\d.]+) ([\d.]+)"/);
+    assert.ok(width >= 480 && width <= 860 && height <= 1100, `${file}: ${width} by ${height}`);
+    assert.ok(
+      text.includes(`<rect fill="#ffffff" rx="6" height="${height}" width="${width}"`),
+      file,
+    );
+    assert.match(text, /@media \(prefers-color-scheme:dark\)\{\[fill="#/, file);
+    for (const [tag] of text.matchAll(/<(?:line|rect|text|path)[^>]*>/g))
+      assert.doesNotMatch(tag, /\d\.\d{3}/, file);
     assert.match(text, /^<\?xml[^>]*>\n<svg [^>]*xmlns="http:\/\/www.w3.org\/2000\/svg"/, file);
     assert.match(text, /<title>/, file);
     assert.doesNotMatch(text, /var\(--|NaN|undefined|Infinity/, file);
   }
+});
+
+test('what commands write for matrices, tasks, blocks and fits is drawn mark by mark', () => {
+  const drawn = (id) => writeFigures(`marks-${id}`, completeData(), id)[0].text;
+  const count = (text, pattern) => [...text.matchAll(pattern)].length;
+  const group = (text, label) =>
+    text.match(new RegExp(`<g[^>]*aria-label="${label}"[^>]*>(.*?)</g>`, 's'))?.[1] ?? '';
+  const spy = completeData().runs[0].document.matrix.spy;
+  assert.equal(count(group(drawn('spy'), 'rect'), /<rect/g), spy.counts.filter(Boolean).length);
+  const levels = drawn('levels');
+  assert.equal(count(group(levels, 'line'), /<path/g), 1);
+  assert.match(levels, /60 levels, the widest of 900 rows/);
+  assert.equal(count(group(drawn('tasks'), 'rect'), /<rect/g), 240);
+  assert.equal(count(group(drawn('blocks'), 'cell'), /<rect/g), 36);
+  // Twelve samples; the ring at n½ is in a group of its own.
+  assert.equal(count(group(drawn('latency'), 'dot'), /<circle|<path/g), 12);
+});
+
+test('the same data gives the same files, all together or one alone', () => {
+  const all = writeFigures('once', completeData());
+  const again = writeFigures('twice', completeData());
+  assert.deepEqual(again, all);
+  assert.deepEqual(
+    writeFigures('alone', completeData(), 'profiles'),
+    all.filter(({ file }) => file === 'profiles.svg'),
+  );
+  const later = { ...completeData(), made: '2030-01-01T00:00:00Z' };
+  assert.deepEqual(writeFigures('later', later), all);
+});
+
+/** So many matrices, each with so many formats of Strata's and one of a library, which is the slowest. */
+function broad(matrices, formats) {
+  return pageOf(
+    ...Array.from({ length: matrices }, (_, i) =>
+      document({
+        matrix: { name: `matrix ${i}`, rows: 100, cols: 100, nnz: 1000 + i },
+        results: [
+          ...Array.from({ length: formats }, (_, k) =>
+            product({ format: `format${k}`, variant: `format${k}`, gflops: 100 - k }),
+          ),
+          product({ backend: 'vendor', variant: 'Library 1.0', gflops: 1 }),
+        ],
+      }),
+    ),
+  );
+}
+
+test('profiles show the best formats and other libraries, their table all', () => {
+  const [{ text }] = writeFigures('formats', broad(3, 24), 'profiles');
+  const view = viewOf(broad(3, 24));
+  const profile = m.figures.find(({ id }) => id === 'profiles').build(view, {});
+  assert.equal(profile.table.rows.length, 25);
+  const shown = (name) => text.includes(`>${name}</text>`);
+  assert.ok(shown('format0') && shown('format9') && shown('Library'));
+  assert.ok(!shown('format10'));
+  assert.match(profile.summary, /The table has 14 formats more\.$/);
+});
+
+test('a missing format counts against it within a file, not across files', () => {
+  const data = collections(
+    { file: 'all.json', prefix: 'a', speedups: [1, 1, 1, 1] },
+    { file: 'csr.json', prefix: 'b', speedups: [1, 1, 1] },
+  );
+  for (const run of data.runs.filter(({ source }) => source === 0))
+    run.document.results.push(product({ format: 'ell', variant: 'ELL', gflops: 5 }));
+  const profile = m.figures.find(({ id }) => id === 'profiles');
+  const { table, controls } = profile.build(viewOf(data), {});
+  assert.deepEqual(table.rows.find(([name]) => name === 'ELL').slice(0, 2), ['ELL', 1]);
+  assert.deepEqual(
+    controls[0].options.map(({ value }) => value),
+    ['all', 'csr'],
+  );
+});
+
+test('bars of many matrices are all shown, or spread evenly from the largest to the smallest', () => {
+  for (const [count, expected] of [
+    [30, 30],
+    [45, 45],
+    [90, 60],
+  ]) {
+    const [{ text }] = writeFigures(`bars${count}`, broad(count, 1), 'products');
+    const names = [...text.matchAll(/>(matrix \d+)</g)].map(([, name]) => name);
+    assert.equal(names.length, expected, `${count} matrices`);
+    assert.equal(names[0], `matrix ${count - 1}`);
+    assert.equal(names[names.length - 1], 'matrix 0');
+    assert.ok(Number(text.match(/viewBox="0 0 [\d.]+ ([\d.]+)"/)[1]) <= 1100);
+  }
+});
+
+test('products are predicted with the latency of their start', () => {
+  const predicted = (prediction) =>
+    reportOf(pageOf(document({ results: [product({ gflops: 5, predicted: prediction })] })))
+      .results[0].predicted;
+  assert.equal(predicted({ gflops: 100, with_latency_gflops: 6 }), 6);
+  assert.equal(predicted({ gflops: 7, with_latency_gflops: 9 }), 7);
+  assert.equal(predicted({ gflops: 7 }), 7);
 });
 
 test('foreign names stay text in SVG files', () => {
@@ -363,6 +688,14 @@ test('the figure program says what is wrong', () => {
   const missing = run(join(folder, 'none.json'), folder);
   assert.equal(missing.status, 3);
   assert.match(missing.stderr, /none\.json/);
+  const input = join(folder, 'one.json');
+  writeFileSync(input, JSON.stringify(pageOf(document())));
+  const unknown = run(input, folder, 'nonsense');
+  assert.equal(unknown.status, 2);
+  assert.match(unknown.stderr, /no figure "nonsense": products, speed-up/);
+  const empty = run(input, folder, 'tasks');
+  assert.equal(empty.status, 3);
+  assert.match(empty.stderr, /no data for the figure tasks; this gives it: strata mpk/);
 });
 
 test('5000 results are normalised and all figures made in time', () => {

@@ -2,13 +2,13 @@
 // time, beside what memory delivers.
 
 import { casesOf, champion } from '../cases.ts';
-import { control, type Drawing, type Figure, shownControls, type Style } from '../plot.ts';
+import { shownControls } from '../choices.ts';
+import { type Drawing, type Figure } from '../plot.ts';
 import { median } from '../statistics.ts';
 import { number, percent, plural } from '../text.ts';
 import { drawBars } from './bars.ts';
-import { pageOptions, placeControls } from './speed_bars.ts';
-
-const counted: Style = { color: 'var(--s1)', symbol: 'circle' };
+import { bySize, choosePage, placeControls } from './speed_bars.ts';
+import { strataStyle } from './charts.ts';
 
 export const bandwidthBars: Figure = {
   id: 'bandwidth-bars',
@@ -16,20 +16,14 @@ export const bandwidthBars: Figure = {
   section: 'Model',
   reading:
     'Bytes that the fastest product of a matrix moves, over its time. The line is what the machine reads from memory; bars beyond it are matrices that a cache holds. For CSR the table also has Reguly’s counts: with every load of x from memory (worst), none (minimum), and as caches are expected to serve them.',
-  command: 'strata spmv MATRIX --json FILE',
+  commands: ['strata spmv MATRIX --json FILE'],
   build(view, chosen): Drawing | null {
     const cases = casesOf(view.results, 'spmv').filter((item) => champion(item)?.gbytes);
     if (cases.length === 0) return null;
     const place = placeControls(cases, chosen);
-    const here = cases
-      .filter(place.keeps)
-      .sort((a, b) => (a.matrix.nnz ?? 0) - (b.matrix.nnz ?? 0));
+    const here = cases.filter(place.keeps).sort(bySize);
     const memory = here[0]!.machine.memoryBandwidth;
-    const pages = control('page', 'Matrices', pageOptions(here.length), chosen);
-    const [first, last] =
-      pages.value === 'all'
-        ? [0, here.length]
-        : (pages.value.split('-').map(Number) as [number, number]);
+    const { control: pages, shown } = choosePage(here, chosen);
     const middle = median(here.map((item) => champion(item)!.gbytes!));
     return {
       summary: `${plural(here.length, 'matrix', 'matrices')}: ${number(middle)} GB/s in the median${memory && middle ? `, ${percent(middle / (memory / 1e9))} of what memory delivers` : ''}.`,
@@ -45,6 +39,7 @@ export const bandwidthBars: Figure = {
           'CSR minimum',
           'CSR caching',
         ],
+        units: { 'of memory': 'share' },
         rows: here.map((item) => {
           const traffic = item.results.find((result) => result.traffic)?.traffic;
           const best = champion(item)!;
@@ -52,7 +47,7 @@ export const bandwidthBars: Figure = {
             item.matrix.name,
             best.product,
             best.gbytes,
-            memory ? percent(best.gbytes! / (memory / 1e9)) : '',
+            memory ? best.gbytes! / (memory / 1e9) : null,
             traffic?.effective ?? null,
             traffic?.worst ?? null,
             traffic?.minimum ?? null,
@@ -63,7 +58,7 @@ export const bandwidthBars: Figure = {
       draw: (canvas) =>
         drawBars(
           canvas,
-          here.slice(first, last).map((item) => ({
+          shown.map((item) => ({
             name: item.matrix.name,
             bars: [
               {
@@ -75,7 +70,7 @@ export const bandwidthBars: Figure = {
           })),
           {
             label: 'GB/s',
-            styles: new Map([['fastest product', counted]]),
+            styles: new Map([['fastest product', strataStyle]]),
             line: memory ? memory / 1e9 : undefined,
             lineLabel: memory ? `memory, ${number(memory / 1e9)} GB/s` : undefined,
           },

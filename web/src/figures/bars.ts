@@ -6,12 +6,12 @@ import {
   type Canvas,
   frame,
   type LegendItem,
+  type Point,
   type Style,
   textWidth,
   tip,
-  type Point,
-  xAxis,
   zeroDomain,
+  xAxis,
 } from '../plot.ts';
 import { shorten } from '../text.ts';
 
@@ -44,9 +44,12 @@ export function drawBars(
   const series = [...options.styles.keys()].filter((name) =>
     groups.some((group) => group.bars.some((bar) => bar.series === name && bar.value !== null)),
   );
-  const thickness = series.length > 3 ? 6 : series.length > 1 ? 8 : 12;
+  // Many names stand closer, as close as they can be read.
+  const many = groups.length > 32;
+  const thickness = many ? 4 : series.length > 3 ? 6 : series.length > 1 ? 8 : 12;
   const head = above ? 17 : 0;
-  const pitch = head + series.length * (thickness + 1) + 8;
+  const space = many ? 4 : 8;
+  const pitch = Math.max(13, head + series.length * (thickness + 1) + space);
   const longest = Math.max(0, ...groups.map((group) => textWidth(shorten(group.name, 34))));
   const left = above ? 6 : Math.min(290, longest + 14);
 
@@ -91,7 +94,8 @@ export function drawBars(
   marks.push(
     Plot.text(groups, {
       x: above ? 0 : domain[0],
-      y: (_: unknown, index: number) => index * pitch + (above ? 8 : (pitch - 8) / 2),
+      y: (_: unknown, index: number) =>
+        index * pitch + (above ? 8 : (series.length * (thickness + 1)) / 2),
       text: (group: BarGroup) => shorten(group.name, above ? Math.floor(canvas.width / 7.4) : 34),
       textAnchor: above ? 'start' : 'end',
       dx: above ? 0 : -8,
@@ -133,7 +137,8 @@ function shifted(
   points: Point[],
 ): SVGElement {
   return frame(canvas, {
-    height: body + 28 + 38,
+    height: body + 6 + 38,
+    marginTop: 6,
     legend,
     marginLeft: left,
     marginRight: 18,

@@ -2,10 +2,12 @@
 
 import * as Plot from '@observablehq/plot';
 import type { View } from '../filter.ts';
-import type { HeatMap } from '../normalise.ts';
-import { control, type Drawing, type Figure, frame, shownControls } from '../plot.ts';
-import { groupBy, largestBy } from '../statistics.ts';
+import type { HeatMap } from '../documents/report.ts';
+import { chooseGroup, control, optionsOf, shownControls } from '../choices.ts';
+import { type Drawing, type Figure, frame } from '../plot.ts';
+import { distinct, groupBy, largestBy } from '../statistics.ts';
 import { number } from '../text.ts';
+import { shadeLegend } from './charts.ts';
 
 /** Profiles of registers, and products with blocks that were timed. */
 function mapsOf(view: View): HeatMap[] {
@@ -50,37 +52,29 @@ export const registerBlocks: Figure = {
   section: 'Parameters',
   reading:
     'A cell is a shape of blocks, r rows by c columns; darker is more. What a matrix runs at is the speed of a dense matrix in such blocks, divided by the values that are stored per nonzero.',
-  command: 'strata tune MATRIX --registers --exhaustive --json FILE',
+  commands: ['strata tune MATRIX --registers --exhaustive --again --json FILE'],
   build(view, chosen): Drawing | null {
     const all = mapsOf(view);
     if (all.length === 0) return null;
-    const machine = control(
+    const { control: machine, items: onMachine } = chooseGroup(
       'machine',
       'On',
-      [...groupBy(all, (map) => map.machine.label).keys()].map((value) => ({
-        value,
-        label: value,
-      })),
+      all,
+      (map) => map.machine.label,
       chosen,
     );
-    const onMachine = all.filter((map) => map.machine.label === machine.value);
-    const matrix = control(
+    const { control: matrix, items: ofMatrix } = chooseGroup(
       'matrix',
       'Matrix',
-      [...groupBy(onMachine, (map) => map.matrix.name)]
-        .sort(
-          (a, b) =>
-            Math.max(...b[1].map((map) => map.cells.length)) -
-            Math.max(...a[1].map((map) => map.cells.length)),
-        )
-        .map(([value]) => ({ value, label: value })),
+      onMachine,
+      (map) => map.matrix.name,
       chosen,
+      (maps) => Math.max(...maps.map((map) => map.cells.length)),
     );
-    const ofMatrix = onMachine.filter((map) => map.matrix.name === matrix.value);
     const measure = control(
       'measure',
       'Show',
-      [...new Set(ofMatrix.map((map) => map.measure))].map((value) => ({ value, label: value })),
+      optionsOf(distinct(ofMatrix.map((map) => map.measure))),
       chosen,
     );
     const map = ofMatrix.find((item) => item.measure === measure.value)!;
@@ -109,6 +103,7 @@ export const registerBlocks: Figure = {
           {
             height: Math.min(size, 46) * rows.length + 66,
             marginRight: 8,
+            legend: shadeLegend(`least, ${number(low)}`, `most, ${number(high)}`),
             x: { type: 'band', domain: cols, padding: 0.04 } as Plot.ScaleOptions,
             y: { type: 'band', domain: rows, padding: 0.06 } as Plot.ScaleOptions,
             marks: [

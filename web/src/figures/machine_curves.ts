@@ -5,10 +5,16 @@
 import * as Plot from '@observablehq/plot';
 import { casesOf, champion } from '../cases.ts';
 import type { View } from '../filter.ts';
-import type { Machine } from '../machines.ts';
-import type { Profile, Result } from '../normalise.ts';
+import type { Profile, Result } from '../documents/report.ts';
 import {
-  control,
+  blockingCaches,
+  blockingGain,
+  halfBandwidthBytes,
+  hasFit,
+  latestProfiles,
+} from '../machine_model.ts';
+import { chooseGroup, control, shownControls, optionsOf } from '../choices.ts';
+import {
   curve,
   dots,
   type Drawing,
@@ -17,24 +23,20 @@ import {
   logDomain,
   logTicks,
   type Point,
-  shownControls,
   stylesOf,
-  tip,
-  verticalMarks,
-  xAxis,
   yAxis,
+  verticalMarks,
+  tip,
+  xAxis,
 } from '../plot.ts';
 import { distinct, groupBy } from '../statistics.ts';
 import { byteTick, bytes, number, percent, plural, seconds, tick } from '../text.ts';
+import { heightFor, legendOf, logChart, linesWithDots, largestGroups } from './charts.ts';
 
 function latest(view: View): Profile[] {
-  const profiles = new Map<Machine, Profile>();
-  for (const profile of view.report.profiles) {
-    if (!view.keepsMachine(profile.machine)) continue;
-    const other = profiles.get(profile.machine);
-    if (!other || profile.time >= other.time) profiles.set(profile.machine, profile);
-  }
-  return [...profiles.values()];
+  return latestProfiles(
+    view.report.profiles.filter((profile) => view.keepsMachine(profile.machine)),
+  );
 }
 
 export const bandwidthCurve: Figure = {
@@ -43,7 +45,7 @@ export const bandwidthCurve: Figure = {
   section: 'Machines',
   reading:
     'Reading a working set again and again: each step down is a cache that no longer holds it. The level at the right is memory. What lies between two levels is what blocking can win.',
-  command: 'strata machine --backend all --json FILE',
+  commands: ['strata machine --backend all --json FILE'],
   build(view, chosen): Drawing | null {
     const profiles = latest(view).filter((profile) => profile.read.length > 1);
     if (profiles.length === 0) return null;
@@ -52,10 +54,7 @@ export const bandwidthCurve: Figure = {
       'Machine',
       [
         { value: '', label: 'all, most threads' },
-        ...profiles.map((profile) => ({
-          value: profile.machine.label,
-          label: profile.machine.label,
-        })),
+        ...optionsOf(profiles.map((profile) => profile.machine.label)),
       ],
       chosen,
       profiles.length === 1 ? profiles[0]!.machine.label : '',
@@ -100,43 +99,27 @@ export const bandwidthCurve: Figure = {
         : `${plural(profiles.length, 'machine')}, up to ${number(highest)} GB/s.`,
       controls: shownControls([machine]),
       table: {
-        header: ['working set', 'curve', 'bytes', 'GB/s'],
-        rows: lines.flatMap((line) =>
-          line.points.map((point) => [bytes(point.x), line.name, point.x, point.y]),
-        ),
+        header: ['working set', 'curve', 'GB/s'],
+        units: { 'working set': 'bytes' },
+        rows: lines.flatMap((line) => line.points.map((point) => [point.x, line.name, point.y])),
       },
       draw(canvas) {
         const styles = stylesOf(lines.map((line) => line.name));
         const all = lines.flatMap((line) => line.points);
-        const x = logDomain(
-          all.map((point) => point.x),
-          1.2,
-        );
-        const y = logDomain(
-          all.map((point) => point.y),
-          1.25,
-        );
-        return frame(canvas, {
-          height: canvas.width < 500 ? 310 : 370,
-          legend: lines.map((line) => ({
-            label: line.name,
-            kind: 'line',
-            style: styles.get(line.name)!,
-          })),
-          x: { type: 'log', domain: x },
-          y: { type: 'log', domain: y },
-          marks: [
-            ...yAxis({ label: 'GB/s', ticks: logTicks(y, 8) }),
-            ...xAxis({
-              label: 'working set',
-              ticks: logTicks(x, Math.floor(canvas.width / 100)),
-              format: byteTick,
-            }),
+        return logChart(canvas, {
+          height: heightFor(canvas, 370, 310),
+          legend: legendOf(styles.keys(), styles, 'line'),
+          x: {
+            label: 'working set',
+            values: all.map((point) => point.x),
+            room: 1.2,
+            format: byteTick,
+            pixels: 100,
+          },
+          y: { label: 'GB/s', values: all.map((point) => point.y), room: 1.25 },
+          marks: (x) => [
             ...verticalMarks(marks, x),
-            ...lines.flatMap((line) => [
-              curve(line.points, styles.get(line.name)!),
-              dots(line.points, styles.get(line.name)!, 2.5),
-            ]),
+            ...linesWithDots(lines, styles, 2.5),
             ...tip(canvas, all),
           ],
         });
@@ -151,20 +134,19 @@ export const latencyFit: Figure = {
   section: 'Machines',
   reading:
     'A kernel that reads Q bytes from memory takes T + Q/B seconds (Hockney): small ones pay for their start. At n½ half of the bandwidth is reached; pieces of work should be larger. Marks, where there are any, are what was measured.',
-  command: 'strata machine --backend all --json FILE',
+  commands: ['strata machine --backend all --json FILE'],
   build(view): Drawing | null {
-    const fits = latest(view).filter(
-      (profile) => profile.overhead !== null && profile.fitBandwidth !== null,
-    );
+    const fits = latest(view).filter(hasFit);
     if (fits.length === 0) return null;
-    const speed = (profile: Profile, size: number) =>
-      size / (profile.overhead! + size / profile.fitBandwidth!) / 1e9;
-    const half = (profile: Profile) => profile.overhead! * profile.fitBandwidth!;
+    type Fit = (typeof fits)[number];
+    const speed = (profile: Fit, size: number) =>
+      size / (profile.overhead + size / profile.fitBandwidth) / 1e9;
+    const half = halfBandwidthBytes;
     const sizes = fits.flatMap((profile) => profile.fitSamples.map((sample) => sample.bytes));
     const low = Math.min(...fits.map((profile) => half(profile) / 64), ...sizes);
     const high = Math.max(...fits.map((profile) => half(profile) * 64), ...sizes);
     const lines = fits.map((profile) => ({
-      profile,
+      name: profile.machine.label,
       points: Array.from({ length: 49 }, (_, i) => low * (high / low) ** (i / 48)).map((size) => ({
         x: size,
         y: speed(profile, size),
@@ -175,7 +157,7 @@ export const latencyFit: Figure = {
       summary: fits
         .map(
           (profile) =>
-            `${profile.machine.label}: ${seconds(profile.overhead)} and ${number(profile.fitBandwidth! / 1e9)} GB/s, n½ = ${bytes(half(profile))}.`,
+            `${profile.machine.label}: ${seconds(profile.overhead)} and ${number(profile.fitBandwidth / 1e9)} GB/s, n½ = ${bytes(half(profile))}.`,
         )
         .join(' '),
       table: {
@@ -188,69 +170,59 @@ export const latencyFit: Figure = {
           'launch or fork',
           'hand-off',
         ],
+        units: {
+          latency: 'seconds',
+          'n½': 'bytes',
+          'off by (rms)': 'share',
+          'launch or fork': 'seconds',
+          'hand-off': 'seconds',
+        },
         rows: fits.map((profile) => [
           profile.machine.label,
-          seconds(profile.overhead),
-          profile.fitBandwidth! / 1e9,
-          bytes(half(profile)),
-          profile.fitError === null ? '' : percent(profile.fitError),
-          seconds(profile.launch),
-          seconds(profile.handoff),
+          profile.overhead,
+          profile.fitBandwidth / 1e9,
+          half(profile),
+          profile.fitError,
+          profile.launch,
+          profile.handoff,
         ]),
       },
       draw(canvas) {
         const styles = stylesOf(fits.map((profile) => profile.machine.label));
         const samples = fits.flatMap((profile) =>
           profile.fitSamples.map((sample) => ({
-            label: profile.machine.label,
+            color: styles.get(profile.machine.label)!.color,
             x: sample.bytes,
             y: sample.bandwidth / 1e9,
-            title: '',
           })),
         );
-        const x = logDomain([low, high], 1.1);
-        const y = logDomain(
-          [
-            ...lines.flatMap((line) => line.points.map((point) => point.y)),
-            ...samples.map((sample) => sample.y),
-          ],
-          1.3,
-        );
-        return frame(canvas, {
-          height: canvas.width < 500 ? 310 : 360,
-          legend: fits.map((profile) => ({
-            label: profile.machine.label,
-            kind: 'line',
-            style: styles.get(profile.machine.label)!,
-          })),
-          x: { type: 'log', domain: x },
-          y: { type: 'log', domain: y },
-          marks: [
-            ...yAxis({ label: 'GB/s', ticks: logTicks(y, 8) }),
-            ...xAxis({
-              label: 'bytes read by one kernel',
-              ticks: logTicks(x, Math.floor(canvas.width / 100)),
-              format: byteTick,
-            }),
-            ...lines.map((line) => curve(line.points, styles.get(line.profile.machine.label)!)),
-            ...fits.map((profile) =>
-              Plot.dot(
-                [samples.filter((sample) => sample.label === profile.machine.label)].flat(),
-                { x: 'x', y: 'y', r: 2.5, stroke: styles.get(profile.machine.label)!.color },
-              ),
-            ),
+        const curves = lines.flatMap((line) => line.points);
+        return logChart(canvas, {
+          height: heightFor(canvas, 360, 310),
+          legend: legendOf(styles.keys(), styles, 'line'),
+          x: {
+            label: 'bytes read by one kernel',
+            values: [low, high],
+            room: 1.1,
+            format: byteTick,
+            pixels: 100,
+          },
+          y: { label: 'GB/s', values: [...curves, ...samples].map((point) => point.y) },
+          marks: () => [
+            ...lines.map((line) => curve(line.points, styles.get(line.name)!)),
+            Plot.dot(samples, { x: 'x', y: 'y', r: 2.5, stroke: 'color' }),
             Plot.dot(fits, {
               x: half,
-              y: (profile: Profile) => speed(profile, half(profile)),
+              y: (profile: Fit) => speed(profile, half(profile)),
               r: 5,
               fill: 'var(--card)',
-              stroke: (profile: Profile) => styles.get(profile.machine.label)!.color,
+              stroke: (profile: Fit) => styles.get(profile.machine.label)!.color,
               strokeWidth: 2,
             }),
             Plot.text(fits, {
               x: half,
-              y: (profile: Profile) => speed(profile, half(profile)),
-              text: (profile: Profile) => `n½ ${bytes(half(profile))}`,
+              y: (profile: Fit) => speed(profile, half(profile)),
+              text: (profile: Fit) => `n½ ${bytes(half(profile))}`,
               dx: 9,
               dy: 8,
               textAnchor: 'start',
@@ -258,10 +230,7 @@ export const latencyFit: Figure = {
               stroke: 'var(--card)',
               strokeWidth: 3,
             }),
-            ...tip(
-              canvas,
-              lines.flatMap((line) => line.points),
-            ),
+            ...tip(canvas, curves),
           ],
         });
       },
@@ -277,36 +246,20 @@ export const blockingLimit: Figure = {
   section: 'Machines',
   reading:
     'The speed-up of p blocked powers over p plain products if one product reads the matrix from memory and the others from a cache, one after the other (Panzlaff, equation 4.8): 1 / (1/p + (1 − 1/p) / r), where r is the bandwidth of the cache over that of memory. No overhead is in it, so that it never falls.',
-  command: 'strata machine --backend all --json FILE',
+  commands: ['strata machine --backend all --json FILE'],
   build(view): Drawing | null {
-    const curves = latest(view)
-      .flatMap((profile) => {
-        const memory = profile.memory ?? profile.plateaus[profile.plateaus.length - 1]?.bandwidth;
-        if (memory === undefined) return [];
-        // The first level of a processor's caches is too small for windows.
-        const firstLevel = profile.machine.caches.find((cache) => cache.level === 1)?.bytes ?? 0;
-        const tooSmall = profile.machine.gpu ? 0 : 1.5 * firstLevel * (profile.threads ?? 1);
-        return profile.plateaus
-          .slice(0, -1)
-          .filter((plateau) => plateau.bytes > tooSmall)
-          .map((plateau) => ({
-            name: `${profile.machine.label}, in ${bytes(plateau.bytes)}`,
-            ratio: plateau.bandwidth / memory,
-          }));
-      })
-      .filter((item) => item.ratio > 1.02);
+    const curves = blockingCaches(latest(view));
     if (curves.length === 0) return null;
-    const gain = (ratio: number, power: number) => 1 / (1 / power + (1 - 1 / power) / ratio);
     const powers = Array.from({ length: mostPowers }, (_, index) => index + 1);
     const best = curves.reduce((a, b) => (b.ratio > a.ratio ? b : a));
     return {
-      summary: `At most ${number(gain(best.ratio, 4))} times as fast for p = 4, on ${best.name}: that cache reads ${number(best.ratio)} times as fast as memory.`,
+      summary: `At most ${number(blockingGain(best.ratio, 4))} times as fast for p = 4, on ${best.name}: that cache reads ${number(best.ratio)} times as fast as memory.`,
       table: {
         header: ['cache', 'cache over memory', ...powers.map((power) => `p = ${power}`)],
         rows: curves.map((item) => [
           item.name,
           item.ratio,
-          ...powers.map((power) => gain(item.ratio, power)),
+          ...powers.map((power) => blockingGain(item.ratio, power)),
         ]),
       },
       draw(canvas) {
@@ -315,18 +268,14 @@ export const blockingLimit: Figure = {
           name: item.name,
           points: powers.map((power) => ({
             x: power,
-            y: gain(item.ratio, power),
-            title: `${item.name}\np = ${power}: ${number(gain(item.ratio, power))} times as fast`,
+            y: blockingGain(item.ratio, power),
+            title: `${item.name}\np = ${power}: ${number(blockingGain(item.ratio, power))} times as fast`,
           })),
         }));
         const all = lines.flatMap((line) => line.points);
         return frame(canvas, {
-          height: canvas.width < 500 ? 300 : 340,
-          legend: lines.map((line) => ({
-            label: line.name,
-            kind: 'line',
-            style: styles.get(line.name)!,
-          })),
+          height: heightFor(canvas, 340, 300),
+          legend: legendOf(styles.keys(), styles, 'line'),
           x: { domain: [0.75, mostPowers + 0.25] },
           y: { domain: [1, Math.max(...all.map((point) => point.y)) * 1.05] },
           marks: [
@@ -335,10 +284,7 @@ export const blockingLimit: Figure = {
               label: 'p',
               ticks: canvas.width < 500 ? powers.filter((power) => power % 2 === 0) : powers,
             }),
-            ...lines.flatMap((line) => [
-              curve(line.points, styles.get(line.name)!),
-              dots(line.points, styles.get(line.name)!, 3),
-            ]),
+            ...linesWithDots(lines, styles, 3),
             ...tip(canvas, all),
           ],
         });
@@ -353,7 +299,7 @@ export const roofline: Figure = {
   section: 'Model',
   reading:
     'Each mark is a product or the powers of a matrix: its speed over the flops it does per byte it moves. The slanted lines are what memory and cache allow. Marks above the line of memory get part of their bytes from a cache.',
-  command: 'strata spmv or mpk MATRIX --json FILE',
+  commands: ['strata spmv MATRIX --json FILE', 'strata mpk MATRIX -p 4 --json FILE'],
   build(view, chosen): Drawing | null {
     const cases = ['spmv', 'mpk'].flatMap((kernel) => casesOf(view.results, kernel));
     const usable = (result: Result | null) =>
@@ -362,16 +308,13 @@ export const roofline: Figure = {
       cases.flatMap((item) => [...usable(champion(item)), ...usable(item.peer)]),
     );
     if (results.length === 0) return null;
-    const machines = [...groupBy(results, (result) => result.machine.label)].sort(
-      (a, b) => b[1].length - a[1].length,
-    );
-    const machine = control(
+    const { control: machine, items: here } = chooseGroup(
       'machine',
       'On',
-      machines.map(([value]) => ({ value, label: value })),
+      results,
+      (result) => result.machine.label,
       chosen,
     );
-    const here = results.filter((result) => result.machine.label === machine.value);
     const facts = here[0]!.machine;
     const name = (result: Result) =>
       !result.own
@@ -379,11 +322,7 @@ export const roofline: Figure = {
         : result.kernel === 'mpk'
           ? `powers, ${result.strategy}`
           : `products, ${result.family}`;
-    const counts = [...groupBy(here, name)].sort((a, b) => b[1].length - a[1].length);
-    const kept = new Set(counts.slice(0, 7).map(([value]) => value));
-    const groups = [
-      ...groupBy(here, (result) => (kept.has(name(result)) ? name(result) : 'other formats')),
-    ].sort((a, b) => b[1].length - a[1].length);
+    const groups = largestGroups(here, name);
     const shares = here
       .map((result) => result.gflops! / (result.intensity! * (facts.memoryBandwidth! / 1e9)))
       .sort((a, b) => a - b);
@@ -392,6 +331,7 @@ export const roofline: Figure = {
       controls: shownControls([machine]),
       table: {
         header: ['matrix', 'product', 'p', 'flop per byte', 'GF/s', 'memory allows, GF/s', 'share'],
+        units: { share: 'share' },
         rows: here.map((result) => [
           result.matrix.name,
           result.product,
@@ -442,7 +382,7 @@ export const roofline: Figure = {
           symbol: 'circle' as const,
         });
         return frame(canvas, {
-          height: canvas.width < 500 ? 340 : 430,
+          height: heightFor(canvas, 430, 340),
           legend: [
             ...lines.map((line, index) => ({
               label: `${line.label}, ${number(line.bandwidth)} GB/s`,

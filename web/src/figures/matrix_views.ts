@@ -3,37 +3,36 @@
 
 import * as Plot from '@observablehq/plot';
 import type { View } from '../filter.ts';
-import type { Matrix } from '../normalise.ts';
+import type { Matrix } from '../documents/report.ts';
+import { type Chosen, type Control, control, optionsOf, shownControls } from '../choices.ts';
 import {
-  control,
-  type Control,
   type Drawing,
   type Figure,
   frame,
-  shownControls,
+  logDomain,
+  logTicks,
+  zeroDomain,
   tip,
   xAxis,
   yAxis,
-  zeroDomain,
-  logDomain,
-  logTicks,
 } from '../plot.ts';
-import { grouped, number, plural, seconds } from '../text.ts';
+import { grouped, number, plural, seconds, tick } from '../text.ts';
+import { heightFor, shadeLegend } from './charts.ts';
 
 function chooseMatrix(
   view: View,
   has: (matrix: Matrix) => boolean,
-  chosen: Readonly<Record<string, string>>,
+  chosen: Chosen,
 ): { matrix: Matrix; control: Control } | null {
   const usable = view.report.matrices.filter((matrix) => has(matrix) && view.keepsMatrix(matrix));
   if (usable.length === 0) return null;
-  const list = control(
-    'matrix',
-    'Matrix',
-    usable.map((matrix) => ({ value: matrix.name, label: matrix.name })),
-    chosen,
-  );
+  const list = control('matrix', 'Matrix', optionsOf(usable.map((matrix) => matrix.name)), chosen);
   return { matrix: usable.find((matrix) => matrix.name === list.value)!, control: list };
+}
+
+/** There is no level between two. */
+function wholeTick(value: number): string {
+  return Number.isInteger(value) ? tick(value) : '';
 }
 
 const shades = 7;
@@ -44,7 +43,7 @@ export const spyPlot: Figure = {
   section: 'Matrices',
   reading:
     'The matrix from above: a cell is a block of rows and columns, darker where it has more entries, on a logarithmic scale.',
-  command: 'strata info MATRIX --json FILE',
+  commands: ['strata info MATRIX --json FILE'],
   build(view, chosen): Drawing | null {
     const found = chooseMatrix(view, (matrix) => matrix.spy !== null, chosen);
     if (!found) return null;
@@ -74,14 +73,22 @@ export const spyPlot: Figure = {
         return frame(
           { ...canvas, width: side },
           {
-            height,
-            marginLeft: 1,
+            height: height + 26,
+            legend: shadeLegend('1 entry in a block', plural(most, 'entry', 'entries')),
+            marginLeft: 22,
             marginRight: 1,
-            marginTop: 1,
-            marginBottom: 1,
+            marginTop: 4,
             x: { domain: [0, spy.cols] },
             y: { domain: [0, spy.rows], reverse: true },
+            marginBottom: 22,
             marks: [
+              Plot.text(['columns'], { frameAnchor: 'bottom', dy: 15, fill: 'var(--muted)' }),
+              Plot.text(['rows'], {
+                frameAnchor: 'left',
+                dx: -13,
+                rotate: -90,
+                fill: 'var(--muted)',
+              }),
               Plot.rect(cells, {
                 x1: 'col',
                 x2: (cell) => cell.col + 1,
@@ -106,7 +113,7 @@ export const rowLengths: Figure = {
   section: 'Matrices',
   reading:
     'How many rows have how many entries, on a logarithmic scale. Rows of one length suit ELL and SELL; a long tail asks for parts of equal work.',
-  command: 'strata info MATRIX --json FILE',
+  commands: ['strata info MATRIX --json FILE'],
   build(view, chosen): Drawing | null {
     const found = chooseMatrix(
       view,
@@ -129,7 +136,7 @@ export const rowLengths: Figure = {
         const last = Math.max(...bins.map((bin) => bin.last)) + 1;
         const wide = last / Math.max(1, first) > 60;
         return frame(canvas, {
-          height: canvas.width < 500 ? 260 : 300,
+          height: heightFor(canvas, 300, 260),
           x: wide
             ? { type: 'log', domain: [Math.max(0.5, first * 0.9), last * 1.05] }
             : { domain: [first - 0.5, last + 0.5] },
@@ -141,7 +148,7 @@ export const rowLengths: Figure = {
               ticks: wide
                 ? logTicks([Math.max(1, first), last], Math.floor(canvas.width / 80))
                 : undefined,
-              format: (value) => number(value, 3).replace(/\.0+$/, ''),
+              format: wholeTick,
             }),
             Plot.rect(bins, {
               x1: (bin) => Math.max(0.5, bin.first - (wide ? 0 : 0.4)),
@@ -174,7 +181,7 @@ export const levelSizes: Figure = {
   section: 'Matrices',
   reading:
     'Powers sweep through levels: rows of one level depend on those of the levels beside it alone. Three levels in a row are the least that a sweep keeps on chip.',
-  command: 'strata info MATRIX --json FILE',
+  commands: ['strata info MATRIX --json FILE'],
   build(view, chosen): Drawing | null {
     const found = chooseMatrix(view, (matrix) => matrix.levelRows.length > 1, chosen);
     if (!found) return null;
@@ -191,12 +198,12 @@ export const levelSizes: Figure = {
       table: { header: ['level', 'rows'], rows: points.map((point) => [point.x, point.y]) },
       draw: (canvas) =>
         frame(canvas, {
-          height: canvas.width < 500 ? 240 : 280,
+          height: heightFor(canvas, 280, 240),
           x: { domain: [0, points.length * per] },
           y: { domain: zeroDomain(points.map((point) => point.y)) },
           marks: [
             ...yAxis({ label: 'rows' }),
-            ...xAxis({ label: 'level' }),
+            ...xAxis({ label: 'level', format: wholeTick }),
             Plot.areaY(points, {
               x: 'x',
               y: 'y',
@@ -224,7 +231,7 @@ export const taskOrder: Figure = {
   section: 'Matrices',
   reading:
     'A cell is a task: one level (or a few) of one power. Its shade is when it ran, from light at the start to dark at the end. A wavefront runs along diagonals: power k follows k levels behind power 1.',
-  command: 'strata mpk MATRIX -p P --trace --json FILE',
+  commands: ['strata mpk MATRIX -p 4 --strategy wavefront --trace --json FILE'],
   build(view, chosen): Drawing | null {
     // Sweeps before plain products, which are one task per power and thread.
     const traced = view.results
@@ -270,10 +277,7 @@ export const taskOrder: Figure = {
             : 0;
         return frame(canvas, {
           height: Math.max(160, powers.length * 34 + 70),
-          legend: [
-            { label: 'first', kind: 'bar', style: { color: 'var(--h1)', symbol: 'circle' } },
-            { label: 'last', kind: 'bar', style: { color: 'var(--h6)', symbol: 'circle' } },
-          ],
+          legend: shadeLegend('first', 'last'),
           x: { domain: [first, last] },
           y: { domain: [powers[0]! - 0.5, powers[powers.length - 1]! + 0.5] },
           marks: [
@@ -286,7 +290,7 @@ export const taskOrder: Figure = {
             }),
             // Their grids would lie over the tasks.
             ...yAxis({ label: 'power', ticks: powers, format: String }).slice(1),
-            ...xAxis({ label: 'level' }).slice(1),
+            ...xAxis({ label: 'level', format: wholeTick }).slice(1),
             ...tip(
               canvas,
               tasks.length > 5000

@@ -1,8 +1,8 @@
 // The sweeps: over p (thesis, figures 3.2 to 3.8), matrix size (4.4, 4.6), C (4.7), cache size
 // (4.8), and coop, repeat and block size of Reguly's kernel (Reguly and Giles, figures 4 to 9).
 
-import type { Machine } from '../machines.ts';
-import type { Result } from '../normalise.ts';
+import type { Machine } from '../documents/machines.ts';
+import type { Result } from '../documents/report.ts';
 import { byteTick, bytes } from '../text.ts';
 import { sweepFigure } from './sweep.ts';
 
@@ -26,7 +26,7 @@ export const overPower = sweepFigure({
   section: 'Powers',
   reading:
     'Each curve is one way to compute x, Ax, …, Aᵖx. Plain products read the matrix p times and stay level; blocked powers read it once and rise with p until their window no longer fits the cache. Dotted lines are predictions.',
-  command: 'strata mpk MATRIX -p 1:8 --strategy all --json FILE',
+  commands: ['strata mpk MATRIX -p 1:8 --strategy all --json FILE'],
   uses: (result) => result.kernel === 'mpk',
   x: (result) => result.power,
   label: 'p',
@@ -48,8 +48,7 @@ export const overSize = sweepFigure({
   section: 'Products and powers over size',
   reading:
     'Matrices of one generator, by their bytes as CSR. Small ones do not fill the machine; those that fit a cache run at its speed; beyond the dashed marks memory decides.',
-  command:
-    'strata spmv or mpk of one generator in several sizes, such as strata mpk band:N,width=27 for N = 10⁴ … 10⁷ (a campaign does it in one go)',
+  commands: ['strata bench campaigns/sweep-size.json'],
   uses: (result) =>
     (result.kernel === 'spmv' || result.kernel === 'mpk') &&
     result.matrix.nnz !== null &&
@@ -73,7 +72,7 @@ export const overSlice = sweepFigure({
   section: 'Parameters',
   reading:
     'Slices of more rows keep more lanes busy and are padded more; sorting rows by length within a window σ takes the padding away again. Of several results with the same C and σ the fastest counts.',
-  command: 'strata spmv MATRIX --format sell,packed-sell -C 4:32 --sigma 1,256 --json FILE',
+  commands: ['strata spmv MATRIX --format sell,packed-sell -C 4:32 --sigma 1,256 --json FILE'],
   uses: (result) =>
     result.kernel === 'spmv' && result.own && !result.planned && result.family.includes('SELL'),
   x: (result) => result.sliceHeight,
@@ -93,7 +92,7 @@ export const overCache = sweepFigure({
   section: 'Parameters',
   reading:
     'A plan cuts its windows for a cache of this size. Too small a size means more sweeps, too large a size windows that fall out of the cache: the best lies near the real size, which is marked.',
-  command: 'strata mpk MATRIX -p 4 --cache-size 256k:64M --strategy all --json FILE',
+  commands: ['strata bench campaigns/sweep-cache.json'],
   uses: (result) => result.kernel === 'mpk' && result.own,
   x: (result) => result.cacheBytes,
   label: 'cache size',
@@ -110,7 +109,7 @@ const isReguly = (result: Result) => result.kernel === 'spmv' && result.coop !==
 function regulyFigure(
   id: string,
   title: string,
-  option: string,
+  options: string,
   parameter: 'coop' | 'repeat' | 'blockSize',
   series: (result: Result) => string,
 ) {
@@ -120,7 +119,7 @@ function regulyFigure(
     section: 'Parameters',
     reading:
       'CSR on a GPU as Reguly and Giles have it: coop threads share a row, each group does repeat rows one after another, in blocks of so many threads. Of several results at one point the fastest counts.',
-    command: `strata spmv MATRIX --format csr-reguly ${option} --backend cuda --json FILE`,
+    commands: [`strata spmv MATRIX --format csr ${options} --backend cuda --json FILE`],
     uses: isReguly,
     x: (result) => result[parameter],
     label: parameter === 'blockSize' ? 'threads per block' : parameter,
@@ -140,7 +139,7 @@ export const overCoop = regulyFigure(
 export const overRepeat = regulyFigure(
   'over-repeat',
   'CSR of Reguly over repeat',
-  '--repeat 1:64',
+  '--coop 1:32 --repeat 1:64',
   'repeat',
   (result) => `coop ${result.coop}`,
 );

@@ -3,27 +3,40 @@
 
 import * as Plot from '@observablehq/plot';
 import { type Case, casesOf } from '../cases.ts';
-import type { Result } from '../normalise.ts';
+import type { Result } from '../documents/report.ts';
+import type { View } from '../filter.ts';
+import { chooseGroup, control, optionsOf, shownControls } from '../choices.ts';
+import { collectionsOf } from '../collections.ts';
 import {
   type Canvas,
-  control,
   curve,
   type Drawing,
   type Figure,
   frame,
   logTicks,
   type Point,
-  shownControls,
   stylesOf,
   tip,
   xAxis,
   yAxis,
 } from '../plot.ts';
 import { groupBy, performanceProfiles, shareAt, shareUpTo, type Step } from '../statistics.ts';
-import { percent, plural, tick } from '../text.ts';
+import { capitalised, percent, plural, tick } from '../text.ts';
 import { placeControls } from './speed_bars.ts';
+import { heightFor, legendOf } from './charts.ts';
 
 const farthest = 5;
+const mostCurves = 10; // more cannot be told apart; those of other libraries are drawn besides
+
+/** For the end of a sentence. */
+function leftOut(count: number): string {
+  return count > 0 ? ` The table has ${plural(count, 'format')} more.` : '';
+}
+
+const within = [1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => ({
+  x,
+  heading: x === 1 ? 'fastest' : `within ${x}×`,
+}));
 
 export const performanceProfile: Figure = {
   id: 'profiles',
@@ -31,7 +44,7 @@ export const performanceProfile: Figure = {
   section: 'Products',
   reading:
     'A curve is a format: the share of all matrices on which it is at most x times as slow as the fastest. At x = 1 it is the share of matrices on which the format wins; a format that cannot hold a matrix counts as slower than any x. Higher is better.',
-  command: 'strata spmv --format all of many matrices (strata bench with a campaign of formats)',
+  commands: ['strata bench campaigns/formats.json', 'strata bench campaigns/formats-gpu.json'],
   build(view, chosen): Drawing | null {
     const speeds = (item: Case) => {
       const best = new Map<string, number>();
@@ -41,27 +54,32 @@ export const performanceProfile: Figure = {
       }
       return best;
     };
-    const cases = casesOf(view.results, 'spmv').filter((item) => speeds(item).size > 1);
+    const sets = profileSets(view);
+    const from = control('from', 'From', optionsOf(sets.keys()), chosen);
+    const results = sets.get(from.value) ?? [];
+    const cases = casesOf(results, 'spmv').filter((item) => speeds(item).size > 1);
     if (cases.length < 2) return null;
     const place = placeControls(cases, chosen);
-    const problems = cases.filter(place.keeps).map(speeds);
+    const here = cases.filter(place.keeps);
+    const problems = here.map(speeds);
     const curves = [...performanceProfiles(problems)].sort((a, b) => area(b[1]) - area(a[1]));
+    const others = new Set(
+      here.flatMap((item) =>
+        item.results.filter((result) => !result.own).map((result) => result.family),
+      ),
+    );
+    const drawn = curves.filter(([name], rank) => rank < mostCurves || others.has(name));
     const winner = curves[0]!;
     return {
-      summary: `Of ${plural(problems.length, 'matrix', 'matrices')}, ${winner[0]} is the fastest on ${percent(shareAt(winner[1], 1))} and within a factor of 1.5 of the fastest on ${percent(shareAt(winner[1], 1.5))}.`,
-      controls: shownControls(place.controls),
+      summary: `Of ${plural(problems.length, 'matrix', 'matrices')}, ${winner[0]} is the fastest on ${percent(shareAt(winner[1], 1))} and within a factor of 1.5 of the fastest on ${percent(shareAt(winner[1], 1.5))}.${leftOut(curves.length - drawn.length)}`,
+      controls: shownControls([from, ...place.controls]),
       table: {
-        header: [
-          'format',
-          ...[1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => (x === 1 ? 'fastest' : `within ${x}×`)),
-        ],
-        rows: curves.map(([name, steps]) => [
-          name,
-          ...[1, 1.1, 1.25, 1.5, 2, 3, 5].map((x) => percent(shareAt(steps, x))),
-        ]),
+        header: ['format', ...within.map(({ heading }) => heading)],
+        units: Object.fromEntries(within.map(({ heading }) => [heading, 'share'] as const)),
+        rows: curves.map(([name, steps]) => [name, ...within.map(({ x }) => shareAt(steps, x))]),
       },
       draw: (canvas) =>
-        drawShares(canvas, curves, {
+        drawShares(canvas, drawn, {
           from: 1,
           to: farthest,
           label: 'times as slow as the fastest',
@@ -70,6 +88,38 @@ export const performanceProfile: Figure = {
     };
   },
 };
+
+/**
+ * What is profiled together, the most results first. A format that is missing counts as slow, so that
+ * matrices have to come from one campaign or file. Files of a matrix or two, as single runs write
+ * them, are taken together.
+ */
+function profileSets(view: View): Map<string, Result[]> {
+  const isBroad = (results: readonly Result[]) =>
+    new Set(results.map((result) => result.matrix.index)).size > 2;
+  const collections = [...collectionsOf(view)];
+  const broad = collections.filter(([, results]) => isBroad(results));
+  const single = collections.filter(([, results]) => !isBroad(results));
+  const sets: [string, Result[]][] =
+    single.length > 1
+      ? [...broad, ['files of one or two matrices', single.flatMap(([, results]) => results)]]
+      : collections;
+  const tried = new Map(
+    sets.map(([name, results]) => [
+      name,
+      new Set(
+        results
+          .filter((result) => result.kernel === 'spmv')
+          .map((result) => `${result.family}|${result.matrix.index}`),
+      ).size,
+    ]),
+  );
+  return new Map(
+    sets
+      .filter(([name]) => tried.get(name)! > 0)
+      .sort((a, b) => tried.get(b[0])! - tried.get(a[0])!),
+  );
+}
 
 /** Mean share over log x: what decides the order of the legend. */
 function area(steps: readonly Step[], to = farthest): number {
@@ -109,8 +159,8 @@ function drawShares(
     return { name, points };
   });
   return frame(canvas, {
-    height: canvas.width < 500 ? 330 : 400,
-    legend: curves.map(([name]) => ({ label: name, kind: 'line', style: styles.get(name)! })),
+    height: heightFor(canvas, 400, 330),
+    legend: legendOf(styles.keys(), styles, 'line'),
     x: { type: 'log', domain: [options.from, options.to] },
     y: { domain: [0, 100] },
     marks: [
@@ -132,7 +182,7 @@ export const breakEven: Figure = {
   section: 'Parameters',
   reading:
     'A curve is a format: the share of matrices on which its set-up has paid off after so many products, compared with CSR; for powers, after so many applications compared with plain products. Where a curve stays level, the format is not faster on the others.',
-  command: 'strata spmv MATRIX --format all --json FILE',
+  commands: ['strata spmv MATRIX --format all --json FILE'],
   build(view, chosen): Drawing | null {
     const usable = view.results.filter(
       (result) =>
@@ -143,21 +193,15 @@ export const breakEven: Figure = {
     if (usable.length < 3) return null;
     const name = (result: Result) =>
       `${result.machine.label}, ${result.kernel === 'mpk' ? 'powers' : 'products'}`;
-    const places = [...groupBy(usable, name)].sort((a, b) => b[1].length - a[1].length);
-    const place = control(
-      'place',
-      'On',
-      places.map(([value]) => ({ value, label: value })),
-      chosen,
-    );
-    const here = usable.filter((result) => name(result) === place.value);
+    const { control: place, items: here } = chooseGroup('place', 'On', usable, name, chosen);
     // The parameters of a format that pay off first.
     const first = [
       ...groupBy(here, (result) => `${result.family}\n${result.matrix.index}`).values(),
     ].map((list) => list.reduce((a, b) => (b.breakEven! < a.breakEven! ? b : a)));
-    const all = [...groupBy(first, (result) => result.family)].filter(
-      ([, list]) => list.length > 1 || first.length < 8,
-    );
+    const families = [...groupBy(first, (result) => result.family)];
+    const most = Math.max(...families.map(([, list]) => list.length));
+    // Beside curves of many matrices, one of a single matrix would say as much.
+    const all = families.filter(([, list]) => list.length > 1 || most === 1);
     const curves = all
       .map(
         ([family, list]) =>
@@ -179,7 +223,7 @@ export const breakEven: Figure = {
     );
     const to = 10 ** Math.ceil(Math.log10(largest));
     return {
-      summary: `${best} has paid off after 100 products on ${percent(shareAt(steps, 100))}, after 1000 on ${percent(shareAt(steps, 1000))} of the matrices.`,
+      summary: `${capitalised(best)} has paid off after 100 products on ${percent(shareAt(steps, 100))}, after 1000 on ${percent(shareAt(steps, 1000))} of the matrices.${leftOut(curves.length - mostCurves)}`,
       controls: shownControls([place]),
       table: {
         header: ['matrix', 'format', 'product', 'pays after', 'set-up, s', 'GF/s'],
@@ -193,7 +237,7 @@ export const breakEven: Figure = {
         ]),
       },
       draw: (canvas) =>
-        drawShares(canvas, curves, {
+        drawShares(canvas, curves.slice(0, mostCurves), {
           from: 1,
           to,
           label: place.value.endsWith('powers') ? 'applications' : 'products',
@@ -209,33 +253,31 @@ export const tunedAgainstOptimal: Figure = {
   section: 'Parameters',
   reading:
     'For every matrix the speed of what was chosen, as a share of the fastest of all that were timed. The curve shows how many matrices reach at least that share: a choice that is always best is a point at 100 %.',
-  command: 'strata tune MATRIX --exhaustive --json FILE',
+  commands: ['strata tune MATRIX --exhaustive --again --json FILE'],
   build(view, chosen): Drawing | null {
     const usable = view.report.choices.filter(
       (choice) => view.keepsMachine(choice.machine) && view.keepsMatrix(choice.matrix),
     );
     if (usable.length === 0) return null;
-    const machines = [...groupBy(usable, (choice) => choice.machine.label)].sort(
-      (a, b) => b[1].length - a[1].length,
-    );
-    const machine = control(
+    const { control: machine, items: here } = chooseGroup(
       'machine',
       'On',
-      machines.map(([value]) => ({ value, label: value })),
+      usable,
+      (choice) => choice.machine.label,
       chosen,
     );
-    const here = usable.filter((choice) => choice.machine.label === machine.value);
     const groups = [...groupBy(here, (choice) => choice.how)];
     return {
       summary: groups
         .map(
           ([how, list]) =>
-            `${how[0]!.toUpperCase()}${how.slice(1)}: ${percent(list.reduce((sum, choice) => sum + choice.share, 0) / list.length)} of the optimum on average, at least ${percent(Math.min(...list.map((choice) => choice.share)))}.`,
+            `${capitalised(how)}: ${percent(list.reduce((sum, choice) => sum + choice.share, 0) / list.length)} of the optimum on average, at least ${percent(Math.min(...list.map((choice) => choice.share)))}.`,
         )
         .join(' '),
       controls: shownControls([machine]),
       table: {
         header: ['matrix', 'choice of', 'chosen', 'best', 'share of the optimum'],
+        units: { 'share of the optimum': 'share' },
         rows: [...here]
           .sort((a, b) => a.share - b.share)
           .map((choice) => [
@@ -264,8 +306,8 @@ export const tunedAgainstOptimal: Figure = {
           ...lines.flatMap((line) => line.points.map((point) => point.y)),
         );
         return frame(canvas, {
-          height: canvas.width < 500 ? 310 : 350,
-          legend: groups.map(([how]) => ({ label: how, kind: 'line', style: styles.get(how)! })),
+          height: heightFor(canvas, 350, 310),
+          legend: legendOf(styles.keys(), styles, 'line'),
           x: { domain: [0, 100] },
           y: { domain: [Math.max(0, Math.floor(lowest / 10) * 10), 101] },
           marks: [

@@ -2,23 +2,22 @@
 
 import * as Plot from '@observablehq/plot';
 import type { View } from '../filter.ts';
-import type { Scaling } from '../normalise.ts';
+import type { Scaling } from '../documents/report.ts';
+import { chooseGroup, control, shownControls } from '../choices.ts';
 import {
-  control,
   curve,
-  dots,
   type Drawing,
   type Figure,
   frame,
-  shownControls,
   stylesOf,
+  zeroDomain,
   tip,
   xAxis,
   yAxis,
-  zeroDomain,
 } from '../plot.ts';
 import { groupBy } from '../statistics.ts';
 import { number } from '../text.ts';
+import { heightFor, legendOf, linesWithDots } from './charts.ts';
 
 /** Sweeps over threads as documents have them, and those that many results make together. */
 function scalingsOf(view: View): Scaling[] {
@@ -70,40 +69,30 @@ export const overThreads: Figure = {
   section: 'Parameters',
   reading:
     'A product speeds up with threads until memory is saturated. The ring marks the fewest threads that reach 95 % of the best. The thin line is what perfect scaling from the fewest threads would give.',
-  command: 'strata spmv MATRIX --threads 1:N --json FILE',
+  commands: ['strata spmv MATRIX --threads 1:8 --json FILE'],
   build(view, chosen): Drawing | null {
     const all = scalingsOf(view).filter((item) => item.threads.length > 1);
     if (all.length === 0) return null;
-    const machines = [...groupBy(all, (item) => item.machine.label)].sort(
-      (a, b) =>
-        Math.max(...b[1].map((item) => item.threads.length)) -
-        Math.max(...a[1].map((item) => item.threads.length)),
-    );
-    const machine = control(
+    const longest = (list: readonly Scaling[]) =>
+      Math.max(...list.map((item) => item.threads.length));
+    const { control: machine, items: onMachine } = chooseGroup(
       'machine',
       'On',
-      machines.map(([value]) => ({ value, label: value })),
+      all,
+      (item) => item.machine.label,
       chosen,
+      longest,
     );
-    const onMachine = all.filter((item) => item.machine.label === machine.value);
-    const matrix = control(
+    const { control: matrix, items: ofMatrix } = chooseGroup(
       'matrix',
       'Matrix',
-      [...groupBy(onMachine, (item) => item.matrix.name)]
-        .sort(
-          (a, b) =>
-            Math.max(...b[1].map((item) => item.threads.length)) -
-            Math.max(...a[1].map((item) => item.threads.length)),
-        )
-        .map(([value]) => ({ value, label: value })),
+      onMachine,
+      (item) => item.matrix.name,
       chosen,
+      longest,
     );
-    const here = onMachine
-      .filter((item) => item.matrix.name === matrix.value)
-      .sort(
-        (a, b) =>
-          Math.max(...b.gflops.map((v) => v ?? 0)) - Math.max(...a.gflops.map((v) => v ?? 0)),
-      );
+    const fastest = (item: Scaling) => Math.max(...item.gflops.map((value) => value ?? 0));
+    const here = [...ofMatrix].sort((a, b) => fastest(b) - fastest(a));
     const measure = control(
       'measure',
       'Show',
@@ -139,7 +128,8 @@ export const overThreads: Figure = {
         const styles = stylesOf(shown.map((item) => item.product));
         const lines = shown
           .map((item) => ({
-            item,
+            name: item.product,
+            saturated: item.saturated,
             points: item.threads.flatMap((threads, index) => {
               const y = valueOf(item, index);
               return y === null
@@ -170,27 +160,20 @@ export const overThreads: Figure = {
           : [];
         const rings = lines.flatMap((line) =>
           line.points
-            .filter((point) => point.x === line.item.saturated)
-            .map((point) => ({ ...point, color: styles.get(line.item.product)!.color })),
+            .filter((point) => point.x === line.saturated)
+            .map((point) => ({ ...point, color: styles.get(line.name)!.color })),
         );
         const counts = [...new Set(all.map((point) => point.x))].sort((a, b) => a - b);
         return frame(canvas, {
-          height: canvas.width < 500 ? 310 : 370,
-          legend: shown.map((item) => ({
-            label: item.product,
-            kind: 'line',
-            style: styles.get(item.product)!,
-          })),
+          height: heightFor(canvas, 370, 310),
+          legend: legendOf(styles.keys(), styles, 'line'),
           x: { domain: [Math.min(...counts) - 0.1, most + 0.1] },
           y: { domain: y },
           marks: [
             ...yAxis({ label: unit }),
             ...xAxis({ label: 'threads', ticks: counts.length < 12 ? counts : undefined }),
             curve(ideal, { color: 'var(--muted)', dash: '1.5 3', symbol: 'circle' }, 1.2),
-            ...lines.flatMap((line) => [
-              curve(line.points, styles.get(line.item.product)!),
-              dots(line.points, styles.get(line.item.product)!),
-            ]),
+            ...linesWithDots(lines, styles),
             Plot.dot(rings, { x: 'x', y: 'y', r: 7, stroke: 'color', strokeWidth: 1.5 }),
             ...tip(canvas, all),
           ],

@@ -4,29 +4,21 @@
 import * as Plot from '@observablehq/plot';
 import { type Case, casesOf, champion } from '../cases.ts';
 import { kernelName, type View } from '../filter.ts';
-import type { Result } from '../normalise.ts';
+import type { Result } from '../documents/report.ts';
+import { type Chosen, type Control, control, shownControls } from '../choices.ts';
 import {
-  control,
   dots,
   type Drawing,
   type Figure,
-  frame,
-  logDomain,
-  logTicks,
+  type LegendItem,
   type Point,
-  shownControls,
-  type Style,
   stylesOf,
   tip,
-  xAxis,
-  yAxis,
 } from '../plot.ts';
 import { geometricMean, groupBy } from '../statistics.ts';
-import { number, percent, plural, secondTick, tick } from '../text.ts';
+import { number, percent, plural, secondTick } from '../text.ts';
 import { placeControls } from './speed_bars.ts';
-
-const strata: Style = { color: 'var(--s1)', symbol: 'circle' };
-const peers: Style = { color: 'var(--s2)', symbol: 'square' };
+import { heightFor, legendOf, logChart, peerStyle, strataStyle, largestGroups } from './charts.ts';
 
 /** Cases by kind, of those kinds that have enough of them. */
 function kindsOf(
@@ -45,20 +37,48 @@ function kindsOf(
   };
 }
 
+/** Cases of one kind, machine and power at a time. */
+function chooseCases(
+  view: View,
+  usable: (item: Case) => boolean,
+  chosen: Chosen,
+): { here: Case[]; controls: Control[] } | null {
+  const kinds = kindsOf(view, usable);
+  const kind = control('kind', 'Of', kinds.options, chosen);
+  const cases = kinds.cases.get(kind.value);
+  if (!cases) return null;
+  const place = placeControls(cases, chosen, kind.value === 'mpk');
+  return { here: cases.filter(place.keeps), controls: [kind, ...place.controls] };
+}
+
+/** Marks whose shapes are their families, the most numerous first. */
+function dotsByFamily(
+  points: readonly (Point & { family: string })[],
+  radius: number,
+): { legend: LegendItem[]; marks: Plot.Markish[] } {
+  const groups = largestGroups(points, (point) => point.family);
+  const styles = stylesOf(groups.map(([name]) => name));
+  return {
+    legend: legendOf(
+      groups.map(([name]) => name),
+      styles,
+      'dot',
+    ),
+    marks: groups.map(([name, list]) => dots(list, styles.get(name)!, radius)),
+  };
+}
+
 export const overNonzeros: Figure = {
   id: 'over-nonzeros',
   title: 'Speed over nonzeros',
   section: 'Products',
   reading:
     'A matrix is a pair of marks: Strata’s fastest and the fastest of the others. Both axes are logarithmic. Small matrices, on the left, do not fill the machine.',
-  command: 'strata spmv of many matrices (strata bench with a campaign of formats)',
+  commands: ['strata bench campaigns/formats.json', 'strata bench campaigns/formats-gpu.json'],
   build(view, chosen): Drawing | null {
-    const kinds = kindsOf(view, (item) => item.matrix.nnz !== null);
-    const kind = control('kind', 'Of', kinds.options, chosen);
-    const cases = kinds.cases.get(kind.value);
-    if (!cases) return null;
-    const place = placeControls(cases, chosen, kind.value === 'mpk');
-    const here = cases.filter(place.keeps);
+    const found = chooseCases(view, (item) => item.matrix.nnz !== null, chosen);
+    if (!found) return null;
+    const { here } = found;
     const of = (result: Result | null, name: string): Point[] =>
       result?.gflops && result.matrix.nnz
         ? [
@@ -73,7 +93,7 @@ export const overNonzeros: Figure = {
     const others = here.flatMap((item) => of(item.peer, 'others'));
     return {
       summary: `${plural(here.length, 'matrix', 'matrices')}, from ${number(Math.min(...own.concat(others).map((point) => point.y)))} to ${number(Math.max(...own.concat(others).map((point) => point.y)))} GF/s.`,
-      controls: shownControls([kind, ...place.controls]),
+      controls: shownControls(found.controls),
       table: {
         header: ['matrix', 'nonzeros', 'Strata, GF/s', 'others, GF/s', 'speed-up'],
         rows: here.map((item) => [
@@ -86,32 +106,17 @@ export const overNonzeros: Figure = {
       },
       draw(canvas) {
         const points = [...others, ...own];
-        const x = logDomain(
-          points.map((point) => point.x),
-          1.3,
-        );
-        const y = logDomain(
-          points.map((point) => point.y),
-          1.3,
-        );
-        const count = Math.floor(canvas.width / 90);
-        return frame(canvas, {
-          height: canvas.width < 500 ? 320 : 400,
+        return logChart(canvas, {
+          height: heightFor(canvas, 400, 320),
           legend: [
-            { label: 'Strata’s fastest', kind: 'dot', style: strata },
+            { label: 'Strata’s fastest', kind: 'dot', style: strataStyle },
             ...(others.length > 0
-              ? [{ label: 'best of the others', kind: 'dot' as const, style: peers }]
+              ? [{ label: 'best of the others', kind: 'dot' as const, style: peerStyle }]
               : []),
           ],
-          x: { type: 'log', domain: x },
-          y: { type: 'log', domain: y },
-          marks: [
-            ...yAxis({ label: 'GF/s', ticks: logTicks(y, 8) }),
-            ...xAxis({ label: 'nonzeros', ticks: logTicks(x, count) }),
-            dots(others, peers),
-            dots(own, strata),
-            ...tip(canvas, points),
-          ],
+          x: { label: 'nonzeros', values: points.map((point) => point.x) },
+          y: { label: 'GF/s', values: points.map((point) => point.y) },
+          marks: () => [dots(others, peerStyle), dots(own, strataStyle), ...tip(canvas, points)],
         });
       },
     };
@@ -124,17 +129,15 @@ export const speedupScatter: Figure = {
   section: 'Products',
   reading:
     'A mark is a matrix: how many times as fast Strata’s fastest is as the fastest of the others. Above the line Strata is faster. The shapes are the formats that won.',
-  command: 'strata spmv MATRIX --backend cuda,vendor --json FILE (on processors cpu,vendor)',
+  commands: ['strata bench campaigns/formats.json', 'strata bench campaigns/formats-gpu.json'],
   build(view, chosen): Drawing | null {
-    const kinds = kindsOf(
+    const found = chooseCases(
       view,
       (item) => item.matrix.nnz !== null && champion(item)?.overPeer != null,
+      chosen,
     );
-    const kind = control('kind', 'Of', kinds.options, chosen);
-    const cases = kinds.cases.get(kind.value);
-    if (!cases) return null;
-    const place = placeControls(cases, chosen, kind.value === 'mpk');
-    const here = cases.filter(place.keeps);
+    if (!found) return null;
+    const { here } = found;
     const points = here.map((item) => {
       const best = champion(item)!;
       return {
@@ -149,7 +152,7 @@ export const speedupScatter: Figure = {
     const mean = geometricMean(points.map((point) => point.y));
     return {
       summary: `Faster on ${faster} of ${plural(points.length, 'matrix', 'matrices')}; ${number(mean)} times as fast in geometric mean.`,
-      controls: shownControls([kind, ...place.controls]),
+      controls: shownControls(found.controls),
       table: {
         header: ['matrix', 'nonzeros', 'speed-up', 'Strata’s product', 'other product'],
         rows: [...points]
@@ -163,25 +166,15 @@ export const speedupScatter: Figure = {
           ]),
       },
       draw(canvas) {
-        const groups = [...groupBy(points, (point) => point.family)].sort(
-          (a, b) => b[1].length - a[1].length,
-        );
-        const styles = stylesOf(groups.map(([name]) => name));
-        const x = logDomain(
-          points.map((point) => point.x),
-          1.3,
-        );
-        const y = logDomain([...points.map((point) => point.y), 1], 1.15);
-        return frame(canvas, {
-          height: canvas.width < 500 ? 320 : 380,
-          legend: groups.map(([name]) => ({ label: name, kind: 'dot', style: styles.get(name)! })),
-          x: { type: 'log', domain: x },
-          y: { type: 'log', domain: y },
-          marks: [
-            ...yAxis({ label: 'times as fast', ticks: logTicks(y, 8), format: tick }),
-            ...xAxis({ label: 'nonzeros', ticks: logTicks(x, Math.floor(canvas.width / 90)) }),
+        const families = dotsByFamily(points, 4);
+        return logChart(canvas, {
+          height: heightFor(canvas, 380, 320),
+          legend: families.legend,
+          x: { label: 'nonzeros', values: points.map((point) => point.x) },
+          y: { label: 'times as fast', values: [...points.map((point) => point.y), 1], room: 1.15 },
+          marks: () => [
             Plot.ruleY([1], { stroke: 'var(--ink)', strokeWidth: 1.5 }),
-            ...groups.map(([name, list]) => dots(list, styles.get(name)!, 4)),
+            ...families.marks,
             ...tip(canvas, points),
           ],
         });
@@ -196,7 +189,11 @@ export const machineAgainstMachine: Figure = {
   section: 'Products and powers over size',
   reading:
     'A mark is a matrix that was run on both machines. On a diagonal line the machine of the vertical axis is 1, 2, 4, … times as fast as the other.',
-  command: 'the same campaign on two machines, both results files given to strata report',
+  commands: [
+    'strata bench campaigns/quick.json --host FIRST --results FIRST.jsonl',
+    'strata bench campaigns/quick.json --host SECOND --results SECOND.jsonl',
+    'strata report FIRST.jsonl SECOND.jsonl',
+  ],
   build(view, chosen): Drawing | null {
     const all = [
       ...kindsOf(view, (item) => champion(item)?.gflops != null, 1).cases.values(),
@@ -231,17 +228,20 @@ export const machineAgainstMachine: Figure = {
       pairs.map(({ a, b }) => ({ value: `${a}\n${b}`, label: `${a} and ${b}` })),
       chosen,
     );
-    const [first, second] = pair.value.split('\n') as [string, string];
+    const asGiven = pair.value.split('\n') as [string, string];
+    const speed = (item: Case) => champion(item)!.gflops!;
+    const gain = geometricMean(shared(...asGiven).map(({ a, b }) => speed(b) / speed(a)))!;
+    // The faster machine is on the vertical axis: sentences have factors above 1.
+    const [first, second] = gain >= 1 ? asGiven : ([...asGiven].reverse() as [string, string]);
     const points = shared(first, second).map(({ a, b }) => ({
-      x: champion(a)!.gflops!,
-      y: champion(b)!.gflops!,
+      x: speed(a),
+      y: speed(b),
       kernel: kernelName(a.kernel),
       name: a.kernel === 'mpk' ? `${a.matrix.name}, p = ${a.power}` : a.matrix.name,
-      title: `${a.matrix.name}\n${number(champion(b)!.gflops! / champion(a)!.gflops!)} times as fast`,
+      title: `${a.matrix.name}\n${number(speed(b) / speed(a))} times as fast`,
     }));
-    const mean = geometricMean(points.map((point) => point.y / point.x));
     return {
-      summary: `On ${plural(points.length, 'case')} ${second} is ${number(mean)} times as fast as ${first}, in geometric mean.`,
+      summary: `On ${plural(points.length, 'case')} ${second} is ${number(Math.max(gain, 1 / gain))} times as fast as ${first}, in geometric mean.`,
       controls: shownControls([pair]),
       table: {
         header: ['case', 'kind', `${first}, GF/s`, `${second}, GF/s`, 'ratio'],
@@ -254,72 +254,20 @@ export const machineAgainstMachine: Figure = {
         ]),
       },
       draw(canvas) {
-        const x = logDomain(
-          points.map((point) => point.x),
-          1.3,
-        );
-        const y = logDomain(
-          points.map((point) => point.y),
-          1.3,
-        );
-        const factors = [0.125, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256].filter(
-          (factor) => factor * x[1] > y[0] && factor * x[0] < y[1],
-        );
-        // A diagonal from edge to edge of the frame, with its factor at the upper end.
-        const lines = factors
-          .map((factor) => ({
-            factor,
-            x1: Math.max(x[0], y[0] / factor),
-            x2: Math.min(x[1], y[1] / factor),
-          }))
-          .filter((line) => line.x1 < line.x2);
         const groups = [...groupBy(points, (point) => point.kernel)];
-        return frame(canvas, {
-          height: canvas.width < 500 ? 340 : 440,
-          marginRight: 34,
+        const style = (index: number) => (index === 0 ? strataStyle : peerStyle);
+        return logChart(canvas, {
+          height: heightFor(canvas, 440, 340),
+          marginRight: 42,
           legend:
             groups.length > 1
-              ? groups.map(([name], index) => ({
-                  label: name,
-                  kind: 'dot',
-                  style: index === 0 ? strata : peers,
-                }))
+              ? groups.map(([label], index) => ({ label, kind: 'dot', style: style(index) }))
               : [],
-          x: { type: 'log', domain: x },
-          y: { type: 'log', domain: y },
-          marks: [
-            ...yAxis({ label: `GF/s on ${second}`, ticks: logTicks(y, 8) }),
-            ...xAxis({
-              label: `GF/s on ${first}`,
-              ticks: logTicks(x, Math.floor(canvas.width / 90)),
-            }),
-            Plot.link(lines, {
-              x1: 'x1',
-              x2: 'x2',
-              y1: (line) => line.x1 * line.factor,
-              y2: (line) => line.x2 * line.factor,
-              stroke: 'var(--muted)',
-              strokeOpacity: 0.5,
-              strokeDasharray: '3 3',
-            }),
-            // Those that would stand beside the name of the axis are left out.
-            Plot.text(
-              lines.filter(
-                (line) =>
-                  line.x2 === x[1] || Math.log(line.x2 / x[0]) > 0.4 * Math.log(x[1] / x[0]),
-              ),
-              {
-                x: 'x2',
-                y: (line) => line.x2 * line.factor,
-                text: (line) => `${line.factor}×`,
-                dx: 4,
-                dy: -5,
-                textAnchor: 'start',
-                fill: 'var(--muted)',
-                fontSize: 11,
-              },
-            ),
-            ...groups.map(([, list], index) => dots(list, index === 0 ? strata : peers, 4)),
+          x: { label: `GF/s on ${first}`, values: points.map((point) => point.x) },
+          y: { label: `GF/s on ${second}`, values: points.map((point) => point.y) },
+          marks: (x, y) => [
+            ...diagonals(x, y),
+            ...groups.map(([, list], index) => dots(list, style(index), 4)),
             ...tip(canvas, points),
           ],
         });
@@ -327,6 +275,42 @@ export const machineAgainstMachine: Figure = {
     };
   },
 };
+
+/** Lines on which one machine is 1, 2, 4, … times as fast as the other, from edge to edge. */
+function diagonals(x: readonly [number, number], y: readonly [number, number]): Plot.Markish[] {
+  const lines = [0.125, 0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128, 256]
+    .map((factor) => ({
+      factor,
+      x1: Math.max(x[0], y[0] / factor),
+      x2: Math.min(x[1], y[1] / factor),
+    }))
+    .filter((line) => line.x1 < line.x2);
+  // Factors that would stand beside the name of the axis are left out.
+  const named = lines.filter(
+    (line) => line.x2 === x[1] || Math.log(line.x2 / x[0]) > 0.4 * Math.log(x[1] / x[0]),
+  );
+  return [
+    Plot.link(lines, {
+      x1: 'x1',
+      x2: 'x2',
+      y1: (line) => line.x1 * line.factor,
+      y2: (line) => line.x2 * line.factor,
+      stroke: 'var(--muted)',
+      strokeOpacity: 0.5,
+      strokeDasharray: '3 3',
+    }),
+    Plot.text(named, {
+      x: 'x2',
+      y: (line) => line.x2 * line.factor,
+      text: (line) => `${line.factor}×`,
+      dx: 4,
+      dy: -5,
+      textAnchor: 'start',
+      fill: 'var(--muted)',
+      fontSize: 11,
+    }),
+  ];
+}
 
 const band = 0.15;
 
@@ -336,7 +320,10 @@ export const predictedOverMeasured: Figure = {
   section: 'Model',
   reading:
     'A mark is a result: the speed that the model predicts over the speed that was measured. Within the band the prediction is off by at most 15 %. Above it the product is slower than the model knows a reason for.',
-  command: 'strata spmv, mpk or tune MATRIX --json FILE',
+  commands: [
+    'strata tune MATRIX --exhaustive --again --json FILE',
+    'strata mpk MATRIX -p 4 --json FILE',
+  ],
   build(view, chosen): Drawing | null {
     const usable = view.results.filter(
       (result) => result.predictedOverMeasured !== null && result.own,
@@ -397,25 +384,22 @@ export const predictedOverMeasured: Figure = {
         ]),
       },
       draw(canvas) {
-        const groups = [...groupBy(points, (point) => point.family)].sort(
-          (a, b) => b[1].length - a[1].length,
-        );
-        const styles = stylesOf(groups.map(([value]) => value));
-        const x = logDomain(
-          points.map((point) => point.x),
-          1.3,
-        );
-        const y = logDomain([...points.map((point) => point.y), 0.8, 1.25], 1.1);
-        return frame(canvas, {
-          height: canvas.width < 500 ? 330 : 400,
-          legend: groups.map(([value]) => ({
-            label: value,
-            kind: 'dot',
-            style: styles.get(value)!,
-          })),
-          x: { type: 'log', domain: x },
-          y: { type: 'log', domain: y },
-          marks: [
+        const families = dotsByFamily(points, points.length > 300 ? 2.8 : 3.8);
+        return logChart(canvas, {
+          height: heightFor(canvas, 400, 330),
+          legend: families.legend,
+          x: {
+            label: 'measured time',
+            values: points.map((point) => point.x),
+            format: secondTick,
+            pixels: 100,
+          },
+          y: {
+            label: 'predicted over measured speed',
+            values: [...points.map((point) => point.y), 0.8, 1.25],
+            room: 1.1,
+          },
+          under: (x) => [
             Plot.rect([0], {
               x1: x[0],
               x2: x[1],
@@ -423,20 +407,10 @@ export const predictedOverMeasured: Figure = {
               y2: 1 / (1 - band),
               fill: 'var(--band)',
             }),
-            ...yAxis({
-              label: 'predicted over measured speed',
-              ticks: logTicks(y, 8),
-              format: tick,
-            }),
-            ...xAxis({
-              label: 'measured time',
-              ticks: logTicks(x, Math.floor(canvas.width / 100)),
-              format: secondTick,
-            }),
+          ],
+          marks: () => [
             Plot.ruleY([1], { stroke: 'var(--ink)' }),
-            ...groups.map(([value, list]) =>
-              dots(list, styles.get(value)!, points.length > 300 ? 2.8 : 3.8),
-            ),
+            ...families.marks,
             ...tip(canvas, points),
           ],
         });

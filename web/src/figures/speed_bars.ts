@@ -2,22 +2,20 @@
 
 import { type Case, casesOf, champion } from '../cases.ts';
 import type { View } from '../filter.ts';
-import type { Result } from '../normalise.ts';
+import type { Result } from '../documents/report.ts';
 import {
+  type Chosen,
   type Control,
   control,
-  type Drawing,
-  type Figure,
+  optionsOf,
   shownControls,
-  type Style,
-} from '../plot.ts';
+  type Option,
+} from '../choices.ts';
+import { type Drawing, type Figure, type Style } from '../plot.ts';
 import { distinct, geometricMean } from '../statistics.ts';
-import { number, plural, seconds } from '../text.ts';
+import { number, plural } from '../text.ts';
 import { type BarGroup, drawBars } from './bars.ts';
-
-const strata: Style = { color: 'var(--s1)', symbol: 'circle' };
-const plain: Style = { color: 'var(--s3)', symbol: 'triangle' };
-const peers: Style = { color: 'var(--s2)', symbol: 'square' };
+import { peerStyle, plainStyle, strataStyle } from './charts.ts';
 
 interface Contestant {
   name: string;
@@ -33,6 +31,15 @@ interface Measure {
   tick(result: Result): number | null;
 }
 
+/** The largest matrices first: of the smallest, latency is all there is to see. */
+export function bySize(a: Case, b: Case): number {
+  return (b.matrix.nnz ?? 0) - (a.matrix.nnz ?? 0);
+}
+
+function times(a: number | null, b: number | null): number | null {
+  return a !== null && b !== null ? a * b : null;
+}
+
 const measures: Measure[] = [
   {
     value: 'gflops',
@@ -45,29 +52,24 @@ const measures: Measure[] = [
     label: 'speed-up over the best of the others',
     line: 1,
     of: (result) => result.overPeer,
-    tick: (result) =>
-      result.overPeer && result.predictedOverMeasured
-        ? result.overPeer * result.predictedOverMeasured
-        : null,
+    tick: (result) => times(result.overPeer, result.predictedOverMeasured),
   },
   {
     value: 'plain',
     label: 'speed-up over plain products',
     line: 1,
     of: (result) => result.overPlain,
-    tick: (result) =>
-      result.overPlain && result.predictedOverMeasured
-        ? result.overPlain * result.predictedOverMeasured
-        : null,
+    tick: (result) => times(result.overPlain, result.predictedOverMeasured),
   },
 ];
 
-export const pageOfMatrices = 30;
+const pageOfMatrices = 30;
+const mostOfOverview = 60;
 
 function speedBars(
   kernel: 'spmv' | 'mpk',
   contestants: Contestant[],
-  head: Pick<Figure, 'id' | 'title' | 'section' | 'reading' | 'command'>,
+  head: Pick<Figure, 'id' | 'title' | 'section' | 'reading' | 'commands'>,
 ): Figure {
   return {
     ...head,
@@ -105,17 +107,12 @@ function speedBars(
           ? value(b) - value(a)
           : order.value === 'name'
             ? a.matrix.name.localeCompare(b.matrix.name)
-            : (a.matrix.nnz ?? 0) - (b.matrix.nnz ?? 0),
+            : bySize(a, b),
       );
-      const pages = control('page', 'Matrices', pageOptions(sorted.length), chosen);
-      const [first, last] =
-        pages.value === 'all'
-          ? [0, sorted.length]
-          : (pages.value.split('-').map(Number) as [number, number]);
-      const shown = sorted.slice(first, last);
+      const { control: pages, shown } = choosePage(sorted, chosen);
       const series = contestants
-        .filter((item) => measure.value === 'gflops' || item.style !== peers)
-        .filter((item) => measure.value !== 'plain' || item.style !== plain);
+        .filter((item) => measure.value === 'gflops' || item.style !== peerStyle)
+        .filter((item) => measure.value !== 'plain' || item.style !== plainStyle);
       const mean = geometricMean(
         here.flatMap((item) => {
           const best = champion(item);
@@ -138,6 +135,7 @@ function speedBars(
             'time',
             'product',
           ],
+          units: { time: 'seconds' },
           rows: sorted.map((item) => {
             const best = champion(item);
             return [
@@ -148,7 +146,7 @@ function speedBars(
               best?.predicted ?? null,
               best?.overPeer ?? null,
               ...(kernel === 'mpk' ? [best?.overPlain ?? null] : []),
-              seconds(best?.seconds ?? null),
+              best?.seconds ?? null,
               best?.product ?? '',
             ];
           }),
@@ -178,21 +176,42 @@ function speedBars(
   };
 }
 
-export function pageOptions(count: number): { value: string; label: string }[] {
-  if (count <= pageOfMatrices) return [{ value: 'all', label: `all ${count}` }];
-  const options: { value: string; label: string }[] = [];
-  for (let first = 0; first < count; first += pageOfMatrices) {
-    const last = Math.min(count, first + pageOfMatrices);
-    options.push({ value: `${first}-${last}`, label: `${first + 1} to ${last} of ${count}` });
-  }
-  if (count <= 200) options.push({ value: 'all', label: `all ${count}` });
-  return options;
+/** The choice of `page` that shows all matrices, or as many as one picture can show. */
+export const overview = 'overview';
+
+/** The matrices of a picture: a part of them, all, or so many spread evenly over their order. */
+export function choosePage<T>(
+  items: readonly T[],
+  chosen: Chosen,
+): { control: Control; shown: T[] } {
+  const count = items.length;
+  const options: Option[] = [];
+  if (count > pageOfMatrices)
+    for (let first = 0; first < count; first += pageOfMatrices) {
+      const last = Math.min(count, first + pageOfMatrices);
+      options.push({ value: `${first}-${last}`, label: `${first + 1} to ${last} of ${count}` });
+    }
+  options.push({
+    value: overview,
+    label:
+      count <= mostOfOverview ? `all ${count}` : `${mostOfOverview} of ${count}, spread evenly`,
+  });
+  if (count > mostOfOverview && count <= 200) options.push({ value: 'all', label: `all ${count}` });
+  const pages = control('page', 'Matrices', options, chosen);
+  const [first, last] = pages.value.split('-').map(Number);
+  if (last !== undefined) return { control: pages, shown: items.slice(first, last) };
+  const most = pages.value === overview ? Math.min(count, mostOfOverview) : count;
+  const shown = Array.from(
+    { length: most },
+    (_, index) => items[Math.round((index * (count - 1)) / Math.max(1, most - 1))]!,
+  );
+  return { control: pages, shown };
 }
 
 /** Cases of one machine, number of threads and precision at a time, the most numerous first. */
 export function placeControls(
   cases: readonly Case[],
-  chosen: Readonly<Record<string, string>>,
+  chosen: Chosen,
   powers = false,
 ): { controls: Control[]; keeps(item: Case): boolean } {
   const name = (item: Case) =>
@@ -204,20 +223,13 @@ export function placeControls(
       counts.set(key(item), (counts.get(key(item)) ?? 0) + (item.peer ? 100 : 1));
     return [...counts].sort((a, b) => b[1] - a[1]).map(([value]) => value);
   };
-  const machine = control(
-    'machine',
-    'On',
-    count(cases, name).map((value) => ({ value, label: value })),
-    chosen,
-  );
+  const machine = control('machine', 'On', optionsOf(count(cases, name)), chosen);
   const here = cases.filter((item) => name(item) === machine.value);
   const order = count(here, (item) => String(item.power));
   const power = control(
     'power',
     'p',
-    distinct(order)
-      .sort((a, b) => Number(a) - Number(b))
-      .map((value) => ({ value, label: value })),
+    optionsOf(distinct(order).sort((a, b) => Number(a) - Number(b))),
     chosen,
     order[0],
   );
@@ -231,8 +243,8 @@ export function placeControls(
 export const productBars = speedBars(
   'spmv',
   [
-    { name: 'Strata’s fastest', style: strata, of: (item) => item.best },
-    { name: 'best of the others', style: peers, of: (item) => item.peer },
+    { name: 'Strata’s fastest', style: strataStyle, of: (item) => item.best },
+    { name: 'best of the others', style: peerStyle, of: (item) => item.peer },
   ],
   {
     id: 'products',
@@ -240,16 +252,16 @@ export const productBars = speedBars(
     section: 'Products',
     reading:
       'A bar is the speed of a product with one matrix: Strata’s fastest format, and the fastest of the libraries it is compared with. A tick is what the model predicts; where it stands beyond the bar, the product is slower than it could be.',
-    command: 'strata spmv MATRIX --json FILE',
+    commands: ['strata spmv MATRIX --json FILE'],
   },
 );
 
 export const powerBars = speedBars(
   'mpk',
   [
-    { name: 'Strata’s plan', style: strata, of: (item) => item.plan ?? item.best },
-    { name: 'plain products', style: plain, of: (item) => item.plain },
-    { name: 'best of the others', style: peers, of: (item) => item.peer },
+    { name: 'Strata’s plan', style: strataStyle, of: (item) => item.plan ?? item.best },
+    { name: 'plain products', style: plainStyle, of: (item) => item.plain },
+    { name: 'best of the others', style: peerStyle, of: (item) => item.peer },
   ],
   {
     id: 'powers',
@@ -257,6 +269,6 @@ export const powerBars = speedBars(
     section: 'Powers',
     reading:
       'Bars are the speeds of all p powers together: what the plan does, p plain products of Strata, and p products of the fastest other library. A tick is what the plan predicts.',
-    command: 'strata mpk MATRIX -p P --json FILE',
+    commands: ['strata mpk MATRIX -p 4 --json FILE'],
   },
 );

@@ -3,11 +3,11 @@
 
 import * as Plot from '@observablehq/plot';
 import type { View } from '../filter.ts';
-import type { Machine } from '../machines.ts';
-import type { Result } from '../normalise.ts';
+import type { Machine } from '../documents/machines.ts';
+import type { Result } from '../documents/report.ts';
+import { chooseGroup, control, optionsOf, shownControls } from '../choices.ts';
 import {
   type Canvas,
-  control,
   curve,
   dots,
   type Drawing,
@@ -17,18 +17,18 @@ import {
   logDomain,
   logTicks,
   type Point,
-  shownControls,
   stylesOf,
+  zeroDomain,
   tip,
-  verticalMarks,
   xAxis,
   yAxis,
-  zeroDomain,
+  verticalMarks,
 } from '../plot.ts';
 import { groupBy, largestBy } from '../statistics.ts';
 import { number, plural, tick } from '../text.ts';
+import { heightFor, type Line } from './charts.ts';
 
-export interface Sweep extends Pick<Figure, 'id' | 'title' | 'section' | 'reading' | 'command'> {
+export interface Sweep extends Pick<Figure, 'id' | 'title' | 'section' | 'reading' | 'commands'> {
   uses(result: Result): boolean;
   x(result: Result): number | null;
   label: string;
@@ -63,30 +63,27 @@ interface Place {
 }
 
 export function sweepFigure(sweep: Sweep): Figure {
-  const { id, title, section, reading, command } = sweep;
+  const { id, title, section, reading, commands } = sweep;
   return {
     id,
     title,
     section,
     reading,
-    command,
+    commands,
     build(view: View, chosen): Drawing | null {
       const places = placesOf(view, sweep);
       if (places.length === 0) return null;
-      const names = [...groupBy(places, (place) => place.machineName)]
-        .sort((a, b) => b[1].length - a[1].length)
-        .map(([name]) => name);
-      const machine = control(
+      const { control: machine, items: here } = chooseGroup(
         'machine',
         'On',
-        names.map((value) => ({ value, label: value })),
+        places,
+        (place) => place.machineName,
         chosen,
       );
-      const here = places.filter((place) => place.machineName === machine.value);
       const subject = control(
         'subject',
         sweep.subject ? 'Of' : 'Matrix',
-        here.map((place) => ({ value: place.subject, label: place.subject })),
+        optionsOf(here.map((place) => place.subject)),
         chosen,
       );
       const place = here.find((item) => item.subject === subject.value)!;
@@ -155,13 +152,12 @@ function placesOf(view: View, sweep: Sweep): Place[] {
       values,
     });
   }
-  return places.sort((a, b) => b.values - a.values || a.subject.localeCompare(b.subject));
+  // The longest curves first, and of the largest matrices.
+  const size = (place: Place) => Math.max(...place.results.map((result) => result.matrix.nnz ?? 0));
+  return places.sort((a, b) => b.values - a.values || size(b) - size(a));
 }
 
-interface Curve {
-  name: string;
-  points: (Point & { result: Result })[];
-}
+type Curve = Line<Point & { result: Result }>;
 
 /** Where several results have the same value, the fastest counts. */
 function curvesOf(results: readonly Result[], sweep: Sweep, measure: Measure): Curve[] {
@@ -246,7 +242,7 @@ function draw(
       style: { color: 'var(--muted)', dash: '1.5 3', symbol: 'circle' },
     });
   return frame(canvas, {
-    height: canvas.width < 500 ? 300 : 360,
+    height: heightFor(canvas, 360, 300),
     legend,
     x: { type: log ? 'log' : 'linear', domain: xDomain },
     y: { domain: yDomain },

@@ -1,8 +1,9 @@
 // Which machine a result comes from. A name is not enough: two machines often have the same one.
 // Facts that do not change from run to run tell them apart, and labels mention the facts that differ.
 
-import { asText, isObject } from './data.ts';
-import { oneLine } from './text.ts';
+import { asText, isObject } from '../data.ts';
+import { oneLine } from '../text.ts';
+import { type JsonObject, objectOf, positive } from './reading.ts';
 
 export interface Machine {
   index: number;
@@ -10,7 +11,8 @@ export interface Machine {
   gpu: boolean;
   cpu: string;
   cores: number | null;
-  memoryBytes: number | null;
+  memoryBytes: number | null; // of the host
+  deviceMemoryBytes: number | null; // of a GPU
   architecture: string;
   host: string;
   os: string;
@@ -21,15 +23,6 @@ export interface Machine {
   cacheBytes: number | null; // what caches hold: all of a processor, L2 of a GPU
   privateCacheBytes: number | null;
   peakFlops: number | null;
-}
-
-export function finite(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value : null;
-}
-
-export function positive(value: unknown): number | null {
-  const result = finite(value);
-  return result !== null && result > 0 ? result : null;
 }
 
 // Arm processors say who made them by numbers (the MIDR register); these are the common servers.
@@ -53,46 +46,64 @@ export function processorName(raw: string): string {
     .trim();
 }
 
+/** What a document says about the computer it was written on. */
+function hostFacts(document: JsonObject, host: string | undefined) {
+  const raw = objectOf(document.machine);
+  const name = typeof document.machine === 'string' ? document.machine : (asText(raw.cpu) ?? '');
+  const cpu = oneLine(processorName(name)) || 'unknown processor';
+  const cores = positive(raw.cores) ?? positive(raw.threads);
+  const memoryBytes = positive(raw.memory_bytes);
+  const architecture = oneLine(raw.architecture);
+  const caches = readCaches(raw.caches);
+  // Memory differs by some kilobytes between boots of one machine.
+  const memory = memoryBytes === null ? '?' : Math.round(memoryBytes / 2 ** 30);
+  const key = JSON.stringify([cpu, cores, memory, architecture, caches]);
+  const hostName = oneLine(host ?? asText(raw.host) ?? '');
+  return { raw, cpu, cores, memoryBytes, architecture, caches, key, hostName };
+}
+
 interface Facts extends Machine {
   key: string;
-  hosts: Set<string>;
 }
 
 /** Collects the machines of all runs; results refer to them by index. */
 export class Machines {
   private readonly known = new Map<string, Facts>();
   private readonly list: Facts[] = [];
+  private readonly hosts = new Map<string, Set<string>>(); // by facts
+
+  /**
+   * Takes note of the host of a document, if it has one. To be called for all documents first: those
+   * that do not say where they were written are taken to be of the only host with their facts.
+   */
+  expect(document: JsonObject, host: string | undefined): void {
+    const { key, hostName } = hostFacts(document, host);
+    if (hostName === '') return;
+    const known = this.hosts.get(key);
+    if (known) known.add(hostName);
+    else this.hosts.set(key, new Set([hostName]));
+  }
 
   /** The machine of a result; `gpuName` if it ran on a GPU. */
-  find(
-    document: Record<string, unknown>,
-    host: string | undefined,
-    gpuName: string | null,
-  ): Machine {
-    const raw = isObject(document.machine) ? document.machine : {};
-    const name = typeof document.machine === 'string' ? document.machine : (asText(raw.cpu) ?? '');
-    const cpu = oneLine(processorName(name)) || 'unknown processor';
-    const cores = positive(raw.cores) ?? positive(raw.threads);
-    const memoryBytes = positive(raw.memory_bytes);
-    const architecture = oneLine(raw.architecture);
-    const caches = readCaches(raw.caches);
-    const gpu = isObject(raw.gpu) ? raw.gpu : {};
+  find(document: JsonObject, host: string | undefined, gpuName: string | null): Machine {
+    const given = hostFacts(document, host);
+    const { raw, cpu, cores, memoryBytes, architecture, caches } = given;
+    const gpu = objectOf(raw.gpu);
     const device = gpuName === null ? null : oneLine(asText(gpu.name) ?? gpuName) || 'GPU';
-    const hostName = oneLine(host ?? asText(raw.host) ?? '');
-    // Memory differs by some kilobytes between boots of one machine.
-    const memory = memoryBytes === null ? '?' : Math.round(memoryBytes / 2 ** 30);
-    const key = JSON.stringify([cpu, cores, memory, architecture, caches, device, hostName]);
+    const hosts = this.hosts.get(given.key);
+    const hostName = given.hostName || (hosts?.size === 1 ? [...hosts][0]! : '');
+    const key = JSON.stringify([given.key, device, hostName]);
     let machine = this.known.get(key);
     if (!machine) {
       machine = {
         key,
-        hosts: new Set(),
         index: this.list.length,
         label: '',
         gpu: device !== null,
         cpu: device ?? cpu,
         cores,
         memoryBytes,
+        deviceMemoryBytes: null,
         architecture,
         host: hostName,
         os: oneLine(raw.os),
@@ -108,6 +119,7 @@ export class Machines {
       this.list.push(machine);
     }
     const facts = machine.gpu ? gpu : raw;
+    if (machine.gpu) machine.deviceMemoryBytes ??= positive(gpu.memory_bytes);
     machine.memoryBandwidth =
       positive(facts.memory_read_bytes_per_second) ?? machine.memoryBandwidth;
     machine.cacheBytes =
