@@ -251,6 +251,19 @@ TEST(PowerPlan, EncodesValuesWhereThatSavesBytes) {
   }
 }
 
+// Slices that may not lead to other planes need more bytes, which only sweeps are paid for.
+TEST(PowerPlan, EncodedValuesAreStoredForPlainProductsUnlessTheyAreSwept) {
+  const auto matrix = generate<double, I>("stencil27:32x32x64");
+  PowerOptions options = quick_options();
+  options.values = StoredValues::constants;
+  const auto bytes = [&](PowerStrategy strategy) {
+    options.strategy = strategy;
+    return plan_powers(matrix, options).record().values->footprint.bytes();
+  };
+  EXPECT_EQ(bytes(PowerStrategy::automatic), bytes(PowerStrategy::spmv));
+  EXPECT_GT(bytes(PowerStrategy::wavefront), bytes(PowerStrategy::spmv));
+}
+
 TEST(PowerPlan, AgreesWithTheReferenceOnRandomMatricesAndOptions) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const Random random(seed, 11);

@@ -557,8 +557,12 @@ class ProcessorPlanner {
     arrangement->row_order = row_order;
     arrangement->order = std::move(order);
     arrangement->stored = stored;
+    // With encoded values little is left to read, and plain products mostly win: those are faster
+    // where slices may lead to any group.
+    const bool for_sweeps = stored.values == StoredValues::full || must_block(options_);
     const double started = now();
-    arrangement->matrix = StoredMatrix<V, I>(in_order, stored, groups);
+    arrangement->matrix =
+        StoredMatrix<V, I>(in_order, stored, for_sweeps ? groups : std::span<const I>());
     arrangement->conversion_seconds = now() - started;
     arrangement->kernel_seconds = kernel_seconds(arrangement->matrix, in_order);
     return arrangement;
