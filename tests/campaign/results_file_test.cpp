@@ -91,8 +91,7 @@ TEST_F(Results, AreAppendedAndCanBeReadInBetween) {
 }
 
 TEST_F(Results, AreReadFromAGzipFileAndNotAppendedToOne) {
-  const std::string text =
-      record_line(record_of("one")) + "\n" + record_line(record_of("two")) + "\n";
+  const std::string text = line_of(record_of("one")) + "\n" + line_of(record_of("two")) + "\n";
   const Array<char> packed = strata::detail::gzip_member(text);
   write("r.jsonl", {packed.data(), static_cast<std::size_t>(packed.size())});
   EXPECT_EQ(keys(), (Keys{"one", "two"}));
