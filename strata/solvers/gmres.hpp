@@ -1,0 +1,184 @@
+// GMRES(m), restarted after m iterations, with a preconditioner on the right: for any square
+// matrix.
+//
+//   v_0 = r / ‖r‖
+//   for j = 0 … m − 1   w = A M⁻¹ v_j
+//                       h = Vᴴw, w = w − Vh, twice              (classical Gram–Schmidt)
+//                       v_{j+1} = w / ‖w‖, H's column j is [h, ‖w‖]
+//   y minimises ‖‖r‖ e_0 − Hy‖,  x = x + M⁻¹Vy
+//
+//   Y. Saad, M. H. Schultz, GMRES: a generalized minimal residual algorithm for solving
+//   nonsymmetric linear systems, SIAM J. Sci. Stat. Comput. 7, 1986 L. Giraud, J. Langou, M.
+//   Rozložník, J. van den Eshof, Rounding error analysis of the classical Gram–Schmidt
+//   orthogonalization process, Numer. Math. 101, 2005 (why twice is enough)
+//
+// The norm of the residual is known in every iteration without x, from rotations of H on the host,
+// which reads one column of it per iteration.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "strata/solvers/method.hpp"
+
+namespace strata::solvers {
+
+namespace detail {
+
+// The triangular factor of H by Givens rotations, a column at a time, and what they make of the
+// right-hand side ‖r‖ e_0: its last element is the residual.
+template <Value V>
+class RotatedHessenberg {
+ public:
+  explicit RotatedHessenberg(V norm) : right_{norm} {}
+
+  // `column` has one element more than there are columns with it. Returns |residual|.
+  double append(std::vector<V> column) {
+    const std::size_t j = rotations_.size();
+    for (std::size_t k = 0; k < j; ++k) rotations_[k].apply(column[k], column[k + 1]);
+    rotations_.push_back(Rotation::clearing(column[j], column[j + 1]));
+    rotations_[j].apply(column[j], column[j + 1]);
+    right_.push_back(V(0));
+    rotations_[j].apply(right_[j], right_[j + 1]);
+    columns_.push_back(std::move(column));
+    return std::abs(right_[j + 1]);
+  }
+
+  // Of the columns so far; a zero on the diagonal, which a singular matrix may leave, gives zero.
+  std::vector<V> solution() const {
+    const std::size_t count = columns_.size();
+    std::vector<V> y(right_.begin(), right_.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::size_t i = count; i-- > 0;) {
+      for (std::size_t k = i + 1; k < count; ++k) y[i] -= columns_[k][i] * y[k];
+      y[i] = columns_[i][i] == V(0) ? V(0) : y[i] / columns_[i][i];
+    }
+    return y;
+  }
+
+ private:
+  // [c s; −s̄ c] with a real c.
+  struct Rotation {
+    V cosine, sine;
+
+    static Rotation clearing(V a, V b) {
+      const auto length = std::hypot(std::abs(a), std::abs(b));
+      if (length == 0) return {V(1), V(0)};
+      if (std::abs(a) == 0) return {V(0), V(1)};
+      const V phase = a / std::abs(a);
+      return {V(std::abs(a) / length), phase * conjugate(b) / length};
+    }
+    void apply(V& upper, V& lower) const {
+      const V before = upper;
+      upper = cosine * before + sine * lower;
+      lower = -conjugate(sine) * before + cosine * lower;
+    }
+    static V conjugate(V value) {
+      if constexpr (is_complex<V>) return std::conj(value);
+      return value;
+    }
+  };
+
+  std::vector<Rotation> rotations_;
+  std::vector<std::vector<V>> columns_;
+  std::vector<V> right_;
+};
+
+}  // namespace detail
+
+struct GmresOptions {
+  SolveOptions solve = {};
+  int restart = 30;  // m
+};
+
+// `x` has the first guess and gets the solution. An empty preconditioner is the identity.
+template <class Space>
+SolveResult gmres(Space& space, const Operator<Space>& a, const Operator<Space>& preconditioner,
+                  typename Space::ConstView b, typename Space::View x,
+                  const GmresOptions& options = {}) {
+  using V = typename Space::Value;
+  using Real = decltype(std::abs(V()));
+  if (options.restart < 1) throw InvalidArgument("GMRES restarts after at least one iteration");
+  const int most =
+      static_cast<int>(std::min<Offset>(options.restart, std::max<Offset>(space.rows(), 1)));
+  const auto columns = static_cast<std::size_t>(most);
+  // Two columns of Gram–Schmidt and (w, w), before and after, in this order: read at once.
+  const Scalar first = space.make_scalars(2 * most + 3);
+  const auto rows = static_cast<std::size_t>(space.rows());
+  auto basis = space.make_block(most + 1);
+  auto r = space.make_vector();
+  auto z = preconditioner ? space.make_vector() : typename Space::Vector();
+  const auto column = [&](std::size_t k) {
+    return typename Space::View(basis).subspan(k * rows, rows);
+  };
+
+  SolveLoop<Space> loop(space, a, b, x, options.solve);
+  // The same residual gives the same space again: whoever gains nothing in a cycle never will.
+  while (loop.begin_cycle(r, 0.9999)) {
+    const Scalar scale = first + (2 * most + 2);
+    const Real norm = static_cast<Real>(loop.norm_of_residual());
+    space.write(scale, V(1 / norm));
+    VectorProgram<V> start;
+    auto v0 = column(0);
+    start.set(v0, {{r, scale}});
+    space.run(start);
+    detail::RotatedHessenberg<V> hessenberg{V(norm)};
+    std::size_t j = 0;
+    for (bool exhausted = false; j < columns && loop.continues() && !exhausted; ++j) {
+      auto w = column(j + 1);
+      if (preconditioner) {
+        preconditioner(column(j), z);
+        loop.multiply(z, w);
+      } else {
+        loop.multiply(column(j), w);
+      }
+      const int width = static_cast<int>(j) + 1;
+      const Scalar again = first + width, before = first + 2 * width, after = before + 1;
+      VectorProgram<V> measure;
+      measure.dot(w, w, before);
+      space.run(measure);
+      space.block_dots(basis, width, w, first);
+      space.add_block(V(-1), basis, width, first, w);
+      space.block_dots(basis, width, w, again);
+      space.add_block(V(-1), basis, width, again, w);
+      VectorProgram<V> normalise;
+      normalise.dot(w, w, after);
+      space.run(normalise);
+      std::vector<V> known(2 * j + 4);
+      space.read(first, known);
+      std::vector<V> h(j + 2);
+      for (std::size_t k = 0; k <= j; ++k) h[k] = known[k] + known[j + 1 + k];
+      const Real length = std::sqrt(std::max(std::real(known[2 * j + 3]), Real(0)));
+      // What is left of a vector inside the space is rounding: the solution is in the space.
+      exhausted = length <= 10 * std::numeric_limits<Real>::epsilon() *
+                                std::sqrt(std::max(std::real(known[2 * j + 2]), Real(0)));
+      h[j + 1] = exhausted ? V(0) : V(length);
+      const double residual = hessenberg.append(std::move(h));
+      if (!exhausted) {
+        space.write(scale, V(1 / length));
+        VectorProgram<V> shorten;
+        shorten.set(w, {{w, scale}});
+        space.run(shorten);
+      }
+      loop.iterated(V(static_cast<Real>(residual * residual)));
+    }
+    const std::vector<V> y = hessenberg.solution();
+    for (std::size_t k = 0; k < y.size(); ++k) {
+      space.write(first + static_cast<int>(k), y[k]);
+    }
+    if (preconditioner) {
+      VectorProgram<V> clear;
+      clear.set(r, {});
+      space.run(clear);
+      space.add_block(V(1), basis, static_cast<int>(y.size()), first, r);
+      preconditioner(r, z);
+      VectorProgram<V> add;
+      add.set(x, {{x}, {z}});
+      space.run(add);
+    } else {
+      space.add_block(V(1), basis, static_cast<int>(y.size()), first, x);
+    }
+  }
+  return loop.result();
+}
+
+}  // namespace strata::solvers

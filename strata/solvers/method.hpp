@@ -1,0 +1,137 @@
+// What methods for linear systems have in common: products that are counted, residuals that are
+// computed and not only followed by a recurrence, history, and the reasons to end.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <complex>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "strata/solvers/solve_result.hpp"
+#include "strata/solvers/vector_program.hpp"
+
+namespace strata::solvers {
+
+// y = Ax, or y = M⁻¹x. Must not keep the views.
+template <class Space>
+using Operator = std::function<void(typename Space::ConstView x, typename Space::View y)>;
+
+// A method runs in cycles, each of which begins with the residual of the solution as it is:
+//
+//   SolveLoop loop(space, a, b, x, options);
+//   while (loop.begin_cycle(r)) {
+//     …                                          // from r = b − Ax, which was just computed
+//     while (loop.continues()) {
+//       loop.multiply(p, q);
+//       …
+//       loop.iterated(square_of_residual);
+//     }
+//   }
+//   return loop.result();
+template <class Space>
+class SolveLoop {
+ public:
+  using Value = typename Space::Value;
+  using View = typename Space::View;
+  using ConstView = typename Space::ConstView;
+
+  SolveLoop(Space& space, const Operator<Space>& a, ConstView b, View x,
+            const SolveOptions& options)
+      : space_(space), a_(a), b_(b), x_(x), options_(options), square_(space.make_scalars(1)) {
+    VectorProgram<Value> program;
+    program.dot(b, b, square_);
+    space.run(program);
+    norm_ = std::sqrt(std::real(space.read(square_)));
+    if (norm_ == 0) {  // whatever the guess was, the solution is 0
+      VectorProgram<Value> clear;
+      clear.set(x, {});
+      space.run(clear);
+      norm_ = 1;
+    }
+  }
+
+  // r = b − Ax. False when there is no reason to go on: it is small enough, has something that is
+  // not finite, or the last cycle left more than `stagnant` of it.
+  bool begin_cycle(View r, double stagnant = 0.5) {
+    multiply(x_, r);
+    VectorProgram<Value> program;
+    program.set(r, {{b_}, {r, Value(-1)}});
+    program.dot(r, r, square_);
+    space_.run(program);
+    const double before = std::exchange(result_.residual, relative(space_.read(square_)));
+    residual_ = result_.residual;
+    if (!std::isfinite(result_.residual)) {
+      fail(SolveStatus::not_finite, "the residual is not finite");
+    } else if (result_.residual <= options_.tolerance) {
+      result_.status = SolveStatus::converged;
+      result_.message.clear();
+      return false;
+    }
+    if (failed_) return false;
+    if (result_.iterations >= options_.most_iterations) {
+      fail(SolveStatus::most_iterations,
+           fmt::format("{} iterations were not enough", result_.iterations));
+    } else if (cycles_++ > 0 && result_.residual > stagnant * before) {
+      fail(SolveStatus::stagnated,
+           fmt::format("the residual stays at {:.1e}, whatever the recurrence says; the matrix "
+                       "allows no more in this precision",
+                       result_.residual));
+    }
+    return !failed_;
+  }
+
+  // Whether a cycle goes on.
+  bool continues() const {
+    return !failed_ && residual_ > options_.tolerance &&
+           result_.iterations < options_.most_iterations;
+  }
+
+  void multiply(ConstView x, View y) {
+    a_(x, y);
+    ++result_.products;
+  }
+
+  // An iteration is done; (r, r) is what the recurrence has.
+  void iterated(Value square_of_residual) {
+    residual_ = relative(square_of_residual);
+    ++result_.iterations;
+    result_.history.push_back({result_.iterations, result_.products, residual_});
+    if (!std::isfinite(residual_)) {
+      fail(SolveStatus::not_finite,
+           fmt::format("iteration {} has values that are not finite", result_.iterations));
+    } else if (options_.progress && !options_.progress(result_.history.back())) {
+      fail(SolveStatus::stopped, fmt::format("stopped after {} iterations", result_.iterations));
+    }
+  }
+
+  // Ends the method; the first reason counts.
+  void fail(SolveStatus status, std::string message) {
+    if (std::exchange(failed_, true)) return;
+    result_.status = status;
+    result_.message = std::move(message);
+  }
+
+  int iterations() const { return result_.iterations; }
+  double norm_of_residual() const { return residual_ * norm_; }
+  SolveResult result() { return std::move(result_); }
+
+ private:
+  double relative(Value square) const { return std::sqrt(std::real(square)) / norm_; }
+
+  Space& space_;
+  const Operator<Space>& a_;
+  ConstView b_;
+  View x_;
+  const SolveOptions& options_;
+  Scalar square_;
+  double norm_ = 0;      // of b
+  double residual_ = 0;  // by the recurrence
+  int cycles_ = 0;
+  bool failed_ = false;
+  SolveResult result_;
+};
+
+}  // namespace strata::solvers

@@ -1,0 +1,73 @@
+// ProcessorSpace: vectors in the memory of a processor, with the scalars of a method.
+//
+//   ProcessorSpace<double> space(matrix.rows());
+//   auto r = space.make_vector();
+//   const Scalar rho = space.make_scalars(1);
+//   space.run(program);
+//   const double known = space.read(rho);
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "strata/base/array.hpp"
+#include "strata/base/types.hpp"
+#include "strata/solvers/vector_program.hpp"
+
+namespace strata::solvers {
+
+// Dot products have the same bits for any number of threads: elements are added up in blocks of a
+// fixed length, and blocks in their order.
+template <Value V>
+class ProcessorSpace {
+ public:
+  using Value = V;
+  using Vector = Array<V>;
+  using View = std::span<V>;
+  using ConstView = std::span<const V>;
+
+  // `rows` elements in every vector; at most `threads` threads, 0 for as many as there are.
+  explicit ProcessorSpace(Offset rows, int threads = 0);
+
+  Offset rows() const { return rows_; }
+  Vector make_vector() const { return make_block(1); }
+  // So many vectors one after the other, of zeros; each page touched by the thread that will use
+  // it.
+  Vector make_block(int count) const;
+  Scalar make_scalars(int count);  // the first of so many more, all zero
+
+  // Throws InvalidArgument for scalars that the space does not have.
+  void run(const VectorProgram<V>& program);
+  // What orthogonalisation needs of a block of any width, its columns one after the other: scalars
+  // first … first + count − 1 = (q_k, w), and w = w + factor · Σ scalar_k · q_k.
+  void block_dots(ConstView block, int count, ConstView w, Scalar first);
+  void add_block(V factor, ConstView block, int count, Scalar first, View w);
+
+  void write(Scalar target, V value);
+  // So many scalars as there are values, from the first on. Waits for what computes them.
+  void read(Scalar first, std::span<V> values) const;
+  V read(Scalar source) const {
+    V value;
+    read(source, {&value, 1});
+    return value;
+  }
+
+ private:
+  void check(Scalar scalar) const;
+  void check_block(ConstView block, int count, Scalar first) const;
+  Offset block_count() const;
+  template <class Body>
+  void for_each_block(const Body& body);
+  void reserve_sums(std::size_t count);
+  V total(std::size_t k, std::size_t count) const;
+  void run_steps(std::span<const ScalarStep> steps);
+  V& at(Scalar scalar) { return scalars_[static_cast<std::size_t>(scalar.index)]; }
+  const V& at(Scalar scalar) const { return scalars_[static_cast<std::size_t>(scalar.index)]; }
+
+  Offset rows_ = 0;
+  int threads_ = 0;
+  std::vector<V> scalars_;
+  std::vector<V> partial_sums_;
+};
+
+}  // namespace strata::solvers
