@@ -200,7 +200,8 @@ TEST_F(CampaignFile, FilesThatCannotBeReadAreNamed) {
   const auto read_from = [&](const std::filesystem::path& path) {
     return test::message_of<FileError>([&] { read_campaign(path, kCommands); });
   };
-  EXPECT_NE(read_from(folder() / "none.json").find("none.json: No such file"), std::string::npos);
+  EXPECT_NE(read_from(folder() / "none.json").find("none.json: cannot be read: No such file"),
+            std::string::npos);
   EXPECT_NE(read_from(folder()).find("Is a directory"), std::string::npos);
   const auto message = test::message_of<FileError>([&] {
     read(R"({"matrices": [{"suite": "no.txt", "class": "c"}], "runs": [{"command": "spmv"}]})");
