@@ -36,12 +36,22 @@ enum class SolveStatus {
 };
 std::string_view name_of(SolveStatus status);
 
+// Seconds; what is neither a product nor a preconditioner is passes over vectors.
+struct SolveTimes {
+  double total = 0;
+  double products = 0;
+  double preconditioner = 0;
+
+  double vectors() const { return total - products - preconditioner; }
+};
+
 struct SolveResult {
   SolveStatus status = SolveStatus::converged;
   int iterations = 0;
   Offset products = 0;
   double residual = 0;  // ‖b − Ax‖ / ‖b‖ of the solution that is returned, computed, not recursive
   std::vector<Iteration> history = {};
+  SolveTimes times = {};
   std::string message = {};  // what happened, in a sentence, unless it converged
 };
 

@@ -1,0 +1,95 @@
+// Systems as users solve them: by plans, in any type, with rows that plans reorder.
+
+#include "strata/solvers/linear_solver.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+
+#include "strata/base/error.hpp"
+#include "strata/gen/generate.hpp"
+#include "tests/support/types.hpp"
+
+namespace strata::solvers {
+namespace {
+
+using I = std::int32_t;
+
+template <Value V>
+Eigen::Matrix<V, Eigen::Dynamic, Eigen::Dynamic> dense(const Csr<V, I>& matrix) {
+  Eigen::Matrix<V, Eigen::Dynamic, Eigen::Dynamic> full =
+      Eigen::Matrix<V, Eigen::Dynamic, Eigen::Dynamic>::Zero(matrix.rows(), matrix.cols());
+  for (I row = 0; row < matrix.rows(); ++row) {
+    for (auto k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
+      full(row, matrix.columns()[k]) += matrix.values()[k];
+    }
+  }
+  return full;
+}
+
+template <class V>
+class Solver : public testing::Test {};
+using Values = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(Solver, Values);
+
+// Against LU factors of Eigen.
+TYPED_TEST(Solver, EveryMethodFindsTheSolutionOfADenseFactorisation) {
+  using V = TypeParam;
+  using Real = decltype(std::abs(V()));
+  const auto matrix = generate<V, I>("stencil5:12x11,shuffle=1");
+  const auto full = dense(matrix);
+  Eigen::Matrix<V, Eigen::Dynamic, 1> right(matrix.rows());
+  for (I i = 0; i < matrix.rows(); ++i) right(i) = V(static_cast<Real>(1 + i % 7));
+  const Eigen::Matrix<V, Eigen::Dynamic, 1> exact = full.fullPivLu().solve(right);
+  const std::vector<V> b(right.data(), right.data() + right.size());
+  const double tolerance = 200.0 * std::numeric_limits<Real>::epsilon();
+  for (const Method method : kMethods) {
+    for (const Preconditioner preconditioner : kPreconditioners) {
+      SCOPED_TRACE(std::string(name_of(method)) + " " + std::string(name_of(preconditioner)));
+      LinearSolver<V, I> solver(matrix, {.method = method,
+                                         .preconditioner = preconditioner,
+                                         .product = {.autotune = false, .threads = 2}});
+      std::vector<V> x(b.size());
+      const SolveResult result = solver.solve(b, x, {.tolerance = tolerance});
+      EXPECT_EQ(result.status, SolveStatus::converged) << result.message;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        ASSERT_LE(std::abs(x[i] - exact(static_cast<I>(i))), 200 * tolerance * exact.norm());
+      }
+      EXPECT_GE(result.times.total, result.times.products + result.times.preconditioner);
+    }
+  }
+}
+
+TEST(LinearSolver, TakesNewValuesAndAFirstGuess) {
+  const auto matrix = generate<double, I>("stencil5:20x20");
+  LinearSolver<double, I> solver(
+      matrix, {.preconditioner = Preconditioner::jacobi, .product = {.autotune = false}});
+  const std::vector<double> b(400, 1.0);
+  std::vector<double> x(400);
+  ASSERT_EQ(solver.solve(b, x, {.tolerance = 1e-10}).status, SolveStatus::converged);
+  EXPECT_EQ(solver.solve(b, x, {.tolerance = 1e-10}).iterations, 0);
+  const auto other = generate<double, I>("stencil5:20x20,coefficients=random");
+  solver.update_values(other);
+  const SolveResult again = solver.solve(b, x, {.tolerance = 1e-10});
+  EXPECT_EQ(again.status, SolveStatus::converged) << again.message;
+  EXPECT_GT(again.iterations, 0);
+  std::vector<double> fresh(400);
+  LinearSolver<double, I>(other, {.product = {.autotune = false}})
+      .solve(b, fresh, {.tolerance = 1e-10});
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], fresh[i], 1e-7);
+}
+
+TEST(LinearSolver, WhatCannotBeSolvedIsRefused) {
+  const auto wide = generate<double, I>("stencil5:4x4");
+  LinearSolver<double, I> solver(wide, {.product = {.autotune = false}});
+  std::vector<double> x(16), few(3);
+  EXPECT_THROW(solver.solve(few, x), InvalidArgument);
+  EXPECT_THROW(solver.solve(x, few), InvalidArgument);
+  const auto hollow = generate<double, I>("random:30,nnzr=2,seed=4");
+  EXPECT_THROW((LinearSolver<double, I>(hollow, {.preconditioner = Preconditioner::jacobi,
+                                                 .product = {.autotune = false}})),
+               InvalidArgument);
+}
+
+}  // namespace
+}  // namespace strata::solvers
