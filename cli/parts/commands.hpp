@@ -18,5 +18,6 @@ void add_tune(CommandLine& line);
 void add_bench(CommandLine& line);
 void add_compare(CommandLine& line);
 void add_report(CommandLine& line);
+void add_solve(CommandLine& line);
 
 }  // namespace strata::cli
