@@ -58,8 +58,10 @@ struct Summand {
   const V* weights;
   V coefficient;
 
+  template <bool kWeighted>
   V at(Offset i) const {
     const V value = coefficient * vector[i];
+    if constexpr (!kWeighted) return value;
     return weights == nullptr ? value : value * weights[i];
   }
 };
@@ -71,22 +73,34 @@ struct Sum {
   int count;
 
   void run(Offset begin, Offset end) const {
-    switch (count) {
-      case 0: std::fill(target + begin, target + end, V(0)); return;
-      case 1: return run_terms<1>(begin, end);
-      case 2: return run_terms<2>(begin, end);
-      case 3: return run_terms<3>(begin, end);
-      default: return run_terms<4>(begin, end);
-    }
+    const bool weighted = std::any_of(terms.begin(), terms.begin() + count,
+                                      [](const auto& term) { return term.weights != nullptr; });
+    weighted ? run<true>(begin, end) : run<false>(begin, end);
   }
 
  private:
-  template <std::size_t kTerms>
+  template <bool kWeighted>
+  void run(Offset begin, Offset end) const {
+    switch (count) {
+      case 0: std::fill(target + begin, target + end, V(0)); return;
+      case 1: return run_terms<1, kWeighted>(begin, end);
+      case 2: return run_terms<2, kWeighted>(begin, end);
+      case 3: return run_terms<3, kWeighted>(begin, end);
+      default: return run_terms<4, kWeighted>(begin, end);
+    }
+  }
+
+  // Every element depends on those of its own index alone, whatever vectors are the same; of that
+  // compilers can be told, and use vector instructions.
+  template <std::size_t kTerms, bool kWeighted>
   void run_terms(Offset begin, Offset end) const {
+    const auto of = terms;
+    V* const into = target;
+#pragma omp simd
     for (Offset i = begin; i < end; ++i) {
-      V value = terms[0].at(i);
-      for (std::size_t term = 1; term < kTerms; ++term) value += terms[term].at(i);
-      target[i] = value;
+      V value = of[0].template at<kWeighted>(i);
+      for (std::size_t k = 1; k < kTerms; ++k) value += of[k].template at<kWeighted>(i);
+      into[i] = value;
     }
   }
 };
