@@ -76,9 +76,8 @@ std::string missing_text(const std::vector<std::string>& names, std::string_view
 
 std::string answer_text(const Comparison& compared) {
   return fmt::format(
-      "{} compared: {} regressed, {} slower, {} faster, {} the same beyond the noise.\nIn "
-      "geometric "
-      "mean the time changed by {} ({} … {}).\n",
+      "{} compared: {} regressed, {} slower, {} faster, {} the same beyond the noise.\n"
+      "In geometric mean the time changed by {} ({} … {}).\n",
       compared.cases.size(), compared.count(Verdict::regressed), compared.count(Verdict::slower),
       compared.count(Verdict::faster), compared.count(Verdict::same),
       percent_text(compared.mean.middle), percent_text(compared.mean.low),

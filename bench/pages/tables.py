@@ -2,6 +2,7 @@
 is marked as a table can be named in a page (fill.py); what it takes besides runs is said there."""
 import math
 import re
+import textwrap
 
 TABLES = {}
 NEAR = 0.15  # a prediction that is off by no more is good
@@ -73,9 +74,11 @@ def ratio_summary(what, ratios):
     least = min(known, key=known.get)
     slower = [f"{code(name)} {ratio:.2f}" for name, ratio in sorted(known.items(), key=lambda i: i[1])
               if ratio < 0.995]
-    return (f"- {what}: **{geometric_mean(known.values()):.2f}** in geometric mean of {len(known)}, "
+    text = (f"- {what}: **{geometric_mean(known.values()):.2f}** in geometric mean of {len(known)}, "
             f"at least {known[least]:.2f} ({code(least)})" +
             (f"; below 1: {', '.join(slower)}" if slower else ""))
+    return textwrap.fill(text, 100, subsequent_indent="  ", break_long_words=False,
+                         break_on_hyphens=False)
 
 
 @table

@@ -94,7 +94,8 @@ class Tables(unittest.TestCase):
             record("b", [product("plan: CSR", 10), product("Lib 1.2.3 CSR", 5, "vendor")])))
         self.assertIn("| `a` | CSR | 4.0 | SELL | 2.0 | Lib CSR | 8.0 | 2.00 | 4.00 |", text)
         self.assertIn("plan over the fastest peer: **1.00** in geometric mean of 2, at least 0.50 "
-                      "(`b`); below 1: `b` 0.50", text)
+                      "(`b`); below 1: `b` 0.50", " ".join(text.split()))
+        self.assertLessEqual(max(len(line) for line in text.splitlines() if not line.startswith("|")), 100)
 
     def test_a_processor_does_not_compete_with_a_gpu(self):
         text = tables.products(runs(record("a", [
