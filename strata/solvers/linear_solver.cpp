@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <complex>
 
 #include "strata/base/error.hpp"
@@ -12,31 +11,11 @@
 #include "strata/solvers/gmres.hpp"
 #include "strata/solvers/minres.hpp"
 #include "strata/solvers/processor_space.hpp"
+#include "strata/solvers/timed_operator.hpp"
 
 namespace strata::solvers {
 
 namespace {
-
-class Stopwatch {
- public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-// An operator whose time is added up.
-template <class Space>
-Operator<Space> timed(Operator<Space> work, double& seconds) {
-  if (!work) return {};
-  return [work = std::move(work), &seconds](typename Space::ConstView x, typename Space::View y) {
-    const Stopwatch watch;
-    work(x, y);
-    seconds += watch.seconds();
-  };
-}
 
 ProductOptions in_plan_order(ProductOptions options) {
   options.vector_order = VectorOrder::plan;
@@ -111,7 +90,7 @@ SolveResult LinearSolver<V, I>::solve(std::span<const V> b, std::span<V> x,
                                       b.size(), x.size(), rows));
   }
   using Space = ProcessorSpace<V>;
-  const Stopwatch watch;
+  const RunningClock clock;
   Space space(plan_.x_rows(), plan_.threads());
   auto ordered_b = space.make_vector(), ordered_x = space.make_vector();
   plan_.to_plan_order(b, ordered_b);
@@ -141,7 +120,7 @@ SolveResult LinearSolver<V, I>::solve(std::span<const V> b, std::span<V> x,
   };
   SolveResult result = run();
   plan_.to_caller_order(ordered_x, x);
-  result.times = {.total = watch.seconds(),
+  result.times = {.total = clock.seconds(),
                   .products = product_seconds,
                   .preconditioner = preconditioner_seconds};
   return result;
