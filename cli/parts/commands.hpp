@@ -20,5 +20,6 @@ void add_compare(CommandLine& line);
 void add_report(CommandLine& line);
 void add_solve(CommandLine& line);
 void add_hpcg(CommandLine& line);
+void add_fem(CommandLine& line);
 
 }  // namespace strata::cli
