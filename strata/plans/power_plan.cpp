@@ -82,6 +82,11 @@ PlanWorkspace<V> PowerPlan<V, I>::make_workspace_for_last() const {
 }
 
 template <Value V, Index I>
+PlanWorkspace<V> PowerPlan<V, I>::make_workspace_for_sum() const {
+  return workspace_with(prepared().direct() ? 2 : 4);
+}
+
+template <Value V, Index I>
 void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace& workspace) const {
   apply(x, powers, workspace, nullptr);
 }
@@ -122,6 +127,16 @@ void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace
 }
 
 template <Value V, Index I>
+void PowerPlan<V, I>::run_alternating(V* x, V* last, V* other, State<V>& state,
+                                      const detail::PowerSum<V>& sum) const {
+  const auto vector = [&](int k) {
+    if (k == 0) return x;
+    return (power() - k) % 2 == 0 ? last : other;
+  };
+  prepared().run(state.team(), prepared().coefficients, vector, nullptr, {}, nullptr, sum);
+}
+
+template <Value V, Index I>
 void PowerPlan<V, I>::apply_last(std::span<const V> x, std::span<V> last,
                                  Workspace& workspace) const {
   const detail::Prepared<V, I>& plan = prepared();
@@ -129,18 +144,58 @@ void PowerPlan<V, I>::apply_last(std::span<const V> x, std::span<V> last,
   detail::require_elements("the last power", std::ssize(last), vector_rows(), vectors());
   require_apart(x, last);
   const detail::Team team(plan);
-  const bool direct = plan.direct();
-  auto& state = State<V>::of(workspace, plan.identity, direct ? 1 : 3);
-  // Powers alternate between two vectors so that the last one is where it belongs.
-  V* start = direct ? const_cast<V*>(x.data()) : state.vectors[1].data();
-  V* result = direct ? last.data() : state.vectors[2].data();
-  V* other = state.vectors[0].data();
-  if (!direct) order().template gather<V>(x, state.vectors[1], vectors());
-  plan.run(state.team(), plan.coefficients, [&](int k) {
-    if (k == 0) return start;
-    return (power() - k) % 2 == 0 ? result : other;
-  });
-  if (!direct) order().template scatter<V>(state.vectors[2], last, vectors());
+  if (plan.direct()) {
+    auto& state = State<V>::of(workspace, plan.identity, 1);
+    run_alternating(const_cast<V*>(x.data()), last.data(), state.vectors[0].data(), state, {});
+    return;
+  }
+  auto& state = State<V>::of(workspace, plan.identity, 3);
+  order().template gather<V>(x, state.vectors[1], vectors());
+  run_alternating(state.vectors[1].data(), state.vectors[2].data(), state.vectors[0].data(), state,
+                  {});
+  order().template scatter<V>(state.vectors[2], last, vectors());
+}
+
+template <Value V, Index I>
+void PowerPlan<V, I>::apply_sum(std::span<const V> x, std::span<const V> coefficients,
+                                std::span<V> sum, Workspace& workspace) const {
+  const detail::Prepared<V, I>& plan = prepared();
+  detail::require_elements("x", std::ssize(x), vector_rows(), vectors());
+  detail::require_elements("the sum", std::ssize(sum), vector_rows(), vectors());
+  if (std::ssize(coefficients) != power() + 1) {
+    throw InvalidArgument(
+        fmt::format("{} coefficients for a sum of x and {} powers", coefficients.size(), power()));
+  }
+  require_apart(x, sum);
+  const detail::Team team(plan);
+  if (plan.direct()) {
+    auto& state = State<V>::of(workspace, plan.identity, 2);
+    run_alternating(const_cast<V*>(x.data()), state.vectors[1].data(), state.vectors[0].data(),
+                    state, {coefficients, sum.data()});
+    return;
+  }
+  auto& state = State<V>::of(workspace, plan.identity, 4);
+  order().template gather<V>(x, state.vectors[1], vectors());
+  run_alternating(state.vectors[1].data(), state.vectors[2].data(), state.vectors[0].data(), state,
+                  {coefficients, state.vectors[3].data()});
+  order().template scatter<V>(state.vectors[3], sum, vectors());
+}
+
+template <Value V, Index I>
+void PowerPlan<V, I>::multiply(std::span<const V> x, std::span<V> y, Workspace& workspace) const {
+  const detail::Prepared<V, I>& plan = prepared();
+  detail::require_elements("x", std::ssize(x), vector_rows(), vectors());
+  detail::require_elements("y", std::ssize(y), vector_rows(), vectors());
+  require_apart(x, y);
+  const detail::Team team(plan);
+  auto& state = State<V>::of(workspace, plan.identity, plan.direct() ? 0 : 2);
+  if (plan.direct()) {
+    plan.multiply(x.data(), y.data());
+    return;
+  }
+  order().template gather<V>(x, state.vectors[0], vectors());
+  plan.multiply(state.vectors[0].data(), state.vectors[1].data());
+  order().template scatter<V>(state.vectors[1], y, vectors());
 }
 
 template <Value V, Index I>
@@ -184,6 +239,12 @@ template <Value V, Index I>
 void PowerPlan<V, I>::update_values(const Csr<V, I>& matrix) {
   const detail::Team team(prepared());
   prepared_->assign_values(matrix);
+}
+
+template <Value V, Index I>
+void PowerPlan<V, I>::set_basis(const Basis& basis) {
+  prepared();
+  prepared_->set_basis(basis);
 }
 
 template <Value V, Index I>

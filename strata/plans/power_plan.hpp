@@ -35,7 +35,9 @@ namespace strata {
 namespace detail {
 template <Value V, Index I>
 struct Prepared;
-}
+template <Value V>
+struct PowerSum;
+}  // namespace detail
 
 template <Value V, Index I>
 class PowerPlan {
@@ -54,16 +56,27 @@ class PowerPlan {
   // How many rows the vectors of apply have: rows(), or positions() in the plan's order.
   I vector_rows() const;
 
-  // For apply, and for apply_last, which needs less. Both throw InvalidArgument when they are given
-  // a workspace of another plan, of equal size or not, or one that is too small for them.
+  // For apply, and for apply_last and apply_sum, which need less. All of them throw InvalidArgument
+  // when they are given a workspace of another plan, of equal size or not, or one that is too small
+  // for them.
   Workspace make_workspace() const;
   Workspace make_workspace_for_last() const;
+  Workspace make_workspace_for_sum() const;
 
   // powers = [y_1, …, y_p], each of vector_rows() × vectors() elements. x must not overlap them.
   void apply(std::span<const V> x, std::span<V> powers, Workspace& workspace) const;
   // last = y_p alone, with two vectors in all however large p is: power k overwrites power k − 2,
   // whose readers are among the inputs of k.
   void apply_last(std::span<const V> x, std::span<V> last, Workspace& workspace) const;
+
+  // sum = c_0 x + c_1 y_1 + … + c_p y_p, of power() + 1 coefficients: what filters and functions of
+  // the matrix need. Every power is added while it is still in a cache, and no more than two of
+  // them are kept. x must not overlap the sum.
+  void apply_sum(std::span<const V> x, std::span<const V> coefficients, std::span<V> sum,
+                 Workspace& workspace) const;
+  // y = Ax with the matrix as the plan has it, whatever the basis, and with any workspace of the
+  // plan.
+  void multiply(std::span<const V> x, std::span<V> y, Workspace& workspace) const;
 
   // apply, and what its threads did when. Tiles follow one another as the plan has the rows; plain
   // products are one tile. Reading clocks and keeping times makes it slower than apply, and it
@@ -90,6 +103,10 @@ class PowerPlan {
   // them as they are. Not while apply runs.
   void update_values(const Csr<V, I>& matrix);
 
+  // Other vectors from now on. Throws InvalidArgument, as planning does, where the basis does not
+  // have power() vectors in this arithmetic. Not while apply runs.
+  void set_basis(const Basis& basis);
+
   int threads() const;
   // What was decided and how, as data; its candidates, the choice first; and in prose.
   const PlanRecord& record() const;
@@ -105,6 +122,9 @@ class PowerPlan {
   Workspace workspace_with(int vectors) const;
   void apply(std::span<const V> x, std::span<V> powers, Workspace& workspace,
              std::vector<TracedTask>* traced) const;
+  // y_0 and where the powers alternate, so that the last one is in `last`.
+  void run_alternating(V* x, V* last, V* other, detail::WorkspaceState<V>& state,
+                       const detail::PowerSum<V>& sum) const;
 
   template <Value W, Index J>
   friend PowerPlan<W, J> plan_powers(const Csr<W, J>& matrix, const PowerOptions& options);

@@ -136,10 +136,11 @@ SolveResult gmres(Space& space, const Operator<Space>& a, const Operator<Space>&
       VectorProgram<V> measure;
       measure.dot(w, w, before);
       space.run(measure);
-      space.block_dots(basis, width, w, first);
-      space.add_block(V(-1), basis, width, first, w);
-      space.block_dots(basis, width, w, again);
-      space.add_block(V(-1), basis, width, again, w);
+      const typename Space::ConstBlock before_w(basis, width);
+      for (const Scalar h : {first, again}) {
+        space.gram(before_w, {w, 1}, h);
+        space.add_product(V(-1), before_w, h, {w, 1});
+      }
       VectorProgram<V> normalise;
       normalise.dot(w, w, after);
       space.run(normalise);
@@ -162,20 +163,19 @@ SolveResult gmres(Space& space, const Operator<Space>& a, const Operator<Space>&
       loop.iterated(V(static_cast<Real>(residual * residual)));
     }
     const std::vector<V> y = hessenberg.solution();
-    for (std::size_t k = 0; k < y.size(); ++k) {
-      space.write(first + static_cast<int>(k), y[k]);
-    }
+    space.write(first, std::span<const V>(y));
+    const typename Space::ConstBlock used(basis, static_cast<int>(y.size()));
     if (preconditioner) {
       VectorProgram<V> clear;
       clear.set(r, {});
       space.run(clear);
-      space.add_block(V(1), basis, static_cast<int>(y.size()), first, r);
+      space.add_product(V(1), used, first, {r, 1});
       preconditioner(r, z);
       VectorProgram<V> add;
       add.set(x, {{x}, {z}});
       space.run(add);
     } else {
-      space.add_block(V(1), basis, static_cast<int>(y.size()), first, x);
+      space.add_product(V(1), used, first, {x, 1});
     }
   }
   return loop.result();

@@ -1,15 +1,10 @@
 #include "strata/solvers/linear_solver.hpp"
 
-#include <fmt/format.h>
-
 #include <complex>
 
-#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
-#include "strata/solvers/bicgstab.hpp"
-#include "strata/solvers/cg.hpp"
-#include "strata/solvers/gmres.hpp"
-#include "strata/solvers/minres.hpp"
+#include "strata/solvers/diagonal.hpp"
+#include "strata/solvers/internal/run_method.hpp"
 #include "strata/solvers/processor_space.hpp"
 #include "strata/solvers/timed_operator.hpp"
 
@@ -41,12 +36,7 @@ std::string_view name_of(Preconditioner preconditioner) {
 template <Value V, Index I>
 LinearSolver<V, I>::LinearSolver(const Csr<V, I>& matrix, const LinearSolverOptions& options)
     : options_(options) {
-  if (matrix.rows() != matrix.cols()) {
-    throw InvalidArgument(
-        fmt::format("a matrix of {} rows and {} columns has no solution for every "
-                    "right-hand side: it is not square",
-                    matrix.rows(), matrix.cols()));
-  }
+  detail::require_square(matrix.rows(), matrix.cols());
   plan_ = plan_product(matrix, in_plan_order(options.product));
   workspace_ = plan_.make_workspace();
   take_diagonal(matrix);
@@ -55,23 +45,8 @@ LinearSolver<V, I>::LinearSolver(const Csr<V, I>& matrix, const LinearSolverOpti
 template <Value V, Index I>
 void LinearSolver<V, I>::take_diagonal(const Csr<V, I>& matrix) {
   if (options_.preconditioner != Preconditioner::jacobi) return;
-  std::vector<V> inverse(static_cast<std::size_t>(matrix.rows()), V(0));
-  for (I row = 0; row < matrix.rows(); ++row) {
-    V& sum = inverse[static_cast<std::size_t>(row)];
-    for (Offset k = matrix.row_offsets()[static_cast<std::size_t>(row)];
-         k < matrix.row_offsets()[static_cast<std::size_t>(row) + 1]; ++k) {
-      if (matrix.columns()[static_cast<std::size_t>(k)] == row) {
-        sum += matrix.values()[static_cast<std::size_t>(k)];
-      }
-    }
-    if (sum == V(0)) {
-      throw InvalidArgument(fmt::format(
-          "row {} has no diagonal to divide by, as the preconditioner jacobi does", row + 1));
-    }
-    sum = V(1) / sum;
-  }
   Array<V> ordered(static_cast<std::size_t>(plan_.x_rows()));
-  plan_.to_plan_order(inverse, ordered);
+  plan_.to_plan_order(inverse_diagonal(matrix), ordered);
   inverse_diagonal_ = std::move(ordered);
 }
 
@@ -84,11 +59,7 @@ void LinearSolver<V, I>::update_values(const Csr<V, I>& matrix) {
 template <Value V, Index I>
 SolveResult LinearSolver<V, I>::solve(std::span<const V> b, std::span<V> x,
                                       const SolveOptions& options) {
-  const auto rows = static_cast<std::size_t>(plan_.rows());
-  if (b.size() != rows || x.size() != rows) {
-    throw InvalidArgument(fmt::format("vectors of {} and {} elements for a matrix of {} rows",
-                                      b.size(), x.size(), rows));
-  }
+  detail::require_lengths(std::ssize(b), std::ssize(x), plan_.rows());
   using Space = ProcessorSpace<V>;
   const RunningClock clock;
   Space space(plan_.x_rows(), plan_.threads());
@@ -109,16 +80,8 @@ SolveResult LinearSolver<V, I>::solve(std::span<const V> b, std::span<V> x,
   }
   const Operator<Space> m = timed<Space>(std::move(divide), preconditioner_seconds);
 
-  const auto run = [&]() -> SolveResult {
-    switch (options_.method) {
-      case Method::cg: return conjugate_gradients(space, a, m, {ordered_b}, {ordered_x}, options);
-      case Method::minres: return minres(space, a, m, {ordered_b}, {ordered_x}, options);
-      case Method::bicgstab: return bicgstab(space, a, m, {ordered_b}, {ordered_x}, options);
-      case Method::gmres: break;
-    }
-    return gmres(space, a, m, {ordered_b}, {ordered_x}, {options, options_.restart});
-  };
-  SolveResult result = run();
+  SolveResult result =
+      detail::run_method<Space>(options_, space, a, m, ordered_b, ordered_x, options);
   plan_.to_caller_order(ordered_x, x);
   result.times = {.total = clock.seconds(),
                   .products = product_seconds,

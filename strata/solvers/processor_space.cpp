@@ -34,21 +34,31 @@ bool is_positive(const V& value) {
   }
 }
 
-// Independent sums, so that additions overlap and become vector instructions; the same for any
-// compiler that keeps the order of additions.
-template <Value V>
-V dot_of(const V* x, const V* y, Offset count) {
-  constexpr Offset kLanes = 16;
-  V sums[kLanes] = {};
+// sums[k] = (x_k, y) for columns x_k at a distance. Independent sums, so that additions overlap and
+// become vector instructions; the same for any compiler that keeps the order of additions.
+template <int kColumns, Value V>
+void dots_of(const V* x, Offset distance, const V* y, Offset count, V* sums) {
+  constexpr Offset kLanes = kColumns == 1 ? 16 : 8;
+  V lanes[kColumns][kLanes] = {};
   Offset i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    for (Offset lane = 0; lane < kLanes; ++lane) sums[lane] += conjugate(x[i + lane]) * y[i + lane];
+    for (int k = 0; k < kColumns; ++k) {
+      for (Offset lane = 0; lane < kLanes; ++lane) {
+        lanes[k][lane] += conjugate(x[k * distance + i + lane]) * y[i + lane];
+      }
+    }
   }
-  for (; i < count; ++i) sums[i % kLanes] += conjugate(x[i]) * y[i];
-  for (Offset half = kLanes / 2; half > 0; half /= 2) {
-    for (Offset lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  for (; i < count; ++i) {
+    for (int k = 0; k < kColumns; ++k) {
+      lanes[k][i % kLanes] += conjugate(x[k * distance + i]) * y[i];
+    }
   }
-  return sums[0];
+  for (int k = 0; k < kColumns; ++k) {
+    for (Offset half = kLanes / 2; half > 0; half /= 2) {
+      for (Offset lane = 0; lane < half; ++lane) lanes[k][lane] += lanes[k][lane + half];
+    }
+    sums[k] = lanes[k][0];
+  }
 }
 
 // A term with its coefficient known.
@@ -104,6 +114,84 @@ struct Sum {
     }
   }
 };
+
+// Rows of a block.
+template <class V>
+struct Columns {
+  V* data;
+  int count;
+  Offset row_stride;
+  Offset column_stride;
+
+  V& at(Offset row, int column) const { return data[row * row_stride + column * column_stride]; }
+  V* column(int k) const { return data + k * column_stride; }
+};
+
+// The rows of a block of `rows` rows from the first on.
+template <class V, class View>
+Columns<V> columns_of(const Block<View>& block, Offset rows, Offset first) {
+  if (block.interleaved) {
+    return {block.data.data() + first * block.columns, block.columns, block.columns, 1};
+  }
+  return {block.data.data() + first, block.columns, 1, rows};
+}
+
+// sums[i + j·a.count] = (a_i, b_j). Tiles of columns, so that what is loaded is used more than
+// once.
+template <Value V>
+void gram_of(const Columns<const V>& a, const Columns<const V>& b, Offset rows, V* sums) {
+  if (a.row_stride == 1 && b.row_stride == 1) {
+    constexpr int kTile = 4;
+    for (int j = 0; j < b.count; ++j) {
+      int i = 0;
+      for (; i + kTile <= a.count; i += kTile) {
+        dots_of<kTile>(a.column(i), a.column_stride, b.column(j), rows, sums + i + j * a.count);
+      }
+      for (; i < a.count; ++i) {
+        dots_of<1>(a.column(i), 0, b.column(j), rows, sums + i + j * a.count);
+      }
+    }
+    return;
+  }
+  std::fill_n(sums, Offset{a.count} * b.count, V(0));
+  for (Offset row = 0; row < rows; ++row) {
+    for (int j = 0; j < b.count; ++j) {
+      const V right = b.at(row, j);
+      for (int i = 0; i < a.count; ++i) sums[i + j * a.count] += conjugate(a.at(row, i)) * right;
+    }
+  }
+}
+
+// target_j = target_j + Σ_i coefficients[i + j·a.count] a_i; zeros cost nothing.
+template <Value V>
+void add_product_of(const Columns<const V>& a, std::span<const V> coefficients,
+                    const Columns<V>& target, Offset rows) {
+  for (int j = 0; j < target.count; ++j) {
+    const V* const of_column = coefficients.data() + Offset{j} * a.count;
+    if (a.row_stride == 1 && target.row_stride == 1) {
+      // Four columns at a time, of those whose coefficients are not zero.
+      Sum<V> sum{target.column(j), {}, 0};
+      const auto flush = [&] {
+        if (sum.count > 1) sum.run(0, rows);
+        sum.count = 0;
+      };
+      for (int i = 0; i < a.count; ++i) {
+        if (of_column[i] == V(0)) continue;
+        if (sum.count == 0)
+          sum.terms[static_cast<std::size_t>(sum.count++)] = {target.column(j), nullptr, V(1)};
+        sum.terms[static_cast<std::size_t>(sum.count++)] = {a.column(i), nullptr, of_column[i]};
+        if (sum.count == Assignment<V>::kMostTerms) flush();
+      }
+      flush();
+      continue;
+    }
+    for (Offset row = 0; row < rows; ++row) {
+      V value = target.at(row, j);
+      for (int i = 0; i < a.count; ++i) value += of_column[i] * a.at(row, i);
+      target.at(row, j) = value;
+    }
+  }
+}
 
 }  // namespace
 
@@ -196,8 +284,8 @@ void ProcessorSpace<V>::run(const VectorProgram<V>& program) {
   for_each_block([&](Offset block, Offset begin, Offset end) {
     for (const Sum<V>& sum : sums) sum.run(begin, end);
     for (std::size_t k = 0; k < dots.size(); ++k) {
-      partial_sums_[static_cast<std::size_t>(block) * dots.size() + k] =
-          dot_of(dots[k].x + begin, dots[k].y + begin, end - begin);
+      dots_of<1>(dots[k].x + begin, 0, dots[k].y + begin, end - begin,
+                 &partial_sums_[static_cast<std::size_t>(block) * dots.size() + k]);
     }
   });
   for (std::size_t k = 0; k < dots.size(); ++k) at(dots[k].target) = total(k, dots.size());
@@ -230,55 +318,87 @@ void ProcessorSpace<V>::run_steps(std::span<const ScalarStep> steps) {
 }
 
 template <Value V>
-void ProcessorSpace<V>::write(Scalar target, V value) {
-  check(target);
-  at(target) = value;
+void ProcessorSpace<V>::check(Scalar first, Offset count) const {
+  if (count <= 0) return;
+  check(first);
+  if (count > static_cast<Offset>(scalars_.size()) - first.index) {
+    throw InvalidArgument(fmt::format("scalars {} to {} of a space that has {}", first.index,
+                                      first.index + count - 1, scalars_.size()));
+  }
+}
+
+template <Value V>
+void ProcessorSpace<V>::write(Scalar first, std::span<const V> values) {
+  check(first, std::ssize(values));
+  std::copy(values.begin(), values.end(), scalars_.begin() + first.index);
 }
 
 template <Value V>
 void ProcessorSpace<V>::read(Scalar first, std::span<V> values) const {
-  if (values.empty()) return;
-  check(first);
-  check({first.index + static_cast<int>(values.size()) - 1});
-  std::copy_n(&at(first), values.size(), values.begin());
+  check(first, std::ssize(values));
+  std::copy_n(scalars_.begin() + first.index, values.size(), values.begin());
 }
 
 template <Value V>
-void ProcessorSpace<V>::check_block(ConstView block, int count, Scalar first) const {
-  if (count < 0 || static_cast<Offset>(block.size()) < checked_multiply(rows_, count, "a block")) {
+void ProcessorSpace<V>::check(ConstBlock block) const {
+  if (block.columns < 0 ||
+      std::ssize(block.data) < checked_multiply(rows_, block.columns, "a block of vectors")) {
     throw InvalidArgument("a block of fewer columns than it should have");
   }
-  if (count == 0) return;
-  check(first);
-  check({first.index + count - 1});
 }
 
 template <Value V>
-void ProcessorSpace<V>::block_dots(ConstView block, int count, ConstView w, Scalar first) {
-  check_block(block, count, first);
-  const auto columns = static_cast<std::size_t>(count);
-  reserve_sums(columns);
+void ProcessorSpace<V>::gram(ConstBlock a, ConstBlock b, Scalar first) {
+  check(a);
+  check(b);
+  const Offset count = Offset{a.columns} * b.columns;
+  check(first, count);
+  const auto products = static_cast<std::size_t>(count);
+  reserve_sums(products);
   for_each_block([&](Offset part, Offset begin, Offset end) {
-    for (std::size_t k = 0; k < columns; ++k) {
-      partial_sums_[static_cast<std::size_t>(part) * columns + k] = dot_of(
-          block.data() + static_cast<Offset>(k) * rows_ + begin, w.data() + begin, end - begin);
-    }
+    gram_of<V>(columns_of<const V>(a, rows_, begin), columns_of<const V>(b, rows_, begin),
+               end - begin, partial_sums_.data() + static_cast<std::size_t>(part) * products);
   });
-  for (int k = 0; k < count; ++k) {
-    at({first.index + k}) = total(static_cast<std::size_t>(k), columns);
+  for (std::size_t k = 0; k < products; ++k) {
+    at(first + static_cast<int>(k)) = total(k, products);
   }
 }
 
 template <Value V>
-void ProcessorSpace<V>::add_block(V factor, ConstView block, int count, Scalar first, View w) {
-  check_block(block, count, first);
+void ProcessorSpace<V>::add_product(V factor, ConstBlock a, Scalar first, Block target) {
+  check(a);
+  check(target);
+  const Offset count = Offset{a.columns} * target.columns;
+  check(first, count);
+  std::vector<V> coefficients(static_cast<std::size_t>(count));
+  read(first, coefficients);
+  for (V& coefficient : coefficients) coefficient *= factor;
   for_each_block([&](Offset, Offset begin, Offset end) {
-    for (int k = 0; k < count; ++k) {
-      const V coefficient = factor * at({first.index + k});
-      const V* const column = block.data() + k * rows_;
-      for (Offset i = begin; i < end; ++i)
-        w[static_cast<std::size_t>(i)] += coefficient * column[i];
+    add_product_of<V>(columns_of<const V>(a, rows_, begin), coefficients,
+                      columns_of<V>(target, rows_, begin), end - begin);
+  });
+}
+
+template <Value V>
+void ProcessorSpace<V>::transform(Block block, Scalar first) {
+  check(block);
+  const Offset columns = block.columns;
+  check(first, columns * columns);
+  std::vector<V> coefficients(static_cast<std::size_t>(columns * columns));
+  read(first, coefficients);
+  for_each_block([&](Offset, Offset begin, Offset end) {
+    // The old columns, one after another.
+    thread_local std::vector<V> old;
+    const Offset rows = end - begin;
+    old.resize(static_cast<std::size_t>(rows * columns));
+    const Columns<V> of = columns_of<V>(block, rows_, begin);
+    for (int j = 0; j < of.count; ++j) {
+      for (Offset i = 0; i < rows; ++i) {
+        old[static_cast<std::size_t>(j * rows + i)] = of.at(i, j);
+        of.at(i, j) = V(0);
+      }
     }
+    add_product_of<V>({old.data(), of.count, 1, rows}, coefficients, of, rows);
   });
 }
 

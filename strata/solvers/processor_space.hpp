@@ -12,6 +12,7 @@
 
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
+#include "strata/solvers/block.hpp"
 #include "strata/solvers/vector_program.hpp"
 
 namespace strata::solvers {
@@ -25,6 +26,8 @@ class ProcessorSpace {
   using Vector = Array<V>;
   using View = std::span<V>;
   using ConstView = std::span<const V>;
+  using Block = solvers::Block<View>;
+  using ConstBlock = solvers::Block<ConstView>;
 
   // `rows` elements in every vector; at most `threads` threads, 0 for as many as there are.
   explicit ProcessorSpace(Offset rows, int threads = 0);
@@ -38,12 +41,17 @@ class ProcessorSpace {
 
   // Throws InvalidArgument for scalars that the space does not have.
   void run(const VectorProgram<V>& program);
-  // What orthogonalisation needs of a block of any width, its columns one after the other: scalars
-  // first … first + count − 1 = (q_k, w), and w = w + factor · Σ scalar_k · q_k.
-  void block_dots(ConstView block, int count, ConstView w, Scalar first);
-  void add_block(V factor, ConstView block, int count, Scalar first, View w);
 
-  void write(Scalar target, V value);
+  // Scalar first + i + j·a.columns = (a_i, b_j), for all columns of both.
+  void gram(ConstBlock a, ConstBlock b, Scalar first);
+  // target = target + factor · AC, where element (i, j) of C is the scalar first + i + j·a.columns;
+  // the blocks share nothing.
+  void add_product(V factor, ConstBlock a, Scalar first, Block target);
+  // B = BC in place, C as wide as the block, its columns one after another from `first` on.
+  void transform(Block block, Scalar first);
+
+  void write(Scalar first, std::span<const V> values);
+  void write(Scalar target, V value) { write(target, {&value, 1}); }
   // So many scalars as there are values, from the first on. Waits for what computes them.
   void read(Scalar first, std::span<V> values) const;
   V read(Scalar source) const {
@@ -52,9 +60,19 @@ class ProcessorSpace {
     return value;
   }
 
+  // Spaces on devices read scalars an iteration later, and record what is done again and again;
+  // here scalars are there at once.
+  static constexpr int kLag = 0;
+  struct Routine {};
+  template <class Work>
+  void run(Routine&, const Work& work) {
+    work();
+  }
+
  private:
   void check(Scalar scalar) const;
-  void check_block(ConstView block, int count, Scalar first) const;
+  void check(Scalar first, Offset count) const;
+  void check(ConstBlock block) const;
   Offset block_count() const;
   template <class Body>
   void for_each_block(const Body& body);

@@ -107,6 +107,107 @@ TYPED_TEST(PowerPlanTyped, AgreesWithTheReferenceOnAStencilAndThreads) {
   }
 }
 
+// The same vectors as apply has, added up one after the other.
+TYPED_TEST(PowerPlanTyped, SumsArePowersAddedUp) {
+  using V = typename TypeParam::Value;
+  using Ix = typename TypeParam::Index;
+  int turn = 0;
+  for (const char* spec : {"stencil7:10x10x40,shuffle=1", "random:3000,nnzr=12", "arrow:900"}) {
+    const auto csr = generate<V, Ix>(spec);
+    for (const PowerStrategy strategy : kStrategies) {
+      for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
+        SCOPED_TRACE(testing::Message() << spec << " " << name_of(strategy));
+        PowerOptions options = quick_options();
+        options.strategy = strategy;
+        options.vector_order = order;
+        options.power = std::array{5, 1, 9}[turn % 3];
+        options.vectors = std::array{1, 3}[turn % 2];
+        options.threads = 1 + turn % 4;
+        options.basis = test::basis_number(turn++);
+        options.cache_bytes = 300000;
+        const auto plan = plan_powers(csr, options);
+        const auto each = static_cast<std::size_t>(plan.vector_rows() * plan.vectors());
+        const auto x = random_vector<V>(each, 3);
+        const auto c = random_vector<V>(static_cast<std::size_t>(options.power) + 1, 4);
+        std::vector<V> powers(each * static_cast<std::size_t>(options.power));
+        auto workspace = plan.make_workspace();
+        plan.apply(x, powers, workspace);
+        std::vector<V> sum(each, V(-7));
+        auto for_sum = plan.make_workspace_for_sum();
+        plan.apply_sum(x, c, sum, for_sum);
+        for (std::size_t i = 0; i < each; ++i) {
+          V expected = c[0] * x[i];
+          double size = std::abs(expected);
+          for (std::size_t k = 1; k < c.size(); ++k) {
+            const V term = c[k] * powers[(k - 1) * each + i];
+            expected += term;
+            size += std::abs(term);
+          }
+          ASSERT_LE(std::abs(sum[i] - expected),
+                    20 * size * std::numeric_limits<decltype(std::abs(V()))>::epsilon());
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(PowerPlanTyped, OtherBasesAndSingleProductsNeedNoOtherPlan) {
+  using V = typename TypeParam::Value;
+  using Ix = typename TypeParam::Index;
+  const auto csr = generate<V, Ix>("stencil7:10x10x40,shuffle=1");
+  for (const PowerStrategy strategy : kStrategies) {
+    for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
+      SCOPED_TRACE(testing::Message() << name_of(strategy));
+      PowerOptions options = quick_options();
+      options.strategy = strategy;
+      options.vector_order = order;
+      options.power = 5;
+      options.threads = 3;
+      options.cache_bytes = 300000;
+      auto plan = plan_powers(csr, options);
+      options.basis = Basis::chebyshev(-1, 13);
+      const auto other = plan_powers(csr, options);
+      const auto each = static_cast<std::size_t>(plan.vector_rows());
+      std::vector<V> x(each);
+      {
+        const auto numbers = random_vector<V>(static_cast<std::size_t>(csr.rows()), 3);
+        order == VectorOrder::plan ? plan.to_plan_order(numbers, x) : void(x = numbers);
+      }
+      auto workspace = plan.make_workspace(), of_other = other.make_workspace();
+      std::vector<V> powers(5 * each), expected(5 * each), product(each), first(each);
+      plan.apply(x, powers, workspace);
+      plan.multiply(x, product, workspace);
+      EXPECT_TRUE(std::equal(product.begin(), product.end(), powers.begin()));
+      EXPECT_THROW(plan.set_basis(Basis::newton({1.0})), InvalidArgument);
+      plan.set_basis(options.basis);
+      plan.apply(x, powers, workspace);
+      other.apply(x, expected, of_other);
+      EXPECT_EQ(powers, expected);
+      plan.multiply(x, first, workspace);
+      EXPECT_EQ(first, product);
+      EXPECT_NE(plan.explain().find("Chebyshev on [-1, 13]"), std::string::npos);
+    }
+  }
+}
+
+TEST(PowerPlan, SumsRefuseWhatDoesNotFit) {
+  const auto matrix = generate<double, I>("stencil5:20x20,shuffle=1");
+  PowerOptions options = quick_options();
+  options.power = 3;
+  const Plan plan = plan_powers(matrix, options);
+  std::vector<double> x(400), sum(400), c(4);
+  auto workspace = plan.make_workspace_for_sum();
+  EXPECT_NO_THROW(plan.apply_sum(x, c, sum, workspace));
+  EXPECT_THROW(plan.apply_sum(x, std::span(c).first(3), sum, workspace), InvalidArgument);
+  EXPECT_THROW(plan.apply_sum(x, c, x, workspace), InvalidArgument);
+  EXPECT_THROW(plan.apply_sum(x, c, std::span(sum).first(399), workspace), InvalidArgument);
+  EXPECT_THROW(plan.multiply(x, std::span(sum).first(399), workspace), InvalidArgument);
+  Plan empty;
+  EXPECT_THROW(empty.apply_sum(x, c, sum, workspace), InvalidArgument);
+  EXPECT_THROW(empty.multiply(x, sum, workspace), InvalidArgument);
+  EXPECT_THROW(empty.set_basis(Basis::monomial()), InvalidArgument);
+}
+
 TEST(PowerPlan, TakesVectorsWithStrides) {
   for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::levels}) {
     const auto matrix = generate<double, I>("stencil7:12x12x12,shuffle=1");

@@ -90,29 +90,70 @@ TYPED_TEST(Space, DotProductsHaveTheSameBitsForAnyNumberOfThreads) {
   for (const int threads : {2, 3, 7}) EXPECT_EQ(dot(threads), once);
 }
 
-TYPED_TEST(Space, BlocksAreProjectedOut) {
+// Blocks of columns and interleaved ones against loops over their elements.
+TYPED_TEST(Space, BlocksMultiplyAsMatricesDo) {
   using V = TypeParam;
-  const Offset rows = 5000;
-  ProcessorSpace<V> space(rows, 2);
-  const auto block = this->numbers(3 * rows, 6);
-  auto w = this->numbers(rows, 7);
-  const auto w0 = w;
-  const Scalar first = space.make_scalars(3);
-  space.block_dots(block, 3, w, first);
-  std::vector<V> h(3);
-  space.read(first, h);
-  for (std::size_t k = 0; k < 3; ++k) {
-    V sum = V(0);
-    for (std::size_t i = 0; i < w.size(); ++i) {
-      sum += this->conjugate(block[k * w.size() + i]) * w[i];
+  using ConstBlock = typename ProcessorSpace<V>::ConstBlock;
+  for (const Offset rows : {Offset{0}, Offset{1}, Offset{1030}, Offset{5000}}) {
+    for (const auto& [m, n] : {std::pair{3, 1}, {5, 2}, {8, 8}, {0, 3}}) {
+      for (const bool interleaved : {false, true}) {
+        SCOPED_TRACE(testing::Message() << rows << " rows, " << m << " and " << n
+                                        << (interleaved ? " interleaved" : ""));
+        const auto n_rows = static_cast<std::size_t>(rows);
+        const auto at = [&](std::size_t row, int column, int columns) {
+          return interleaved
+                     ? row * static_cast<std::size_t>(columns) + static_cast<std::size_t>(column)
+                     : static_cast<std::size_t>(column) * n_rows + row;
+        };
+        ProcessorSpace<V> space(rows, 2);
+        const auto a = this->numbers(m * rows, 6);
+        auto b = this->numbers(n * rows, 7);
+        const auto b0 = b;
+        const Scalar first = space.make_scalars(std::max(m * n, n * n));
+        space.gram({a, m, interleaved}, ConstBlock(b, n, interleaved), first);
+        std::vector<V> c(static_cast<std::size_t>(m * n));
+        space.read(first, c);
+        const auto coefficient = [&](int i, int j) {
+          return c[static_cast<std::size_t>(i + j * m)];
+        };
+        for (int i = 0; i < m; ++i) {
+          for (int j = 0; j < n; ++j) {
+            V sum = V(0);
+            for (std::size_t r = 0; r < n_rows; ++r) {
+              sum += this->conjugate(a[at(r, i, m)]) * b[at(r, j, n)];
+            }
+            EXPECT_LE(std::abs(coefficient(i, j) - sum), this->tolerance(rows));
+          }
+        }
+        space.add_product(V(-2), {a, m, interleaved}, first, {b, n, interleaved});
+        for (std::size_t r = 0; r < n_rows; ++r) {
+          for (int j = 0; j < n; ++j) {
+            V value = b0[at(r, j, n)];
+            double size = 1;
+            for (int i = 0; i < m; ++i) {
+              value -= V(2) * coefficient(i, j) * a[at(r, i, m)];
+              size += std::abs(coefficient(i, j));
+            }
+            ASSERT_LE(std::abs(b[at(r, j, n)] - value), size * this->tolerance(10));
+          }
+        }
+        const auto before = b;
+        const auto by = this->numbers(n * n, 8);
+        space.write(first, std::span<const V>(by));
+        space.transform({b, n, interleaved}, first);
+        for (std::size_t r = 0; r < n_rows; ++r) {
+          for (int j = 0; j < n; ++j) {
+            V value = V(0);
+            double size = 1;
+            for (int i = 0; i < n; ++i) {
+              value += before[at(r, i, n)] * by[static_cast<std::size_t>(i + j * n)];
+              size += std::abs(before[at(r, i, n)]);
+            }
+            ASSERT_LE(std::abs(b[at(r, j, n)] - value), size * this->tolerance(10));
+          }
+        }
+      }
     }
-    EXPECT_LE(std::abs(h[k] - sum), this->tolerance(rows));
-  }
-  space.add_block(V(-2), block, 3, first, w);
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    V value = w0[i];
-    for (std::size_t k = 0; k < 3; ++k) value -= V(2) * h[k] * block[k * w.size() + i];
-    ASSERT_LE(std::abs(w[i] - value), this->tolerance(100));
   }
 }
 
@@ -122,7 +163,9 @@ TEST(SpaceErrors, WhatDoesNotExistOrFitIsRefused) {
   EXPECT_THROW(ProcessorSpace<double>(-1), InvalidArgument);
   const Scalar one = space.make_scalars(1);
   auto x = space.make_vector();
-  EXPECT_THROW(space.block_dots(x, 2, x, one), InvalidArgument);
+  EXPECT_THROW(space.gram({x, 2}, {x, 1}, one), InvalidArgument);
+  EXPECT_THROW(space.gram({x, 1}, {x, 1}, one + 1), InvalidArgument);
+  EXPECT_THROW(space.transform({x, -1}, one), InvalidArgument);
   VectorProgram<double> program;
   EXPECT_THROW(program.set(x, {{x}, {x}, {x}, {x}, {x}}), InvalidArgument);
   for (int k = 0; k < VectorProgram<double>::kMostDots; ++k) program.dot(x, x, one);

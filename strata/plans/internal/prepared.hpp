@@ -25,6 +25,25 @@ template <Value V, Index I>
 std::unique_ptr<const cpu::StoredProduct<V>> store_own_product(const Csr<V, I>& matrix,
                                                                const ProductSpec& spec);
 
+// sum = Σ c_k y_k, added up by the steps of a sweep right after they have written rows of y_k. The
+// powers of a row follow one another, whoever computes them, and so do the terms of its sum.
+template <Value V>
+struct PowerSum {
+  std::span<const V> coefficients;  // c_0 … c_p
+  V* target = nullptr;              // none: there is nothing to add up
+
+  // Power k, of elements [begin, end); the first one starts the sum from y_0 as well.
+  void add(int k, const V* first, const V* power, Offset begin, Offset end) const {
+    const V c = coefficients[static_cast<std::size_t>(k)];
+    if (k > 1) {
+      for (Offset i = begin; i < end; ++i) target[i] += c * power[i];
+      return;
+    }
+    const V start = coefficients[0];
+    for (Offset i = begin; i < end; ++i) target[i] = start * first[i] + c * power[i];
+  }
+};
+
 // Everything that apply and explain need.
 template <Value V, Index I>
 struct Prepared {
@@ -43,6 +62,15 @@ struct Prepared {
   Places places;                                       // the machine, as the plan saw it
   PlanRecord record;
 
+  // Throws InvalidArgument unless the basis has so many vectors.
+  void set_basis(const Basis& basis) {
+    std::vector<cpu::StepCoefficients<V>> steps;
+    basis.require_steps<V>(options.power);
+    for (int k = 1; k <= options.power; ++k) steps.push_back(basis.step<V>(k));
+    coefficients = std::move(steps);
+    options.basis = basis;
+  }
+
   bool direct() const {  // vectors are used where they are
     return options.vector_order == VectorOrder::plan || arrangement->order.is_identity();
   }
@@ -53,12 +81,12 @@ struct Prepared {
 
   // Runs all sweeps; vector(k) is where y_k is, k = 0 … p, and `before` where y_−1 is, if β_1 is
   // not 0. Products in any format need scratch_elements(). Tasks of sweeps go into `traced`, if
-  // there is one.
+  // there is one, and powers into the sum.
   template <class VectorAt>
   void run(std::span<ProgressCounter> counters,
            std::span<const cpu::StepCoefficients<V>> coefficients_of, const VectorAt& vector,
            const V* before = nullptr, std::span<V> scratch = {},
-           std::vector<TracedTask>* traced = nullptr) const {
+           std::vector<TracedTask>* traced = nullptr, const PowerSum<V>& sum = {}) const {
     if (arrangement->product) {
       arrangement->product->run(coefficients_of.front(),
                                 {vector(0), before, vector(1), options.vectors}, scratch);
@@ -71,6 +99,9 @@ struct Prepared {
         const V* previous = k >= 2 ? vector(k - 2) : before;
         arrangement->matrix.step(coefficients_of[k - 1],
                                  {vector(k - 1), previous, vector(k), options.vectors}, task.rows);
+        if (sum.target == nullptr) return;
+        sum.add(k, vector(0), vector(k), Offset{task.rows.begin} * options.vectors,
+                Offset{task.rows.end} * options.vectors);
       };
       if (traced == nullptr) {
         sweep.run(counters, step);
@@ -82,6 +113,20 @@ struct Prepared {
       }
       first += sweep.schedule().power;
     }
+  }
+
+  // y = Ax by the rows of the first power, which wait for nothing.
+  void multiply(const V* x, V* y) const {
+    const Sweep<I>& sweep = sweeps.front();
+    const auto& tasks = sweep.schedule().tasks;
+    run_on_threads(threads, [&](int thread, int team) {
+      for (std::size_t task = 0; task < tasks.size(); ++task) {
+        if (tasks[task].power != 1) continue;
+        for (int part = thread; part < sweep.parts(); part += team) {
+          arrangement->matrix.step({}, {x, nullptr, y, options.vectors}, sweep.rows_of(task, part));
+        }
+      }
+    });
   }
 
   // New values on the same pattern, all or nothing.

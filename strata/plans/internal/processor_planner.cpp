@@ -875,9 +875,7 @@ std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOpti
   prepared->options = options;
   prepared->cols = matrix.cols();
   prepared->pattern = fingerprint_of(matrix.pattern());
-  for (int k = 1; k <= options.power; ++k) {
-    prepared->coefficients.push_back(options.basis.template step<V>(k));
-  }
+  prepared->set_basis(options.basis);
   ProcessorPlanner<V, I> planner(matrix, options, request, *prepared);
   choose(planner, options, prepared->record);
   planner.finish();
