@@ -8,8 +8,10 @@
 #include <map>
 #include <memory>
 
+#include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
 #include "cli/parts/exit_status.hpp"
+#include "cli/parts/gpu.hpp"
 #include "cli/parts/interruption.hpp"
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/run_command.hpp"
@@ -18,6 +20,10 @@
 #include "strata/fem/study.hpp"
 #include "strata/gen/line_elements.hpp"
 #include "strata/gen/spec.hpp"
+#ifdef STRATA_HAS_GPU
+#include "strata/device/device.hpp"
+#include "strata/fem/gpu/study.hpp"
+#endif
 
 namespace strata::cli {
 
@@ -33,6 +39,7 @@ namespace {
 // Of the solutions that show the order, and how far below degree + 1 that may be.
 constexpr Offset kConvergenceElements = 8;
 constexpr double kConvergenceTolerance = 1e-12;
+constexpr int kMostIterations = 10000;
 constexpr double kOrderMargin = 0.4;
 // Between the residual that a solver computes and a reference product's.
 constexpr double kResidualMargin = 1e-9;
@@ -43,7 +50,18 @@ struct FemCommandOptions {
   std::string degrees = "1,2,3,4";
   std::string matrices = "csr,ell,packed-sell,lma,lma-symmetric";
   std::string same = "unknowns";
+  std::string backend = "cpu";
   int iterations = 100;
+};
+
+// Where systems are solved.
+struct Place {
+  std::string backend;
+  std::string heading;
+  int threads = 0;  // of processors
+  std::function<FemSolution(const FemSystem&, MatrixForm, std::span<double>,
+                            const solvers::SolveOptions&)>
+      solve;
 };
 
 std::array<Offset, 2> size_of(const std::string& text) {
@@ -89,6 +107,7 @@ QuadMesh mesh_of(const FemCommandOptions& options, int degree) {
 }
 
 struct Row {
+  const Place* place;
   QuadMesh mesh;
   MatrixForm form;
   Offset entries;
@@ -98,7 +117,9 @@ struct Row {
   double bytes_per_unknown() const {
     return static_cast<double>(solution.matrix_bytes) / static_cast<double>(mesh.unknowns());
   }
-  std::string name() const { return fmt::format("degree {}, {}", mesh.degree, name_of(form)); }
+  std::string name() const {
+    return fmt::format("{}, degree {}, {}", place->backend, mesh.degree, name_of(form));
+  }
   // What is wrong with it, if anything.
   std::string fault() const {
     const auto& result = solution.result;
@@ -118,34 +139,35 @@ struct Row {
   }
 };
 
-Json json_of(const Row& row, int threads) {
+Json json_of(const Row& row) {
   const auto& result = row.solution.result;
-  return {{"kernel", "fem"},
-          {"backend", "cpu"},
-          {"degree", row.mesh.degree},
-          {"matrix", name_of(row.form)},
-          {"variant", row.solution.variant},
-          {"threads", threads},
-          {"precision", "double"},
-          {"elements", {row.mesh.nx, row.mesh.ny}},
-          {"unknowns", row.mesh.unknowns()},
-          {"nnz", row.entries},
-          {"iterations", result.iterations},
-          {"products", result.products},
-          {"seconds",
-           {{"total", result.times.total},
-            {"products", result.times.products},
-            {"per_product", row.solution.seconds_per_product}}},
-          {"setup_seconds", row.solution.setup_seconds},
-          {"iterations_per_second", row.solution.iterations_per_second()},
-          {"bytes", {{"matrix", row.solution.matrix_bytes}}},
-          {"residual", result.residual},
-          {"reference_residual", row.solution.residual},
-          {"convergence",
-           {{"elements", {kConvergenceElements, 2 * kConvergenceElements}},
-            {"errors", {row.convergence.coarse_error, row.convergence.fine_error}},
-            {"order", row.convergence.order}}},
-          {"passed", row.fault().empty()}};
+  Json json{{"kernel", "fem"},
+            {"backend", row.place->backend},
+            {"degree", row.mesh.degree},
+            {"matrix", name_of(row.form)},
+            {"variant", row.solution.variant},
+            {"precision", "double"},
+            {"elements", {row.mesh.nx, row.mesh.ny}},
+            {"unknowns", row.mesh.unknowns()},
+            {"nnz", row.entries},
+            {"iterations", result.iterations},
+            {"products", result.products},
+            {"seconds",
+             {{"total", result.times.total},
+              {"products", result.times.products},
+              {"per_product", row.solution.seconds_per_product}}},
+            {"setup_seconds", row.solution.setup_seconds},
+            {"iterations_per_second", row.solution.iterations_per_second()},
+            {"bytes", {{"matrix", row.solution.matrix_bytes}}},
+            {"residual", result.residual},
+            {"reference_residual", row.solution.residual},
+            {"convergence",
+             {{"elements", {kConvergenceElements, 2 * kConvergenceElements}},
+              {"errors", {row.convergence.coarse_error, row.convergence.fine_error}},
+              {"order", row.convergence.order}}},
+            {"passed", row.fault().empty()}};
+  if (row.place->threads > 0) json["threads"] = row.place->threads;
+  return json;
 }
 
 std::string table_of(const std::vector<Row>& rows) {
@@ -172,55 +194,100 @@ std::string table_of(const std::vector<Row>& rows) {
   return table.text(2);
 }
 
+Place processor_place(const FemCommandOptions& options, ResultDocument& document,
+                      Progress& progress) {
+  const MachineProfile& profile = find_machine(document, progress).profile;
+  const ThreadCountScope scope(options.common.threads);
+  const int threads = thread_count();
+  return {.backend = "cpu",
+          .heading = processor_text(profile, threads),
+          .threads = threads,
+          .solve = [threads, &profile](const FemSystem& system, MatrixForm form,
+                                       std::span<double> u, const solvers::SolveOptions& solve) {
+            return fem::solve(system, form, u,
+                              {.solve = solve, .threads = threads, .profile = &profile});
+          }};
+}
+
+#ifdef STRATA_HAS_GPU
+Place gpu_place(const FemCommandOptions& options, ResultDocument& document, Progress& progress) {
+  const KnownGpu known = find_gpu(options.common.device, document, progress);
+  gpu::use_device(options.common.device);
+  const auto stream = std::make_shared<gpu::Stream>();
+  return {.backend = std::string(gpu::name_of(gpu::api())),
+          .heading = gpu_heading_text(known.profile),
+          .solve = [stream](const FemSystem& system, MatrixForm form, std::span<double> u,
+                            const solvers::SolveOptions& solve) {
+            return gpu::solve(system, form, u, solve, *stream);
+          }};
+}
+#else
+Place gpu_place(const FemCommandOptions&, ResultDocument&, Progress&) {
+  throw Unavailable(why_no_gpu(""));
+}
+#endif
+
+solvers::SolveOptions watched(double tolerance, int most) {
+  return {
+      .tolerance = tolerance, .most_iterations = most, .progress = [](const solvers::Iteration&) {
+        check_interruption();
+        return true;
+      }};
+}
+
+Row measured(const Place& place, const FemSystem& system, MatrixForm form, int iterations) {
+  const Convergence convergence = fem::convergence_of(
+      system.mesh.degree, kConvergenceElements, [&](const FemSystem& small, std::span<double> u) {
+        place.solve(small, form, u, watched(kConvergenceTolerance, kMostIterations));
+      });
+  std::vector<double> u(system.load.size(), 0.0);
+  return {&place,
+          system.mesh,
+          form,
+          system.matrix.nnz(),
+          place.solve(system, form, u, watched(0, iterations)),
+          convergence};
+}
+
 std::string run_fem(const FemCommandOptions& options, ResultDocument& document, Progress& progress,
                     std::string& fault) {
   const std::vector<int> degrees = degrees_of(options.degrees);
   const std::vector<MatrixForm> forms = forms_of(options.matrices);
   for (const int degree : degrees) mesh_of(options, degree).require_usable();
-  const CachedProfile& machine = find_machine(document, progress);
-  const ThreadCountScope scope(options.common.threads);
-  const int threads = thread_count();
-  const auto watched = [](double tolerance, int most) {
-    return solvers::SolveOptions{
-        .tolerance = tolerance, .most_iterations = most, .progress = [](const solvers::Iteration&) {
-          check_interruption();
-          return true;
-        }};
-  };
-  const auto solved = [&](const FemSystem& system, MatrixForm form, std::span<double> u,
-                          const solvers::SolveOptions& solve_options) {
-    return solve(system, form, u,
-                 {.solve = solve_options, .threads = threads, .profile = &machine.profile});
-  };
-  std::vector<Row> rows;
+  const Backends backends = choose_backends(options.backend, {"cpu", "cuda", "hip", "all"});
+  std::vector<Place> places;
+  if (backends.cpu) places.push_back(processor_place(options, document, progress));
+  if (backends.gpu) places.push_back(gpu_place(options, document, progress));
+  std::vector<std::vector<Row>> rows(places.size());
   for (const int degree : degrees) {
-    const QuadMesh mesh = mesh_of(options, degree);
     progress.start(fmt::format("assembling degree {}", degree));
-    const FemSystem system(mesh);
-    for (const MatrixForm form : forms) {
-      progress.start(fmt::format("degree {}, {}", degree, name_of(form)));
-      const Convergence convergence = fem::convergence_of(
-          degree, kConvergenceElements, [&](const FemSystem& small, std::span<double> u) {
-            solved(small, form, u, watched(kConvergenceTolerance, 10000));
-          });
-      std::vector<double> u(system.load.size(), 0.0);
-      FemSolution solution = solved(system, form, u, watched(0, options.iterations));
-      rows.push_back({mesh, form, system.matrix.nnz(), std::move(solution), convergence});
-      document.add_result(json_of(rows.back(), threads));
-      if (fault.empty() && !rows.back().fault().empty()) {
-        fault = fmt::format("{}: {}", rows.back().name(), rows.back().fault());
+    const FemSystem system(mesh_of(options, degree));
+    for (std::size_t place = 0; place < places.size(); ++place) {
+      for (const MatrixForm form : forms) {
+        progress.start(
+            fmt::format("{}, degree {}, {}", places[place].backend, degree, name_of(form)));
+        const Row& row =
+            rows[place].emplace_back(measured(places[place], system, form, options.iterations));
+        document.add_result(json_of(row));
+        if (fault.empty() && !row.fault().empty()) {
+          fault = fmt::format("{}: {}", row.name(), row.fault());
+        }
       }
     }
   }
-  return fmt::format(
-             "-div(k grad u) = f on quadrilaterals, u = 0 on the boundary, k variable; {} "
-             "iterations of CG\n",
-             options.iterations) +
-         processor_text(machine.profile, threads) + table_of(rows) +
-         fmt::format(
-             "\nError and order: in L2 against the exact solution, on {0}x{0} and {1}x{1} elements "
-             "of the same form;\nthe order has to be degree + 1. GB/s are of the matrix alone.\n",
-             2 * kConvergenceElements, kConvergenceElements);
+  std::string text = fmt::format(
+      "-div(k grad u) = f on quadrilaterals, u = 0 on the boundary, k variable; {} iterations of "
+      "CG\n\n",
+      options.iterations);
+  for (std::size_t place = 0; place < places.size(); ++place) {
+    text += places[place].heading + table_of(rows[place]) + "\n";
+  }
+  if (!backends.why_no_gpu.empty()) text += fmt::format("Left out: {}.\n", backends.why_no_gpu);
+  return text + fmt::format(
+                    "Error and order: in L2 against the exact solution, on {0}x{0} and {1}x{1} "
+                    "elements of the same form;\nthe order has to be degree + 1. GB/s are of the "
+                    "matrix alone.\n",
+                    2 * kConvergenceElements, kConvergenceElements);
 }
 
 }  // namespace
@@ -249,6 +316,8 @@ void add_fem(CommandLine& line) {
   command.add("--iterations", options->iterations, "That are timed")
       .range(1, 1000000)
       .show_default();
+  add_backend_option(command, options->backend, "Where: cpu, cuda, hip, all; several with commas");
+  add_device_option(command, options->common);
   add_common_options(command, options->common);
   command.set_example("strata fem 2000x2000 --degree 1,2,3,4 --matrix csr,lma");
   command.set_work([options](const std::vector<std::string>& words) {

@@ -117,8 +117,8 @@ std::string heading_of(const Result& result) {
   return text +
          fmt::format(
              "\nsymmetric Gauss-Seidel by 8 colours, the points of the coarser grid last; the same "
-             "bits for any\nnumber of threads\nproducts: {}; {} threads\n",
-             result.product, result.threads);
+             "bits for any\nnumber of threads\nproducts: {}; {} thread{}\n",
+             result.product, result.threads, result.threads == 1 ? "" : "s");
 }
 
 std::string checks_of(const Result& result) {

@@ -18,8 +18,8 @@ namespace {
 using Row = ColouredSmoother::Row;
 using Matrix = ColouredSmoother::Matrix;
 
-// Rows of 26 entries: from so many on they are worth waking a thread.
-constexpr Row kSerialRows = 512;
+// Rows of up to 26 entries: from so many on they are worth waking a thread.
+constexpr Row kSerialRows = 2048;
 
 void check(const Matrix& matrix, std::span<const std::uint8_t> colour_of, int colours,
            const SmootherOptions& options) {

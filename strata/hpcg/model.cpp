@@ -30,9 +30,9 @@ std::vector<Part> parts_of(const ProductCost& product, const Multigrid& multigri
                    .bytes = static_cast<double>(product.matrix_bytes) + vectors.bytes(),
                    .flops = 2.0 * static_cast<double>(product.entries),
                    .regions = 1});
-  // (p, q); x and r with (r, r); (r, z); p: strata/solvers/cg.hpp.
+  // (p, q); r with (r, r); (r, z); x and p: strata/solvers/cg.hpp.
   parts.push_back(
-      {.name = "vectors", .bytes = kValue * n * (2 + 6 + 2 + 3), .flops = 12 * n, .regions = 4});
+      {.name = "vectors", .bytes = kValue * n * (2 + 3 + 2 + 5), .flops = 12 * n, .regions = 4});
   for (int level = 0; level < multigrid.levels(); ++level) {
     const ColouredSmoother& smoother = multigrid.smoother(level);
     const auto rows = static_cast<double>(smoother.rows());

@@ -51,6 +51,10 @@ TEST_F(FemCommand, PrintsATable) {
   }
 }
 
+TEST_F(FemCommand, GpusThatAreMissingAreStatus4) {
+  expect_missing_gpus_to_be_status_4({"fem", "9x9"}, {"", "cpu,"});
+}
+
 TEST_F(FemCommand, RefusesWhatItDoesNotHave) {
   expect_failure({"fem", "20x20", "--degree", "5"}, 2, "no degree");
   expect_failure({"fem", "20x20", "--degree", "1,x"}, 2, "no degree");
@@ -59,6 +63,7 @@ TEST_F(FemCommand, RefusesWhatItDoesNotHave) {
   expect_failure({"fem", "1x9", "--degree", "1"}, 2, "no node inside");
   expect_failure({"fem", "20x20,seed=3"}, 2, "seed");
   expect_failure({"fem", "100000x100000"}, 5, "unknowns");
+  expect_failure({"fem", "20x20", "--backend", "tpu"}, 2, "tpu");
   expect_failure({"fem", "20x20", "--iterations", "0"}, 2, "iterations");
 }
 
