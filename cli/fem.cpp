@@ -253,7 +253,13 @@ std::string run_fem(const FemCommandOptions& options, ResultDocument& document, 
                     std::string& fault) {
   const std::vector<int> degrees = degrees_of(options.degrees);
   const std::vector<MatrixForm> forms = forms_of(options.matrices);
-  for (const int degree : degrees) mesh_of(options, degree).require_usable();
+  for (const int degree : degrees) {
+    try {
+      mesh_of(options, degree).require_usable();
+    } catch (const OverflowError& error) {
+      throw Failure(ExitStatus::input, fmt::format("fem: {}", error.what()));
+    }
+  }
   const Backends backends = choose_backends(options.backend, {"cpu", "cuda", "hip", "all"});
   std::vector<Place> places;
   if (backends.cpu) places.push_back(processor_place(options, document, progress));

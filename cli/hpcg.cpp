@@ -175,15 +175,21 @@ std::string run_hpcg(const HpcgCommandOptions& options, ResultDocument& document
   const Grid grid = grid_of(options.grid);
   const CachedProfile& machine = find_machine(document, progress);
   document.describe_matrix(describe(find_matrix("hpcg:" + options.grid)));
-  const Result result =
-      hpcg::run({.grid = grid,
-                 .threads = options.common.threads,
-                 .min_seconds = options.seconds,
-                 .values = options.values == "full" ? StoredValues::full : StoredValues::all,
-                 .seed = options.seed,
-                 .profile = &machine.profile,
-                 .progress = [&](std::string_view phase) { progress.start(std::string(phase)); },
-                 .poll = check_interruption});
+  const Result result = [&] {
+    try {
+      return hpcg::run(
+          {.grid = grid,
+           .threads = options.common.threads,
+           .min_seconds = options.seconds,
+           .values = options.values == "full" ? StoredValues::full : StoredValues::all,
+           .seed = options.seed,
+           .profile = &machine.profile,
+           .progress = [&](std::string_view phase) { progress.start(std::string(phase)); },
+           .poll = check_interruption});
+    } catch (const OverflowError& error) {
+      throw Failure(ExitStatus::input, fmt::format("hpcg: {}", error.what()));
+    }
+  }();
   passed = result.passed();
   document.describe_matrix(
       {{"rows", result.rows}, {"cols", result.rows}, {"nnz", result.entries.front()}});

@@ -127,6 +127,11 @@ RowRange<ColouredSmoother::Row> ColouredSmoother::rows_of(int colour) const {
   return {colour_begin_[colour], colour_begin_[colour + 1]};
 }
 
+bool ColouredSmoother::uses_threads(int colour) const {
+  const RowRange<Row> rows = rows_of(colour);
+  return rows.end - rows.begin >= kSerialRows;
+}
+
 // Slices of the colour load from other colours alone, those of holes and padding included: that is
 // what its groups ask of the format. So nobody reads what is written here.
 void ColouredSmoother::add(const PackedSell<double, Row>& part, int colour, const double* x,
@@ -134,8 +139,7 @@ void ColouredSmoother::add(const PackedSell<double, Row>& part, int colour, cons
   const RowRange<Row> rows = rows_of(colour);
   const Row height = part.slice_height();
   const Row slices = (rows.end - rows.begin) / height;
-  const int threads = rows.end - rows.begin < kSerialRows ? 1 : thread_count();
-  run_on_threads(threads, [&](int thread, int team) {
+  run_on_threads(uses_threads(colour) ? thread_count() : 1, [&](int thread, int team) {
     const Chunk mine = chunk_of(slices, thread, team);
     if (mine.begin == mine.end) return;
     cpu::step(part, {.alpha = 1.0, .beta = 1.0}, {x, previous, out, 1},

@@ -55,6 +55,8 @@ class ColouredSmoother {
   Row rows() const { return order_.padded_rows(); }
   int colours() const { return static_cast<int>(colour_begin_.size()) - 1; }
   RowRange<Row> rows_of(int colour) const;
+  // Whether a colour has enough rows to wake threads for.
+  bool uses_threads(int colour) const;
   // D, 1 in padded rows.
   std::span<const double> diagonal() const { return diagonal_; }
 

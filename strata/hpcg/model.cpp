@@ -37,6 +37,8 @@ std::vector<Part> parts_of(const ProductCost& product, const Multigrid& multigri
     const ColouredSmoother& smoother = multigrid.smoother(level);
     const auto rows = static_cast<double>(smoother.rows());
     const auto entries = static_cast<double>(smoother.entries());
+    // Colours are about equally large: their passes start threads, or none does.
+    const bool on_threads = smoother.uses_threads(kCoarseColour);
     const bool coarsest = level + 1 == multigrid.levels();
     const Offset lower = smoother.lower_bytes();
     const Offset upper = smoother.upper_bytes();
@@ -49,6 +51,7 @@ std::vector<Part> parts_of(const ProductCost& product, const Multigrid& multigri
       smoothing.flops += 3 * entries;
       smoothing.regions += 3 * kColours - 1;
     }
+    if (!on_threads) smoothing.regions = 0;
     parts.push_back(std::move(smoothing));
     Part transfer{.name = fmt::format("transfer, level {}", level)};
     if (level == 0) {  // r and D in, b out; x in, z out: with where rows are
@@ -64,6 +67,7 @@ std::vector<Part> parts_of(const ProductCost& product, const Multigrid& multigri
       transfer.flops += 2 * entries / kColours + 4 * share;
       transfer.regions += 5;
     }
+    if (!on_threads) transfer.regions = 0;
     if (transfer.bytes > 0) parts.push_back(std::move(transfer));
   }
   return parts;

@@ -47,7 +47,7 @@ TEST_F(Hpcg, RefusesGridsThatAreNone) {
   expect_failure({"hpcg", "16x16x1"}, 2, "at least 2");
   expect_failure({"hpcg", "16x16x0"}, 2, "size");
   expect_failure({"hpcg", "16x16x16,seed=1"}, 2, "seed");
-  expect_failure({"hpcg", "100000x100000x100000"}, 5, "");
+  expect_failure({"hpcg", "100000x100000x100000"}, 3, "rows");
   expect_failure({"hpcg", "16x16x16", "--values", "some"}, 2, "values");
 }
 
