@@ -5,15 +5,22 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
 #include "cli/parts/exit_status.hpp"
+#include "cli/parts/gpu.hpp"
 #include "cli/parts/interruption.hpp"
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
+#include "strata/base/parallel.hpp"
 #include "strata/gen/spec.hpp"
 #include "strata/hpcg/benchmark.hpp"
 #include "strata/hpcg/levels.hpp"
+#ifdef STRATA_HAS_GPU
+#include "strata/device/device.hpp"
+#include "strata/hpcg/gpu/benchmark.hpp"
+#endif
 
 namespace strata::cli {
 
@@ -28,6 +35,7 @@ struct HpcgCommandOptions {
   std::string grid = "104x104x104";
   double seconds = 10;
   std::string values = "full";
+  std::string backend = "cpu";
   std::uint64_t seed = 1;
 };
 
@@ -63,42 +71,43 @@ Json json_of(const Result& result, const HpcgCommandOptions& options) {
                      {"predicted_seconds", part.predicted_seconds},
                      {"seconds", part.measured_seconds}});
   }
-  return {{"kernel", "hpcg"},
-          {"backend", "cpu"},
-          {"variant", result.product},
-          {"ordering", "8 colours"},
-          {"values", options.values},
-          {"threads", result.threads},
-          {"precision", "double"},
-          {"levels", levels},
-          {"checks", checks},
-          {"passed", result.passed()},
-          {"reference",
-           {{"iterations", result.reference_iterations},
-            {"residual", result.reference_residual},
-            {"seconds", result.reference_seconds}}},
-          {"iterations", result.iterations},
-          {"sets", result.sets},
-          {"residual", result.residual},
-          {"true_residual", result.true_residual},
-          {"seconds",
-           {{"sets", result.seconds},
-            {"setup", result.setup_seconds},
-            {"optimise", result.optimise_seconds}}},
-          {"flops",
-           {{"dots", result.flops.dots},
-            {"updates", result.flops.updates},
-            {"products", result.flops.products},
-            {"multigrid", result.flops.multigrid},
-            {"total", result.flops.total()},
-            {"done", result.done_flops}}},
-          {"gflops",
-           {{"raw", result.raw * 1e-9},
-            {"converged", result.converged * 1e-9},
-            {"rating", result.rating * 1e-9}}},
-          {"predicted", {{"seconds", result.predicted_seconds()}}},
-          {"seconds_per_iteration", result.measured_seconds()},
-          {"parts", parts}};
+  Json json{{"kernel", "hpcg"},
+            {"backend", options.backend},
+            {"variant", result.product},
+            {"ordering", "8 colours"},
+            {"values", options.values},
+            {"precision", "double"},
+            {"levels", levels},
+            {"checks", checks},
+            {"passed", result.passed()},
+            {"reference",
+             {{"iterations", result.reference_iterations},
+              {"residual", result.reference_residual},
+              {"seconds", result.reference_seconds}}},
+            {"iterations", result.iterations},
+            {"sets", result.sets},
+            {"residual", result.residual},
+            {"true_residual", result.true_residual},
+            {"seconds",
+             {{"sets", result.seconds},
+              {"setup", result.setup_seconds},
+              {"optimise", result.optimise_seconds}}},
+            {"flops",
+             {{"dots", result.flops.dots},
+              {"updates", result.flops.updates},
+              {"products", result.flops.products},
+              {"multigrid", result.flops.multigrid},
+              {"total", result.flops.total()},
+              {"done", result.done_flops}}},
+            {"gflops",
+             {{"raw", result.raw * 1e-9},
+              {"converged", result.converged * 1e-9},
+              {"rating", result.rating * 1e-9}}},
+            {"predicted", {{"seconds", result.predicted_seconds()}}},
+            {"seconds_per_iteration", result.measured_seconds()},
+            {"parts", parts}};
+  if (result.threads > 0) json["threads"] = result.threads;
+  return json;
 }
 
 std::string heading_of(const Result& result) {
@@ -114,11 +123,10 @@ std::string heading_of(const Result& result) {
         fmt::format("\n        {} instead of {}: not all dimensions are multiples of 8 from 16 on",
                     levels, hpcg::kMostLevels);
   }
-  return text +
-         fmt::format(
-             "\nsymmetric Gauss-Seidel by 8 colours, the points of the coarser grid last; the same "
-             "bits for any\nnumber of threads\nproducts: {}; {} thread{}\n",
-             result.product, result.threads, result.threads == 1 ? "" : "s");
+  text +=
+      "\nsymmetric Gauss-Seidel by 8 colours, the points of the coarser grid last; the same bits "
+      "every time,\non processors for any number of threads\n";
+  return text + fmt::format("products: {}\n", result.product);
 }
 
 std::string checks_of(const Result& result) {
@@ -133,9 +141,11 @@ std::string checks_of(const Result& result) {
 std::string parts_of(const Result& result) {
   Table table({"an iteration", "MB", "predicted", "measured", "", "GB/s"});
   const auto row = [&](const std::string& name, double bytes, double predicted, double measured) {
+    const bool known = measured > 0;
     table.add({name, fmt::format("{:.1f}", bytes * 1e-6), seconds_text(predicted),
-               seconds_text(measured), fmt::format("{:.2f} times", measured / predicted),
-               giga_text(bytes / measured)});
+               known ? seconds_text(measured) : "-",
+               known ? fmt::format("{:.2f} times", measured / predicted) : "",
+               known ? giga_text(bytes / measured) : "-"});
   };
   double bytes = 0;
   for (const Part& part : result.parts) {
@@ -170,20 +180,56 @@ std::string rating_of(const Result& result, const HpcgCommandOptions& options) {
   return text;
 }
 
+// Where it runs: the line that says so, and the benchmark.
+struct Place {
+  std::string heading;
+  std::function<Result(const hpcg::Options&)> run;
+};
+
+Place processor_place(ResultDocument& document, Progress& progress, int threads) {
+  const MachineProfile& profile = find_machine(document, progress).profile;
+  const ThreadCountScope scope(threads);
+  return {processor_text(profile, thread_count()), [&profile](hpcg::Options options) {
+            options.profile = &profile;
+            return hpcg::run(options);
+          }};
+}
+
+#ifdef STRATA_HAS_GPU
+Place gpu_place(ResultDocument& document, Progress& progress, int device) {
+  const KnownGpu known = find_gpu(device, document, progress);
+  gpu::use_device(device);
+  return {gpu_heading_text(known.profile), [profile = known.profile](const hpcg::Options& options) {
+            gpu::Stream stream;
+            return gpu::run_hpcg(options, profile, stream);
+          }};
+}
+#else
+Place gpu_place(ResultDocument&, Progress&, int) {
+  throw Unavailable(why_no_gpu(""));
+}
+#endif
+
+Place find_place(const HpcgCommandOptions& options, ResultDocument& document, Progress& progress) {
+  const Backends backends = choose_backends(options.backend, {"cpu", "cuda", "hip"});
+  if (backends.cpu == backends.gpu) throw InvalidArgument("--backend takes one place");
+  return backends.gpu ? gpu_place(document, progress, options.common.device)
+                      : processor_place(document, progress, options.common.threads);
+}
+
 std::string run_hpcg(const HpcgCommandOptions& options, ResultDocument& document,
                      Progress& progress, bool& passed) {
   const Grid grid = grid_of(options.grid);
-  const CachedProfile& machine = find_machine(document, progress);
+  const Place place = find_place(options, document, progress);
   document.describe_matrix(describe(find_matrix("hpcg:" + options.grid)));
   const Result result = [&] {
     try {
-      return hpcg::run(
+      return place.run(
           {.grid = grid,
            .threads = options.common.threads,
            .min_seconds = options.seconds,
            .values = options.values == "full" ? StoredValues::full : StoredValues::all,
            .seed = options.seed,
-           .profile = &machine.profile,
            .progress = [&](std::string_view phase) { progress.start(std::string(phase)); },
            .poll = check_interruption});
     } catch (const OverflowError& error) {
@@ -194,8 +240,7 @@ std::string run_hpcg(const HpcgCommandOptions& options, ResultDocument& document
   document.describe_matrix(
       {{"rows", result.rows}, {"cols", result.rows}, {"nnz", result.entries.front()}});
   document.add_result(json_of(result, options));
-  std::string text = heading_of(result) + processor_text(machine.profile, result.threads) +
-                     checks_of(result) + "\n";
+  std::string text = heading_of(result) + place.heading + checks_of(result) + "\n";
   if (result.sets == 0) return text;
   return text + rating_of(result, options) + "\n" + parts_of(result);
 }
@@ -218,6 +263,8 @@ void add_hpcg(CommandLine& line) {
       .one_of(std::vector<std::string>{"full", "all"})
       .show_default();
   command.add("--seed", options->seed, "Of the vectors that test symmetry").show_default();
+  add_backend_option(command, options->backend, "Where the coloured solver runs: cpu, cuda or hip");
+  add_device_option(command, options->common);
   add_common_options(command, options->common);
   command.set_example("strata hpcg 64x64x64 --time 20");
   command.set_work([options](const std::vector<std::string>& words) {

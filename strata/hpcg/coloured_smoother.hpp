@@ -68,6 +68,10 @@ class ColouredSmoother {
   void residual(int colour, std::span<const double> b, std::span<const double> x,
                 std::span<double> out) const;
 
+  // L and U, for other devices.
+  const PackedSell<double, Row>& lower() const { return lower_; }
+  const PackedSell<double, Row>& upper() const { return upper_; }
+
   // Of matrix data that a pass over a colour of L or of U reads.
   Offset lower_bytes(int colour) const { return bytes(lower_bytes_before_, colour, colour + 1); }
   Offset upper_bytes(int colour) const { return bytes(upper_bytes_before_, colour, colour + 1); }

@@ -29,10 +29,14 @@ std::vector<Part> parts_of(const ProductCost& product, const Multigrid& multigri
   parts.push_back({.name = "product",
                    .bytes = static_cast<double>(product.matrix_bytes) + vectors.bytes(),
                    .flops = 2.0 * static_cast<double>(product.entries),
+                   .launches = 1,
                    .regions = 1});
   // (p, q); r with (r, r); (r, z); x and p: strata/solvers/cg.hpp.
-  parts.push_back(
-      {.name = "vectors", .bytes = kValue * n * (2 + 3 + 2 + 5), .flops = 12 * n, .regions = 4});
+  parts.push_back({.name = "vectors",
+                   .bytes = kValue * n * (2 + 3 + 2 + 5),
+                   .flops = 12 * n,
+                   .launches = 4,
+                   .regions = 4});
   for (int level = 0; level < multigrid.levels(); ++level) {
     const ColouredSmoother& smoother = multigrid.smoother(level);
     const auto rows = static_cast<double>(smoother.rows());
@@ -45,19 +49,19 @@ std::vector<Part> parts_of(const ProductCost& product, const Multigrid& multigri
     Part smoothing{.name = fmt::format("smoothing, level {}", level),
                    .bytes = pass(lower, rows, true) + pass(upper, rows, false),
                    .flops = 2 * entries,
-                   .regions = 2 * kColours - 1};
+                   .launches = 2 * kColours - 1};
     if (!coarsest) {
       smoothing.bytes += pass(lower, rows, true) + 2 * pass(upper, rows, false);
       smoothing.flops += 3 * entries;
-      smoothing.regions += 3 * kColours - 1;
+      smoothing.launches += 3 * kColours - 1;
     }
-    if (!on_threads) smoothing.regions = 0;
+    smoothing.regions = on_threads ? smoothing.launches : 0;
     parts.push_back(std::move(smoothing));
     Part transfer{.name = fmt::format("transfer, level {}", level)};
     if (level == 0) {  // r and D in, b out; x in, z out: with where rows are
       transfer.bytes += rows * (3 * kValue + sizeof(Row)) + rows * (3 * kValue + sizeof(Row));
       transfer.flops += rows;
-      transfer.regions += 2;
+      transfer.launches += 2;
     }
     if (!coarsest) {
       const double share = rows / kColours;
@@ -65,9 +69,9 @@ std::vector<Part> parts_of(const ProductCost& product, const Multigrid& multigri
                         kValue * share * (kColours - 1 + 5) + share * (4 * kValue + sizeof(Row)) +
                         share * (3 * kValue + sizeof(Row));
       transfer.flops += 2 * entries / kColours + 4 * share;
-      transfer.regions += 5;
+      transfer.launches += 5;
     }
-    if (!on_threads) transfer.regions = 0;
+    transfer.regions = on_threads ? transfer.launches : 0;
     if (transfer.bytes > 0) parts.push_back(std::move(transfer));
   }
   return parts;

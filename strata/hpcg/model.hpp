@@ -20,7 +20,8 @@ struct Part {
   std::string name;
   double bytes = 0;
   double flops = 0;  // that are done
-  int regions = 0;   // that threads are started for
+  int launches = 0;  // of kernels, on a GPU
+  int regions = 0;   // that threads are started for, on processors
   double predicted_seconds = 0;
   double measured_seconds = 0;
 };

@@ -51,6 +51,14 @@ class Multigrid {
 
   int levels() const { return static_cast<int>(levels_.size()); }
   const ColouredSmoother& smoother(int level) const { return levels_[level].smoother; }
+  // For every row of the next level, in the order of its smoother, where it is on this one; −1 for
+  // padded ones.
+  std::span<const Row> fine_rows(int level) const {
+    return levels_[static_cast<std::size_t>(level)].fine_row;
+  }
+  // Where the rows of the finest smoother are in the vectors of apply, likewise.
+  std::span<const Row> outside_rows() const { return outside_row_; }
+
   // Returns what was added up, and starts again from 0.
   std::vector<LevelTimes> take_times();
 
@@ -61,7 +69,6 @@ class Multigrid {
     Array<double> b;  // D⁻¹r
     Array<double> x;
     Array<double> scratch;
-    // For every row of the next level, in its order, where it is on this one; −1 for padded ones.
     Array<Row> fine_row;
     LevelTimes times;
   };

@@ -42,12 +42,17 @@ TEST_F(Hpcg, SaysHowRowsAreOrderedAndWhatIsNotAsInHpcg) {
   EXPECT_NE(outcome.out.find("an iteration"), std::string::npos);
 }
 
+TEST_F(Hpcg, GpusThatAreMissingAreStatus4) {
+  expect_missing_gpus_to_be_status_4({"hpcg", "16x16x16"}, {""});
+}
+
 TEST_F(Hpcg, RefusesGridsThatAreNone) {
   expect_failure({"hpcg", "16x16"}, 2, "2 of 3 dimensions");
   expect_failure({"hpcg", "16x16x1"}, 2, "at least 2");
   expect_failure({"hpcg", "16x16x0"}, 2, "size");
   expect_failure({"hpcg", "16x16x16,seed=1"}, 2, "seed");
   expect_failure({"hpcg", "100000x100000x100000"}, 3, "rows");
+  expect_failure({"hpcg", "16x16x16", "--backend", "tpu"}, 2, "tpu");
   expect_failure({"hpcg", "16x16x16", "--values", "some"}, 2, "values");
 }
 
