@@ -5,6 +5,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/base/random.hpp"
+#include "strata/formats/loaded_columns.hpp"
 #include "strata/gen/generate.hpp"
 #include "strata/hpcg/levels.hpp"
 #include "strata/hpcg/multigrid.hpp"
@@ -107,6 +108,25 @@ TEST_P(SmootherOnGrid, ComputesResidualsColourByColour) {
       if (column == i) diagonal = matrix.values()[k];
     }
     ASSERT_NEAR(found.residual[i], sum / diagonal, 1e-14) << i;
+  }
+}
+
+// Holes and padding included: otherwise one thread would read what another writes.
+TEST_P(SmootherOnGrid, LoadsFromOtherColoursAlone) {
+  const Matrix matrix = generate<double, Row>(
+      fmt::format("hpcg:{}x{}x{}", GetParam().nx, GetParam().ny, GetParam().nz));
+  for (const Offset height : {4, 32}) {
+    const ColouredSmoother smoother(matrix, colours_of(GetParam()), kColours,
+                                    {.slice_height = height});
+    for (int colour = 0; colour < kColours; ++colour) {
+      const RowRange<Row> own = smoother.rows_of(colour);
+      LoadedColumns<Row>(smoother.lower()).for_each(own, [&](RowRange<Row> columns) {
+        ASSERT_LE(columns.end, own.begin) << colour;
+      });
+      LoadedColumns<Row>(smoother.upper()).for_each(own, [&](RowRange<Row> columns) {
+        ASSERT_GE(columns.begin, own.end) << colour;
+      });
+    }
   }
 }
 
