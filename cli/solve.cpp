@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <memory>
+#include <optional>
 
+#include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
 #include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/exit_status.hpp"
+#include "cli/parts/gpu.hpp"
 #include "cli/parts/interruption.hpp"
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/run_command.hpp"
+#include "cli/parts/solve_backends.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/random.hpp"
 #include "strata/kernels/reference/spmv.hpp"
@@ -21,7 +26,6 @@
 namespace strata::cli {
 
 using solvers::Iteration;
-using solvers::LinearSolver;
 using solvers::Method;
 using solvers::SolveResult;
 using solvers::SolveStatus;
@@ -32,6 +36,7 @@ struct SolveCommandOptions {
   CommonOptions common;
   std::string matrix;
   std::string methods = "cg";
+  std::string backends = "cpu";
   std::string preconditioner = "none";
   std::string right_hand_side = "ones";
   double tolerance = 1e-8;
@@ -72,6 +77,16 @@ std::vector<V> right_hand_side(const Csr<V, I>& matrix, const SolveCommandOption
   return b;
 }
 
+// ‖b − Ax‖ / ‖b‖, by nobody's plan.
+template <Value V, Index I>
+double true_residual(const Csr<V, I>& matrix, std::vector<V> b, const std::vector<V>& x) {
+  double of_b = 0, of_r = 0;
+  for (const V& value : b) of_b += std::norm(value);
+  reference::spmv(matrix, V(-1), x, V(1), b);
+  for (const V& value : b) of_r += std::norm(value);
+  return std::sqrt(of_r) / (of_b == 0 ? 1 : std::sqrt(of_b));
+}
+
 Json history_json(const SolveResult& result) {
   Json history = Json::array();
   for (const Iteration& iteration : result.history) {
@@ -83,20 +98,22 @@ Json history_json(const SolveResult& result) {
 }
 
 struct Solution {
+  SolveBackend backend;
   Method method;
-  SolveResult result;
-  std::string variant;  // how products are computed
+  BackendSolution found;
+
+  const SolveResult& result() const { return found.result; }
 };
 
 Json json_of(const Solution& solution, const SolveCommandOptions& options,
-             std::string_view precision, int threads) {
-  const SolveResult& result = solution.result;
+             std::string_view precision) {
+  const SolveResult& result = solution.result();
   return {{"kernel", "solve"},
-          {"backend", "cpu"},
+          {"backend", name_of(solution.backend)},
           {"method", solvers::name_of(solution.method)},
           {"preconditioner", options.preconditioner},
-          {"variant", solution.variant},
-          {"threads", threads},
+          {"variant", solution.found.variant},
+          {"threads", solution.found.threads},
           {"precision", precision},
           {"status", solvers::name_of(result.status)},
           {"message", result.message},
@@ -106,6 +123,7 @@ Json json_of(const Solution& solution, const SolveCommandOptions& options,
           {"residual", result.residual},
           {"seconds",
            {{"total", result.times.total},
+            {"iteration", result.iterations > 0 ? result.times.total / result.iterations : 0.0},
             {"products", result.times.products},
             {"preconditioner", result.times.preconditioner},
             {"vectors", result.times.vectors()}}},
@@ -113,14 +131,17 @@ Json json_of(const Solution& solution, const SolveCommandOptions& options,
 }
 
 std::string table_of(const std::vector<Solution>& solutions) {
-  Table table({"method", "ended", "iterations", "products", "|b-Ax|/|b|", "time", "per iteration",
-               "products", "vectors"},
-              2);
-  for (const auto& [method, result, variant] : solutions) {
+  Table table({"backend", "method", "ended", "iterations", "products", "|b-Ax|/|b|", "time",
+               "per iteration", "products", "vectors"},
+              3);
+  for (const Solution& solution : solutions) {
+    const SolveResult& result = solution.result();
     const auto share = [&](double seconds) { return percent_text(seconds / result.times.total); };
-    table.add({std::string(solvers::name_of(method)), std::string(solvers::name_of(result.status)),
-               std::to_string(result.iterations), std::to_string(result.products),
-               fmt::format("{:.2e}", result.residual), seconds_text(result.times.total),
+    table.add({std::string(name_of(solution.backend)),
+               std::string(solvers::name_of(solution.method)),
+               std::string(solvers::name_of(result.status)), std::to_string(result.iterations),
+               std::to_string(result.products), fmt::format("{:.2e}", result.residual),
+               seconds_text(result.times.total),
                result.iterations > 0 ? seconds_text(result.times.total / result.iterations) : "-",
                share(result.times.products), share(result.times.vectors())});
   }
@@ -135,40 +156,51 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
   }
   const auto preconditioner =
       named(options.preconditioner, solvers::kPreconditioners, "preconditioner");
+  const std::vector<SolveBackend> backends = choose_solve_backends(options.backends);
   const MatrixSource source = find_matrix(options.matrix);
   const AnyMatrix matrix = load_and_count(source, options.common, document, progress).matrix;
+  std::optional<KnownGpu> gpu;
+  if (std::ranges::find(backends, SolveBackend::gpu) != backends.end()) {
+    gpu = find_gpu(options.common.device, document, progress);
+  }
   std::vector<Solution> solutions;
-  int threads = 0;
   std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
         const std::vector<V> b = right_hand_side(csr, options);
         for (const Method method : methods) {
-          progress.start(fmt::format("planning products for {}", solvers::name_of(method)));
-          LinearSolver<V, I> solver(csr, {.method = method,
-                                          .preconditioner = preconditioner,
-                                          .restart = options.restart,
-                                          .product = {.threads = options.common.threads}});
-          threads = solver.plan().threads();
-          progress.start(fmt::format("solving by {}", solvers::name_of(method)));
-          std::vector<V> x(b.size());
-          SolveResult result = solver.solve(b, x,
-                                            {.tolerance = options.tolerance,
-                                             .most_iterations = options.most_iterations,
-                                             .progress = [](const Iteration&) {
-                                               check_interruption();
-                                               return true;
-                                             }});
-          solutions.push_back({method, std::move(result), ""});
-          document.add_result(
-              json_of(solutions.back(), options, name_of(precision_of(matrix)), threads));
+          for (const SolveBackend backend : backends) {
+            progress.start(
+                fmt::format("solving by {} ({})", solvers::name_of(method), name_of(backend)));
+            std::vector<V> x(b.size());
+            BackendSolution found =
+                solve_on<V, I>(backend, csr,
+                               {.method = method,
+                                .preconditioner = preconditioner,
+                                .restart = options.restart,
+                                .product = {.threads = options.common.threads}},
+                               b, x,
+                               {.tolerance = options.tolerance,
+                                .most_iterations = options.most_iterations,
+                                .progress =
+                                    [](const Iteration&) {
+                                      check_interruption();
+                                      return true;
+                                    }},
+                               gpu ? &gpu->profile : nullptr,
+                               [&](const std::string& what) { progress.start(what); });
+            found.result.residual = true_residual(csr, b, x);
+            solutions.push_back({backend, method, std::move(found)});
+            document.add_result(json_of(solutions.back(), options, name_of(precision_of(matrix))));
+          }
         }
       },
       matrix);
   std::string text = table_of(solutions) + "\n";
   for (const Solution& solution : solutions) {
-    if (solution.result.status == SolveStatus::converged) continue;
+    if (solution.result().status == SolveStatus::converged) continue;
     ++not_converged;
-    text += fmt::format("{}: {}.\n", solvers::name_of(solution.method), solution.result.message);
+    text += fmt::format("{} ({}): {}.\n", solvers::name_of(solution.method),
+                        name_of(solution.backend), solution.result().message);
   }
   return text;
 }
@@ -183,6 +215,8 @@ void add_solve(CommandLine& line) {
   command.add("--method", options->methods, "cg, minres, bicgstab, gmres; several with commas")
       .type_name("NAME,…")
       .show_default();
+  add_backend_option(command, options->backends,
+                     "cpu, cuda, hip, vendor (cg of cuSPARSE and cuBLAS), all");
   command.add("--precond", options->preconditioner, "The preconditioner")
       .one_of(std::vector<std::string>{"none", "jacobi"})
       .show_default();

@@ -127,7 +127,7 @@ class SolveLoop {
     multiplied();
   }
   // The method has multiplied by itself.
-  void multiplied() { ++result_.products; }
+  void multiplied(int times = 1) { result_.products += times; }
 
   // An iteration is done; (r, r) is what the recurrence has.
   void iterated(Value square_of_residual) { iterated(square_of_residual, result_.products); }

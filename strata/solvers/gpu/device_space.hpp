@@ -76,6 +76,14 @@ class DeviceSpace {
     return value;
   }
 
+  // Where a scalar is on the device, for other libraries; until more are made. What the host has
+  // written is there when a program has used it.
+  V* address(Scalar scalar) {
+    check(scalar);
+    forget(scalar, 1);
+    return at(scalar);
+  }
+
   // Reading without waiting at once: so many iterations of a method are in the stream before the
   // scalars of the first are needed.
   static constexpr int kLag = 1;
