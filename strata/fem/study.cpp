@@ -6,8 +6,8 @@
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/kernels/reference/spmv.hpp"
+#include "strata/plans/product_plan.hpp"
 #include "strata/solvers/cg.hpp"
-#include "strata/solvers/linear_solver.hpp"
 #include "strata/solvers/processor_space.hpp"
 #include "strata/solvers/timed_operator.hpp"
 
@@ -17,38 +17,60 @@ namespace {
 
 using solvers::RunningClock;
 
+using Space = solvers::ProcessorSpace<double>;
+
+// From and to vectors in the order of the product.
+void run_cg(FemSolution& solution, Space& space, const solvers::Operator<Space>& product,
+            std::span<const double> load, std::span<double> u,
+            const solvers::SolveOptions& options) {
+  const RunningClock clock;
+  double products = 0;
+  solution.result = solvers::conjugate_gradients<Space>(
+      space, solvers::timed<Space>(product, products), {}, load, u, options);
+  solution.result.times = {.total = clock.seconds(), .products = products};
+  if (solution.result.products > 0) {
+    solution.seconds_per_product = products / static_cast<double>(solution.result.products);
+  }
+}
+
 FemSolution solve_assembled(const FemSystem& system, Format format, std::span<double> u,
                             const FemOptions& options) {
   FemSolution solution;
   const RunningClock clock;
-  solvers::LinearSolver<double, Unknown> solver(
-      system.matrix,
-      {.method = solvers::Method::cg,
-       .product = {.format = format, .threads = options.threads, .profile = options.profile}});
+  const auto plan = plan_product(system.matrix, {.vector_order = VectorOrder::plan,
+                                                 .format = format,
+                                                 .threads = options.threads,
+                                                 .profile = options.profile});
+  auto workspace = plan.make_workspace();
   solution.setup_seconds = clock.seconds();
-  solution.variant = format_text(solver.plan().choice());
-  solution.matrix_bytes = solver.plan().choice().format_bytes;
-  solution.result = solver.solve(system.load, u, options.solve);
+  solution.variant = format_text(plan.choice());
+  solution.matrix_bytes = plan.choice().format_bytes;
+  Space space(plan.x_rows(), plan.threads());
+  auto load = space.make_vector(), x = space.make_vector();
+  plan.to_plan_order(system.load, load);
+  plan.to_plan_order(u, x);
+  run_cg(
+      solution, space,
+      [&](std::span<const double> from, std::span<double> to) { plan.apply(from, to, workspace); },
+      load, x, options.solve);
+  plan.to_caller_order(x, u);
   return solution;
 }
 
 FemSolution solve_local(const FemSystem& system, bool symmetric, std::span<double> u,
                         const FemOptions& options) {
-  using Space = solvers::ProcessorSpace<double>;
   const ThreadCountScope scope(options.threads);
   FemSolution solution;
-  const RunningClock setup;
+  const RunningClock clock;
   const LocalMatrices local(system.mesh, system.problem.diffusivity, {.symmetric = symmetric});
-  solution.setup_seconds = setup.seconds();
+  solution.setup_seconds = clock.seconds();
   solution.variant = symmetric ? "half of each local matrix" : "local matrices";
   solution.matrix_bytes = local.bytes();
-  const RunningClock clock;
   Space space(system.mesh.unknowns(), options.threads);
-  double products = 0;
-  const solvers::Operator<Space> a = solvers::timed<Space>(
-      [&](std::span<const double> x, std::span<double> y) { local.multiply(x, y); }, products);
-  solution.result = conjugate_gradients<Space>(space, a, {}, {system.load}, u, options.solve);
-  solution.result.times = {.total = clock.seconds(), .products = products};
+  run_cg(
+      solution, space,
+      [&](std::span<const double> x, std::span<double> y) { local.multiply(x, y); }, system.load, u,
+      options.solve);
   return solution;
 }
 
@@ -90,10 +112,6 @@ FemSolution solve(const FemSystem& system, MatrixForm form, std::span<double> u,
                              ? solve_local(system, form == MatrixForm::lma_symmetric, u, options)
                              : solve_assembled(system, format_of(form), u, options);
   solution.residual = residual_of(system, u);
-  if (solution.result.products > 0) {
-    solution.seconds_per_product =
-        solution.result.times.products / static_cast<double>(solution.result.products);
-  }
   return solution;
 }
 
