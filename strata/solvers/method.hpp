@@ -91,13 +91,15 @@ class SolveLoop {
 
   void multiply(ConstView x, View y) {
     a_(x, y);
-    ++result_.products;
+    count_products(1);
   }
+  // Of products that were computed otherwise.
+  void count_products(int count) { result_.products += count; }
 
-  // An iteration is done; (r, r) is what the recurrence has.
-  void iterated(Value square_of_residual) {
+  // An iteration is done, or several at a time; (r, r) is what the recurrence has.
+  void iterated(Value square_of_residual, int count = 1) {
     residual_ = relative(square_of_residual);
-    ++result_.iterations;
+    result_.iterations += count;
     result_.history.push_back({result_.iterations, result_.products, residual_});
     if (!std::isfinite(residual_)) {
       fail(SolveStatus::not_finite,
@@ -113,6 +115,9 @@ class SolveLoop {
     result_.status = status;
     result_.message = std::move(message);
   }
+
+  // Something that whoever reads the result should know.
+  void remark(std::string text) { result_.remark = std::move(text); }
 
   int iterations() const { return result_.iterations; }
   double norm_of_residual() const { return residual_ * norm_; }
