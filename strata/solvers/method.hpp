@@ -54,7 +54,8 @@ class SolveLoop {
   }
 
   // r = b − Ax. False when there is no reason to go on: it is small enough, has something that is
-  // not finite, or the last cycle left more than `stagnant` of it.
+  // not finite, or the last cycle left more than `stagnant` of it. Then x is what had the smallest
+  // residual of all that cycles began or ended with.
   bool begin_cycle(View r, double stagnant = 0.5) {
     multiply(x_, r);
     VectorProgram<Value> program;
@@ -69,17 +70,20 @@ class SolveLoop {
       result_.status = SolveStatus::converged;
       result_.message.clear();
       return false;
-    }
-    if (failed_) return false;
-    if (result_.iterations >= options_.most_iterations) {
+    } else if (result_.iterations >= options_.most_iterations) {
       fail(SolveStatus::most_iterations,
            fmt::format("{} iterations were not enough", result_.iterations));
-    } else if (cycles_++ > 0 && result_.residual > stagnant * before) {
+    } else if (cycles_ > 0 && result_.residual > std::max(stagnant, 1.0) * before) {
+      fail(SolveStatus::stagnated,
+           fmt::format("the residual grows, from {:.1e} to {:.1e}", before, result_.residual));
+    } else if (cycles_ > 0 && result_.residual > stagnant * before) {
       fail(SolveStatus::stagnated,
            fmt::format("the residual stays at {:.1e}, whatever the recurrence says; the matrix "
                        "allows no more in this precision",
                        result_.residual));
     }
+    ++cycles_;
+    keep_best();
     return !failed_;
   }
 
@@ -124,6 +128,23 @@ class SolveLoop {
   SolveResult result() { return std::move(result_); }
 
  private:
+  // The best solution so far is kept while the next cycle may spoil it, and put back at the end.
+  void keep_best() {
+    const bool is_best = result_.residual < best_residual_;
+    if (failed_ && !is_best && best_residual_ < std::numeric_limits<double>::max()) {
+      VectorProgram<Value> restore;
+      restore.set(x_, {{best_}});
+      space_.run(restore);
+      result_.residual = best_residual_;
+    } else if (!failed_ && is_best) {
+      if (best_residual_ == std::numeric_limits<double>::max()) best_ = space_.make_vector();
+      VectorProgram<Value> keep;
+      keep.set(best_, {{x_}});
+      space_.run(keep);
+      best_residual_ = result_.residual;
+    }
+  }
+
   double relative(Value square) const { return std::sqrt(std::real(square)) / norm_; }
 
   Space& space_;
@@ -136,6 +157,8 @@ class SolveLoop {
   double residual_ = 0;  // by the recurrence
   int cycles_ = 0;
   bool failed_ = false;
+  typename Space::Vector best_;
+  double best_residual_ = std::numeric_limits<double>::max();
   SolveResult result_;
 };
 
