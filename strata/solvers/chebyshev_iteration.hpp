@@ -46,7 +46,7 @@ SolveResult chebyshev_iteration(Space& space, Powers<Space>& powers, typename Sp
     end_cycle();
     if (!loop.continues()) continue;
     inverse(r, step);
-    loop.count_products(degree);
+    loop.multiplied(degree);
     VectorProgram<V> walk;
     walk.set(x, {{x}, {step}});
     space.run(walk);

@@ -82,6 +82,8 @@ class LinearSolver {
   void update_values(const Csr<V, I>& matrix);
 
   int threads() const;
+  // What products or powers run as, in a few words: "packed-sell", "wavefront packed-sell".
+  std::string variant() const;
   // How products are computed, and what is known of the spectrum where that matters, in prose.
   std::string explain() const;
 
