@@ -8,6 +8,7 @@
 
 #include "strata/base/checked.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/solvers/timed_operator.hpp"
 
 namespace strata::solvers {
 
@@ -265,6 +266,7 @@ V ProcessorSpace<V>::total(std::size_t k, std::size_t count) const {
 
 template <Value V>
 void ProcessorSpace<V>::run(const VectorProgram<V>& program) {
+  const ClockedScope clock(program.assignments().empty() ? times_.reductions : times_.updates);
   std::vector<Sum<V>> sums;
   for (const Assignment<V>& assignment : program.assignments()) {
     Sum<V>& sum = sums.emplace_back(Sum<V>{assignment.target, {}, assignment.count});
@@ -349,6 +351,7 @@ void ProcessorSpace<V>::check(ConstBlock block) const {
 
 template <Value V>
 void ProcessorSpace<V>::gram(ConstBlock a, ConstBlock b, Scalar first) {
+  const ClockedScope clock(times_.blocks);
   check(a);
   check(b);
   const Offset count = Offset{a.columns} * b.columns;
@@ -366,6 +369,7 @@ void ProcessorSpace<V>::gram(ConstBlock a, ConstBlock b, Scalar first) {
 
 template <Value V>
 void ProcessorSpace<V>::add_product(V factor, ConstBlock a, Scalar first, Block target) {
+  const ClockedScope clock(times_.blocks);
   check(a);
   check(target);
   const Offset count = Offset{a.columns} * target.columns;
@@ -380,25 +384,33 @@ void ProcessorSpace<V>::add_product(V factor, ConstBlock a, Scalar first, Block 
 }
 
 template <Value V>
-void ProcessorSpace<V>::transform(Block block, Scalar first) {
+void ProcessorSpace<V>::transform(Block block, Scalar first, int from) {
+  const ClockedScope clock(times_.blocks);
   check(block);
-  const Offset columns = block.columns;
-  check(first, columns * columns);
-  std::vector<V> coefficients(static_cast<std::size_t>(columns * columns));
+  if (from < 0 || from > block.columns) {
+    throw InvalidArgument(fmt::format("column {} of a block that has {}", from, block.columns));
+  }
+  const int changed = block.columns - from;
+  std::vector<V> coefficients(static_cast<std::size_t>(block.columns) *
+                              static_cast<std::size_t>(changed));
+  check(first, std::ssize(coefficients));
   read(first, coefficients);
   for_each_block([&](Offset, Offset begin, Offset end) {
-    // The old columns, one after another.
-    thread_local std::vector<V> old;
-    const Offset rows = end - begin;
-    old.resize(static_cast<std::size_t>(rows * columns));
-    const Columns<V> of = columns_of<V>(block, rows_, begin);
-    for (int j = 0; j < of.count; ++j) {
-      for (Offset i = 0; i < rows; ++i) {
-        old[static_cast<std::size_t>(j * rows + i)] = of.at(i, j);
-        of.at(i, j) = V(0);
+    // So few rows at a time that old and new columns stay in the first-level cache.
+    constexpr Offset kRows = 128;
+    thread_local std::vector<V> results;
+    results.resize(static_cast<std::size_t>(kRows * changed));
+    for (Offset start = begin; start < end; start += kRows) {
+      const Offset rows = std::min(kRows, end - start);
+      const Columns<V> old = columns_of<V>(block, rows_, start);
+      const Columns<V> results_of{results.data(), changed, 1, kRows};
+      std::fill(results.begin(), results.end(), V(0));
+      add_product_of<V>({old.data, old.count, old.row_stride, old.column_stride}, coefficients,
+                        results_of, rows);
+      for (int j = 0; j < changed; ++j) {
+        for (Offset i = 0; i < rows; ++i) old.at(i, from + j) = results_of.at(i, j);
       }
     }
-    add_product_of<V>({old.data(), of.count, 1, rows}, coefficients, of, rows);
   });
 }
 

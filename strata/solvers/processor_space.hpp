@@ -17,6 +17,13 @@
 
 namespace strata::solvers {
 
+// Seconds that a space has spent, by what it did.
+struct SpaceTimes {
+  double blocks = 0;      // gram, add_product, transform
+  double reductions = 0;  // programs that assign nothing
+  double updates = 0;
+};
+
 // Dot products have the same bits for any number of threads: elements are added up in blocks of a
 // fixed length, and blocks in their order.
 template <Value V>
@@ -33,6 +40,7 @@ class ProcessorSpace {
   explicit ProcessorSpace(Offset rows, int threads = 0);
 
   Offset rows() const { return rows_; }
+  const SpaceTimes& times() const { return times_; }
   Vector make_vector() const { return make_block(1); }
   // So many vectors one after the other, of zeros; each page touched by the thread that will use
   // it.
@@ -47,8 +55,9 @@ class ProcessorSpace {
   // target = target + factor · AC, where element (i, j) of C is the scalar first + i + j·a.columns;
   // the blocks share nothing.
   void add_product(V factor, ConstBlock a, Scalar first, Block target);
-  // B = BC in place, C as wide as the block, its columns one after another from `first` on.
-  void transform(Block block, Scalar first);
+  // Columns `from` and following of a block B become those of BC, in place; C has a row for every
+  // column of B and a column for each of those, one after another from `first` on.
+  void transform(Block block, Scalar first, int from = 0);
 
   void write(Scalar first, std::span<const V> values);
   void write(Scalar target, V value) { write(target, {&value, 1}); }
@@ -86,6 +95,7 @@ class ProcessorSpace {
   int threads_ = 0;
   std::vector<V> scalars_;
   std::vector<V> partial_sums_;
+  SpaceTimes times_;
 };
 
 }  // namespace strata::solvers
