@@ -40,6 +40,8 @@ namespace {
 constexpr Offset kConvergenceElements = 8;
 constexpr double kConvergenceTolerance = 1e-12;
 constexpr int kMostIterations = 10000;
+// Of what is timed; the median counts.
+constexpr int kRepetitions = 3;
 constexpr double kOrderMargin = 0.4;
 // Between the residual that a solver computes and a reference product's.
 constexpr double kResidualMargin = 1e-9;
@@ -59,8 +61,7 @@ struct Place {
   std::string backend;
   std::string heading;
   int threads = 0;  // of processors
-  std::function<FemSolution(const FemSystem&, MatrixForm, std::span<double>,
-                            const solvers::SolveOptions&)>
+  std::function<FemSolution(const FemSystem&, MatrixForm, std::span<double>, fem::FemOptions)>
       solve;
 };
 
@@ -114,6 +115,11 @@ struct Row {
   FemSolution solution;
   Convergence convergence;
 
+  // Of an iteration: the product with the assembled matrix, whatever form it has, and 5 passes of 2
+  // flops over vectors.
+  double flops() const {
+    return 2.0 * static_cast<double>(entries) + 10.0 * static_cast<double>(mesh.unknowns());
+  }
   double bytes_per_unknown() const {
     return static_cast<double>(solution.matrix_bytes) / static_cast<double>(mesh.unknowns());
   }
@@ -143,8 +149,10 @@ Json json_of(const Row& row) {
   const auto& result = row.solution.result;
   Json json{{"kernel", "fem"},
             {"backend", row.place->backend},
+            {"parameters", Json::object({{"degree", row.mesh.degree}})},
             {"degree", row.mesh.degree},
             {"matrix", name_of(row.form)},
+            {"format", name_of(row.form)},
             {"variant", row.solution.variant},
             {"precision", "double"},
             {"elements", {row.mesh.nx, row.mesh.ny}},
@@ -152,13 +160,15 @@ Json json_of(const Row& row) {
             {"nnz", row.entries},
             {"iterations", result.iterations},
             {"products", result.products},
-            {"seconds",
-             {{"total", result.times.total},
-              {"products", result.times.products},
-              {"per_product", row.solution.seconds_per_product}}},
+            {"seconds", strata::json_of(row.solution.timing)},
+            {"products_seconds", result.times.products},
+            {"seconds_per_product", row.solution.seconds_per_product},
+            {"gflops", row.flops() * row.solution.iterations_per_second() * 1e-9},
+            {"gbytes_per_second", static_cast<double>(row.solution.matrix_bytes) /
+                                      row.solution.seconds_per_product * 1e-9},
             {"setup_seconds", row.solution.setup_seconds},
             {"iterations_per_second", row.solution.iterations_per_second()},
-            {"bytes", {{"matrix", row.solution.matrix_bytes}}},
+            {"bytes", Json::object({{"format", row.solution.matrix_bytes}})},
             {"residual", result.residual},
             {"reference_residual", row.solution.residual},
             {"convergence",
@@ -203,9 +213,10 @@ Place processor_place(const FemCommandOptions& options, ResultDocument& document
           .heading = processor_text(profile, threads),
           .threads = threads,
           .solve = [threads, &profile](const FemSystem& system, MatrixForm form,
-                                       std::span<double> u, const solvers::SolveOptions& solve) {
-            return fem::solve(system, form, u,
-                              {.solve = solve, .threads = threads, .profile = &profile});
+                                       std::span<double> u, fem::FemOptions solve) {
+            solve.threads = threads;
+            solve.profile = &profile;
+            return fem::solve(system, form, u, solve);
           }};
 }
 
@@ -217,7 +228,7 @@ Place gpu_place(const FemCommandOptions& options, ResultDocument& document, Prog
   return {.backend = std::string(gpu::name_of(gpu::api())),
           .heading = gpu_heading_text(known.profile),
           .solve = [stream](const FemSystem& system, MatrixForm form, std::span<double> u,
-                            const solvers::SolveOptions& solve) {
+                            const fem::FemOptions& solve) {
             return gpu::solve(system, form, u, solve, *stream);
           }};
 }
@@ -238,15 +249,16 @@ solvers::SolveOptions watched(double tolerance, int most) {
 Row measured(const Place& place, const FemSystem& system, MatrixForm form, int iterations) {
   const Convergence convergence = fem::convergence_of(
       system.mesh.degree, kConvergenceElements, [&](const FemSystem& small, std::span<double> u) {
-        place.solve(small, form, u, watched(kConvergenceTolerance, kMostIterations));
+        place.solve(small, form, u, {.solve = watched(kConvergenceTolerance, kMostIterations)});
       });
   std::vector<double> u(system.load.size(), 0.0);
-  return {&place,
-          system.mesh,
-          form,
-          system.matrix.nnz(),
-          place.solve(system, form, u, watched(0, iterations)),
-          convergence};
+  return {
+      &place,
+      system.mesh,
+      form,
+      system.matrix.nnz(),
+      place.solve(system, form, u, {.solve = watched(0, iterations), .repetitions = kRepetitions}),
+      convergence};
 }
 
 std::string run_fem(const FemCommandOptions& options, ResultDocument& document, Progress& progress,
@@ -261,6 +273,7 @@ std::string run_fem(const FemCommandOptions& options, ResultDocument& document, 
     }
   }
   const Backends backends = choose_backends(options.backend, {"cpu", "cuda", "hip", "all"});
+  document.describe_matrix(Json::object({{"name", "fem:" + options.size}}));
   std::vector<Place> places;
   if (backends.cpu) places.push_back(processor_place(options, document, progress));
   if (backends.gpu) places.push_back(gpu_place(options, document, progress));

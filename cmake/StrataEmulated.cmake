@@ -35,7 +35,7 @@ function(strata_emulated_filter result)
     # Writes where no memory is, which ends the process where the device is part of it.
     Launch.FailuresOfKernelsArriveWithTheNextSynchronisation
     # They measure the GPU first: gigabytes, and speeds that mean nothing.
-    GpuMeasure.* MachineGpu.* MpkGpu.* SpmvGpu.*)
+    GpuMeasure.* MachineGpu.* MpkGpu.* SpmvGpu.* AppsGpu.*)
   list(JOIN left_out ":" filter)
   set(${result} "-${filter}" PARENT_SCOPE)
 endfunction()

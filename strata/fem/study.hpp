@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "strata/bench/timing.hpp"
 #include "strata/fem/diffusion.hpp"
 #include "strata/fem/local_matrices.hpp"
 #include "strata/formats/format.hpp"
@@ -46,20 +47,22 @@ struct FemSystem {
 };
 
 struct FemSolution {
-  solvers::SolveResult result;
-  std::string variant;       // how products run, in words
-  double setup_seconds = 0;  // plans, or local matrices
-  Offset matrix_bytes = 0;   // that a product reads of the matrix
-  double residual = 0;       // |load - Ku|/|load| by a reference product with the assembled matrix
+  solvers::SolveResult result;  // of the last time that it was solved
+  Timing timing;                // of all times
+  std::string variant;          // how products run, in words
+  double setup_seconds = 0;     // plans, or local matrices
+  Offset matrix_bytes = 0;      // that a product reads of the matrix
+  double residual = 0;  // |load - Ku|/|load| by a reference product with the assembled matrix
   double seconds_per_product = 0;
 
   double iterations_per_second() const {
-    return result.times.total > 0 ? result.iterations / result.times.total : 0;
+    return timing.median > 0 ? result.iterations / timing.median : 0;
   }
 };
 
 struct FemOptions {
   solvers::SolveOptions solve = {};
+  int repetitions = 1;                      // how often it is solved, from the same guess
   int threads = 0;                          // 0: as many as there are
   const MachineProfile* profile = nullptr;  // for plans; none: that of this machine
 };

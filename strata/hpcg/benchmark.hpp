@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "strata/base/types.hpp"
+#include "strata/bench/timing.hpp"
 #include "strata/formats/stored_values.hpp"
 #include "strata/gen/grid.hpp"
 #include "strata/hpcg/model.hpp"
@@ -78,6 +79,7 @@ struct Result {
   double setup_seconds = 0;     // making the problem
   double optimise_seconds = 0;  // plans and colours
   double seconds = 0;           // of all sets
+  Timing timing;                // of a set
   Flops flops;                  // of a set of `iterations`, as counted
   double done_flops = 0;        // of those, by what is computed in fact
 

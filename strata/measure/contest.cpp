@@ -72,12 +72,16 @@ Json samples_of(const Timing& timing) {
 
 }  // namespace
 
+Json json_of(const Timing& timing) {
+  return {{"median", timing.median},
+          {"min", timing.minimum},
+          {"p95", timing.p95},
+          {"repetitions", timing.repetitions},
+          {"samples", samples_of(timing)}};
+}
+
 void add_measurement(Json& result, const Measurement& measurement) {
-  result["seconds"] = {{"median", measurement.timing.median},
-                       {"min", measurement.timing.minimum},
-                       {"p95", measurement.timing.p95},
-                       {"repetitions", measurement.timing.repetitions},
-                       {"samples", samples_of(measurement.timing)}};
+  result["seconds"] = json_of(measurement.timing);
   result["gflops"] = measurement.flops_per_second() / 1e9;
   result["gbytes_per_second"] = measurement.bytes_per_second() / 1e9;
   if (!measurement.check) return;

@@ -53,6 +53,9 @@ struct Measurement {
   double bytes_per_second() const { return bytes / timing.median; }
 };
 
+// The key "seconds" of results.
+Json json_of(const Timing& timing);
+
 // Adds "seconds", "gflops", "gbytes_per_second" and "error".
 void add_measurement(Json& result, const Measurement& measurement);
 

@@ -84,6 +84,22 @@ TEST(FemStudy, CountsFewerBytesForLocalMatricesOfHighDegree) {
   EXPECT_LT(10 * bytes(MatrixForm::lma_symmetric, 4), 6 * bytes(MatrixForm::lma, 4));
 }
 
+TEST(FemStudy, SolvesFromTheSameGuessAsOftenAsAsked) {
+  const FemSystem system({.nx = 6, .ny = 6, .degree = 2});
+  const MachineProfile profile = default_profile();
+  for (const MatrixForm form : {MatrixForm::csr, MatrixForm::lma}) {
+    Vector once(system.load.size(), 0.5), often = once;
+    const solvers::SolveOptions three{.tolerance = 0, .most_iterations = 3};
+    solve(system, form, once, {.solve = three, .profile = &profile});
+    const FemSolution found =
+        solve(system, form, often, {.solve = three, .repetitions = 4, .profile = &profile});
+    EXPECT_EQ(found.timing.repetitions, 4);
+    EXPECT_EQ(found.result.iterations, 3);
+    EXPECT_EQ(often, once);
+    EXPECT_THROW(solve(system, form, often, {.repetitions = 0}), InvalidArgument);
+  }
+}
+
 TEST(FemStudy, NamesFormsAndTheirFormats) {
   EXPECT_EQ(name_of(MatrixForm::lma_symmetric), "lma-symmetric");
   EXPECT_EQ(format_of(MatrixForm::packed_sell), Format::packed_sell);

@@ -9,8 +9,9 @@
 
 namespace strata::gpu {
 
-// The time is that of the device; products are timed by themselves, after the solution.
+// Threads and profile of the options are for processors. The time is that of the device; products
+// are timed by themselves, after the solution.
 fem::FemSolution solve(const fem::FemSystem& system, fem::MatrixForm form, std::span<double> u,
-                       const solvers::SolveOptions& options, Stream& stream);
+                       const fem::FemOptions& options, Stream& stream);
 
 }  // namespace strata::gpu
