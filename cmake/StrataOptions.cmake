@@ -75,8 +75,9 @@ endmacro()
 strata_need(OpenMP OpenMP_CXX_FOUND "libomp-dev for clang; g++ has its own" COMPONENTS CXX)
 strata_need(fmt fmt_FOUND libfmt-dev)
 strata_need(ZLIB ZLIB_FOUND zlib1g-dev)
-# Headers only, and in no header of ours: a user of the library does not need it.
+# Headers only, and in no header of ours: a user of the library does not need them.
 strata_need(nlohmann_json nlohmann_json_FOUND nlohmann-json3-dev)
+strata_need(Eigen3 Eigen3_FOUND libeigen3-dev NO_MODULE)
 if(strata_needs)
   list(JOIN strata_needs ", " strata_needs)
   message(FATAL_ERROR " Strata needs ${strata_needs}")

@@ -88,40 +88,50 @@ PlanWorkspace<V> PowerPlan<V, I>::make_workspace_for_sum() const {
 
 template <Value V, Index I>
 void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace& workspace) const {
-  apply(x, powers, workspace, nullptr);
+  apply(power(), x, powers, workspace, nullptr);
+}
+
+template <Value V, Index I>
+void PowerPlan<V, I>::apply_first(int count, std::span<const V> x, std::span<V> powers,
+                                  Workspace& workspace) const {
+  if (count < 1 || count > power()) {
+    throw InvalidArgument(fmt::format("{} powers of a plan for {}", count, power()));
+  }
+  apply(count, x, powers, workspace, nullptr);
 }
 
 template <Value V, Index I>
 TaskTrace PowerPlan<V, I>::trace(std::span<const V> x, std::span<V> powers,
                                  Workspace& workspace) const {
   std::vector<TracedTask> traced;
-  apply(x, powers, workspace, &traced);
+  apply(power(), x, powers, workspace, &traced);
   return trace_of(std::move(traced));
 }
 
 template <Value V, Index I>
-void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace& workspace,
-                            std::vector<TracedTask>* traced) const {
+void PowerPlan<V, I>::apply(int count, std::span<const V> x, std::span<V> powers,
+                            Workspace& workspace, std::vector<TracedTask>* traced) const {
   const detail::Prepared<V, I>& plan = prepared();
   detail::require_elements("x", std::ssize(x), vector_rows(), vectors());
-  detail::require_elements("the block of powers", std::ssize(powers),
-                           Offset{vector_rows()} * power(), vectors());
+  detail::require_elements("the block of powers", std::ssize(powers), Offset{vector_rows()} * count,
+                           vectors());
   require_apart(x, powers);
   const detail::Team team(plan);
   const auto each = x.size();
+  const std::span steps = std::span(plan.coefficients).first(static_cast<std::size_t>(count));
   if (plan.direct()) {
     auto& state = State<V>::of(workspace, plan.identity, 0);
     const auto vector = [&](int k) {
       return k == 0 ? const_cast<V*>(x.data()) : powers.data() + (k - 1) * each;
     };
-    plan.run(state.team(), plan.coefficients, vector, nullptr, {}, traced);
+    plan.run(state.team(), steps, vector, nullptr, {}, traced);
     return;
   }
   auto& state = State<V>::of(workspace, plan.identity, power() + 1);
   order().template gather<V>(x, state.vectors[0], vectors());
   const auto vector = [&](int k) { return state.vectors[k].data(); };
-  plan.run(state.team(), plan.coefficients, vector, nullptr, {}, traced);
-  for (int k = 1; k <= power(); ++k) {
+  plan.run(state.team(), steps, vector, nullptr, {}, traced);
+  for (int k = 1; k <= count; ++k) {
     order().template scatter<V>(state.vectors[k], powers.subspan((k - 1) * each, each), vectors());
   }
 }

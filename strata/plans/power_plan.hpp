@@ -65,6 +65,9 @@ class PowerPlan {
 
   // powers = [y_1, …, y_p], each of vector_rows() × vectors() elements. x must not overlap them.
   void apply(std::span<const V> x, std::span<V> powers, Workspace& workspace) const;
+  // The first `count` of them alone, 1 … p: for methods that find that p were too many.
+  void apply_first(int count, std::span<const V> x, std::span<V> powers,
+                   Workspace& workspace) const;
   // last = y_p alone, with two vectors in all however large p is: power k overwrites power k − 2,
   // whose readers are among the inputs of k.
   void apply_last(std::span<const V> x, std::span<V> last, Workspace& workspace) const;
@@ -120,7 +123,7 @@ class PowerPlan {
  private:
   const detail::Prepared<V, I>& prepared() const;
   Workspace workspace_with(int vectors) const;
-  void apply(std::span<const V> x, std::span<V> powers, Workspace& workspace,
+  void apply(int count, std::span<const V> x, std::span<V> powers, Workspace& workspace,
              std::vector<TracedTask>* traced) const;
   // y_0 and where the powers alternate, so that the last one is in `last`.
   void run_alternating(V* x, V* last, V* other, detail::WorkspaceState<V>& state,

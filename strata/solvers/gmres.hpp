@@ -8,9 +8,9 @@
 //   y minimises ‖‖r‖ e_0 − Hy‖,  x = x + M⁻¹Vy
 //
 //   Y. Saad, M. H. Schultz, GMRES: a generalized minimal residual algorithm for solving
-//   nonsymmetric linear systems, SIAM J. Sci. Stat. Comput. 7, 1986 L. Giraud, J. Langou, M.
-//   Rozložník, J. van den Eshof, Rounding error analysis of the classical Gram–Schmidt
-//   orthogonalization process, Numer. Math. 101, 2005 (why twice is enough)
+//   nonsymmetric linear systems, SIAM J. Sci. Stat. Comput. 7, 1986
+//   L. Giraud, J. Langou, M. Rozložník, J. van den Eshof, Rounding error analysis of the classical
+//   Gram–Schmidt orthogonalization process, Numer. Math. 101, 2005 (why twice is enough)
 //
 // The norm of the residual is known in every iteration without x, from rotations of H on the host,
 // which reads one column of it per iteration.
@@ -19,71 +19,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "strata/solvers/hessenberg.hpp"
 #include "strata/solvers/method.hpp"
 
 namespace strata::solvers {
-
-namespace detail {
-
-// The triangular factor of H by Givens rotations, a column at a time, and what they make of the
-// right-hand side ‖r‖ e_0: its last element is the residual.
-template <Value V>
-class RotatedHessenberg {
- public:
-  explicit RotatedHessenberg(V norm) : right_{norm} {}
-
-  // `column` has one element more than there are columns with it. Returns |residual|.
-  double append(std::vector<V> column) {
-    const std::size_t j = rotations_.size();
-    for (std::size_t k = 0; k < j; ++k) rotations_[k].apply(column[k], column[k + 1]);
-    rotations_.push_back(Rotation::clearing(column[j], column[j + 1]));
-    rotations_[j].apply(column[j], column[j + 1]);
-    right_.push_back(V(0));
-    rotations_[j].apply(right_[j], right_[j + 1]);
-    columns_.push_back(std::move(column));
-    return std::abs(right_[j + 1]);
-  }
-
-  // Of the columns so far; a zero on the diagonal, which a singular matrix may leave, gives zero.
-  std::vector<V> solution() const {
-    const std::size_t count = columns_.size();
-    std::vector<V> y(right_.begin(), right_.begin() + static_cast<std::ptrdiff_t>(count));
-    for (std::size_t i = count; i-- > 0;) {
-      for (std::size_t k = i + 1; k < count; ++k) y[i] -= columns_[k][i] * y[k];
-      y[i] = columns_[i][i] == V(0) ? V(0) : y[i] / columns_[i][i];
-    }
-    return y;
-  }
-
- private:
-  // [c s; −s̄ c] with a real c.
-  struct Rotation {
-    V cosine, sine;
-
-    static Rotation clearing(V a, V b) {
-      const auto length = std::hypot(std::abs(a), std::abs(b));
-      if (length == 0) return {V(1), V(0)};
-      if (std::abs(a) == 0) return {V(0), V(1)};
-      const V phase = a / std::abs(a);
-      return {V(std::abs(a) / length), phase * conjugate(b) / length};
-    }
-    void apply(V& upper, V& lower) const {
-      const V before = upper;
-      upper = cosine * before + sine * lower;
-      lower = -conjugate(sine) * before + cosine * lower;
-    }
-    static V conjugate(V value) {
-      if constexpr (is_complex<V>) return std::conj(value);
-      return value;
-    }
-  };
-
-  std::vector<Rotation> rotations_;
-  std::vector<std::vector<V>> columns_;
-  std::vector<V> right_;
-};
-
-}  // namespace detail
 
 struct GmresOptions {
   SolveOptions solve = {};
@@ -121,7 +60,7 @@ SolveResult gmres(Space& space, const Operator<Space>& a, const Operator<Space>&
     auto v0 = column(0);
     start.set(v0, {{r, scale}});
     space.run(start);
-    detail::RotatedHessenberg<V> hessenberg{V(norm)};
+    RotatedHessenberg<V> hessenberg{V(norm)};
     std::size_t j = 0;
     for (bool exhausted = false; j < columns && loop.continues() && !exhausted; ++j) {
       auto w = column(j + 1);

@@ -124,13 +124,15 @@ class SolveLoop {
 
   void multiply(ConstView x, View y) {
     a_(x, y);
-    multiplied();
+    count_products(1);
   }
-  // The method has multiplied by itself.
-  void multiplied(int times = 1) { result_.products += times; }
+  // Of products that were computed otherwise.
+  void count_products(int count) { result_.products += count; }
 
-  // An iteration is done; (r, r) is what the recurrence has.
-  void iterated(Value square_of_residual) { iterated(square_of_residual, result_.products); }
+  // An iteration is done, or several at a time; (r, r) is what the recurrence has.
+  void iterated(Value square_of_residual, int count = 1) {
+    record(square_of_residual, count, result_.products);
+  }
 
   // What tells how iterations go: scalars of which the first is (r, r), at most kMostWatched. They
   // are seen in the order of the iterations, and one of which `seen` returns false does not count.
@@ -157,14 +159,17 @@ class SolveLoop {
     result_.message = std::move(message);
   }
 
+  // Something that whoever reads the result should know.
+  void remark(std::string text) { result_.remark = std::move(text); }
+
   int iterations() const { return result_.iterations; }
   double norm_of_residual() const { return residual_ * norm_; }
   SolveResult result() { return std::move(result_); }
 
  private:
-  void iterated(Value square_of_residual, Offset products) {
+  void record(Value square_of_residual, int count, Offset products) {
     residual_ = relative(square_of_residual);
-    ++result_.iterations;
+    result_.iterations += count;
     result_.history.push_back({result_.iterations, products, residual_});
     if (!std::isfinite(residual_)) {
       fail(SolveStatus::not_finite,
@@ -186,7 +191,7 @@ class SolveLoop {
       } else {
         space_.read(watched_, known);
       }
-      if (!failed_ && seen_(known)) iterated(known[0], products);
+      if (!failed_ && seen_(known)) record(known[0], 1, products);
     }
   }
 

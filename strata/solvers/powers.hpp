@@ -23,8 +23,9 @@ class Powers {
   virtual void set_basis(const Basis& basis) = 0;
   // y = Ax, whatever the basis.
   virtual void multiply(ConstView x, View y) = 0;
-  // [y_1, …, y_p], one after another.
-  virtual void apply(ConstView x, View powers) = 0;
+  // [y_1, …, y_count], one after another, of at most power().
+  virtual void apply_first(int count, ConstView x, View powers) = 0;
+  void apply(ConstView x, View powers) { apply_first(power(), x, powers); }
   // Σ c_k y_k, k = 0 … p, keeping two of them.
   virtual void apply_sum(ConstView x, std::span<const Value> coefficients, View sum) = 0;
 };

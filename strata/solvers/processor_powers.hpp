@@ -23,8 +23,8 @@ class ProcessorPowers final : public Powers<ProcessorSpace<V>> {
   int power() const override { return plan_.power(); }
   void set_basis(const Basis& basis) override { plan_.set_basis(basis); }
   void multiply(std::span<const V> x, std::span<V> y) override { plan_.multiply(x, y, workspace_); }
-  void apply(std::span<const V> x, std::span<V> powers) override {
-    plan_.apply(x, powers, workspace_);
+  void apply_first(int count, std::span<const V> x, std::span<V> powers) override {
+    plan_.apply_first(count, x, powers, workspace_);
   }
   void apply_sum(std::span<const V> x, std::span<const V> coefficients, std::span<V> sum) override {
     plan_.apply_sum(x, coefficients, sum, workspace_);

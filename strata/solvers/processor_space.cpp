@@ -380,25 +380,32 @@ void ProcessorSpace<V>::add_product(V factor, ConstBlock a, Scalar first, Block 
 }
 
 template <Value V>
-void ProcessorSpace<V>::transform(Block block, Scalar first) {
+void ProcessorSpace<V>::transform(Block block, Scalar first, int from) {
   check(block);
-  const Offset columns = block.columns;
-  check(first, columns * columns);
-  std::vector<V> coefficients(static_cast<std::size_t>(columns * columns));
+  if (from < 0 || from > block.columns) {
+    throw InvalidArgument(fmt::format("column {} of a block that has {}", from, block.columns));
+  }
+  const int changed = block.columns - from;
+  std::vector<V> coefficients(static_cast<std::size_t>(block.columns) *
+                              static_cast<std::size_t>(changed));
+  check(first, std::ssize(coefficients));
   read(first, coefficients);
   for_each_block([&](Offset, Offset begin, Offset end) {
-    // The old columns, one after another.
-    thread_local std::vector<V> old;
-    const Offset rows = end - begin;
-    old.resize(static_cast<std::size_t>(rows * columns));
-    const Columns<V> of = columns_of<V>(block, rows_, begin);
-    for (int j = 0; j < of.count; ++j) {
-      for (Offset i = 0; i < rows; ++i) {
-        old[static_cast<std::size_t>(j * rows + i)] = of.at(i, j);
-        of.at(i, j) = V(0);
+    // So few rows at a time that old and new columns stay in the first-level cache.
+    constexpr Offset kRows = 128;
+    thread_local std::vector<V> results;
+    results.resize(static_cast<std::size_t>(kRows * changed));
+    for (Offset start = begin; start < end; start += kRows) {
+      const Offset rows = std::min(kRows, end - start);
+      const Columns<V> old = columns_of<V>(block, rows_, start);
+      const Columns<V> results_of{results.data(), changed, 1, kRows};
+      std::fill(results.begin(), results.end(), V(0));
+      add_product_of<V>({old.data, old.count, old.row_stride, old.column_stride}, coefficients,
+                        results_of, rows);
+      for (int j = 0; j < changed; ++j) {
+        for (Offset i = 0; i < rows; ++i) old.at(i, from + j) = results_of.at(i, j);
       }
     }
-    add_product_of<V>({old.data(), of.count, 1, rows}, coefficients, of, rows);
   });
 }
 

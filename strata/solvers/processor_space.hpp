@@ -47,8 +47,9 @@ class ProcessorSpace {
   // target = target + factor · AC, where element (i, j) of C is the scalar first + i + j·a.columns;
   // the blocks share nothing.
   void add_product(V factor, ConstBlock a, Scalar first, Block target);
-  // B = BC in place, C as wide as the block, its columns one after another from `first` on.
-  void transform(Block block, Scalar first);
+  // Columns `from` and following of a block B become those of BC, in place; C has a row for every
+  // column of B and a column for each of those, one after another from `first` on.
+  void transform(Block block, Scalar first, int from = 0);
 
   void write(Scalar first, std::span<const V> values);
   void write(Scalar target, V value) { write(target, {&value, 1}); }

@@ -53,6 +53,7 @@ struct SolveResult {
   std::vector<Iteration> history = {};
   SolveTimes times = {};
   std::string message = {};  // what happened, in a sentence, unless it converged
+  std::string remark = {};   // what the method decided on its way, if anything
 };
 
 }  // namespace strata::solvers

@@ -183,6 +183,11 @@ TYPED_TEST(PowerPlanTyped, OtherBasesAndSingleProductsNeedNoOtherPlan) {
       plan.apply(x, powers, workspace);
       other.apply(x, expected, of_other);
       EXPECT_EQ(powers, expected);
+      std::vector<V> few(3 * each, V(-7));
+      plan.apply_first(3, x, few, workspace);
+      EXPECT_TRUE(std::equal(few.begin(), few.end(), expected.begin()));
+      EXPECT_THROW(plan.apply_first(3, x, powers, workspace), InvalidArgument);
+      EXPECT_THROW(plan.apply_first(6, x, powers, workspace), InvalidArgument);
       plan.multiply(x, first, workspace);
       EXPECT_EQ(first, product);
       EXPECT_NE(plan.explain().find("Chebyshev on [-1, 13]"), std::string::npos);

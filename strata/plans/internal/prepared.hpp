@@ -79,9 +79,9 @@ struct Prepared {
     return arrangement->product ? arrangement->product->scratch_elements(options.vectors) : 0;
   }
 
-  // Runs all sweeps; vector(k) is where y_k is, k = 0 … p, and `before` where y_−1 is, if β_1 is
-  // not 0. Products in any format need scratch_elements(). Tasks of sweeps go into `traced`, if
-  // there is one, and powers into the sum.
+  // Runs all sweeps, as far as there are coefficients; vector(k) is where y_k is, k = 0 … p, and
+  // `before` where y_−1 is, if β_1 is not 0. Products in any format need scratch_elements(). Tasks
+  // of sweeps go into `traced`, if there is one, and powers into the sum.
   template <class VectorAt>
   void run(std::span<ProgressCounter> counters,
            std::span<const cpu::StepCoefficients<V>> coefficients_of, const VectorAt& vector,
@@ -94,8 +94,10 @@ struct Prepared {
     }
     int first = 0;
     for (const Sweep<I>& sweep : sweeps) {
+      if (first >= std::ssize(coefficients_of)) break;
       const auto step = [&](const typename Sweep<I>::Step& task) {
         const int k = first + task.power;
+        if (k > std::ssize(coefficients_of)) return;
         const V* previous = k >= 2 ? vector(k - 2) : before;
         arrangement->matrix.step(coefficients_of[k - 1],
                                  {vector(k - 1), previous, vector(k), options.vectors}, task.rows);

@@ -349,18 +349,22 @@ void DeviceSpace<V>::add_product(V factor, ConstBlock a, Scalar first, Block tar
 }
 
 template <Value V>
-void DeviceSpace<V>::transform(Block block, Scalar first) {
+void DeviceSpace<V>::transform(Block block, Scalar first, int from) {
   check(ConstBlock(block));
-  check(first, Offset{block.columns} * block.columns);
+  if (from < 0 || from > block.columns) {
+    throw InvalidArgument(fmt::format("column {} of a block of {} columns", from, block.columns));
+  }
+  check(first, Offset{block.columns} * (block.columns - from));
   if (block.columns > detail::most_transformed_columns<V>()) {
     throw InvalidArgument(fmt::format("a block of {} columns is transformed on a GPU, not of {}",
                                       detail::most_transformed_columns<V>(), block.columns));
   }
-  if (block.columns == 0) return;
+  if (from == block.columns) return;
   flush();
   detail::launch_transform<V>({.block = block_view<V>(block, rows_),
                                .rows = rows_,
-                               .coefficients = device_pointer<V>(at(first))},
+                               .coefficients = device_pointer<V>(at(first)),
+                               .from = from},
                               *stream_);
 }
 

@@ -64,7 +64,7 @@ class DeviceSpace {
   void run(const Program& program);
   void gram(ConstBlock a, ConstBlock b, Scalar first);
   void add_product(V factor, ConstBlock a, Scalar first, Block target);
-  void transform(Block block, Scalar first);
+  void transform(Block block, Scalar first, int from = 0);
 
   void write(Scalar first, std::span<const V> values);
   void write(Scalar target, V value) { write(target, {&value, 1}); }
