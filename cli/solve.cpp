@@ -123,7 +123,7 @@ Json json_of(const Solution& solution, const SolveCommandOptions& options,
           {"residual", result.residual},
           {"seconds",
            {{"total", result.times.total},
-            {"iteration", result.iterations > 0 ? result.times.total / result.iterations : 0.0},
+            {"iteration", result.iterations > 0 ? result.times.cycles / result.iterations : 0.0},
             {"products", result.times.products},
             {"preconditioner", result.times.preconditioner},
             {"vectors", result.times.vectors()}}},
@@ -142,7 +142,7 @@ std::string table_of(const std::vector<Solution>& solutions) {
                std::string(solvers::name_of(result.status)), std::to_string(result.iterations),
                std::to_string(result.products), fmt::format("{:.2e}", result.residual),
                seconds_text(result.times.total),
-               result.iterations > 0 ? seconds_text(result.times.total / result.iterations) : "-",
+               result.iterations > 0 ? seconds_text(result.times.cycles / result.iterations) : "-",
                share(result.times.products), share(result.times.vectors())});
   }
   return table.text(2);

@@ -104,9 +104,9 @@ SolveResult LinearSolver<V, I>::solve(std::span<const V> b, std::span<V> x,
   SolveResult result =
       detail::run_method<Space>(options_, space, a, m, ordered_b, ordered_x, options);
   plan_.to_caller_order(ordered_x, x);
-  result.times = {.total = watch.seconds(),
-                  .products = product_seconds,
-                  .preconditioner = preconditioner_seconds};
+  result.times.total = watch.seconds();
+  result.times.products = product_seconds;
+  result.times.preconditioner = preconditioner_seconds;
   return result;
 }
 

@@ -41,6 +41,7 @@ struct SolveTimes {
   double total = 0;
   double products = 0;
   double preconditioner = 0;
+  double cycles = 0;  // of the total, from the first residual to the last: what iterations take
 
   double vectors() const { return total - products - preconditioner; }
 };
