@@ -65,7 +65,7 @@ BackendSolution solve_on_gpu(const Csr<V, I>& matrix, LinearSolverOptions solver
   solver_options.product.gpu_profile = profile;
   gpu::LinearSolver<V> solver(matrix, solver_options, stream);
   BackendSolution solution = run_warm<V>(solver, b, x, options);
-  solution.variant = label_of(solver.plan().choice().spec());
+  solution.variant = solver.variant();
   return solution;
 }
 
@@ -105,8 +105,7 @@ BackendSolution solve_on(SolveBackend backend, const Csr<V, I>& matrix,
 #endif
   if (backend != SolveBackend::cpu) throw Unavailable("this build has no GPU code");
   solvers::LinearSolver<V, I> solver(matrix, solver_options);
-  return {solver.solve(b, x, options), label_of(solver.plan().choice().spec()),
-          solver.plan().threads()};
+  return {solver.solve(b, x, options), solver.variant(), solver.threads()};
 }
 
 #define STRATA_INSTANTIATE(V, I)                                                                \

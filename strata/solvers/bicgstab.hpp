@@ -83,7 +83,7 @@ SolveResult bicgstab(Space& space, const Operator<Space>& a, const Operator<Spac
         onward.set(p, {{r}, {p, beta}, {v, beta_omega, V(-1)}});
         space.run(onward);
       });
-      loop.count_products(2);
+      loop.multiplied(2);
       loop.iterated();
     }
   }

@@ -84,7 +84,7 @@ SolveResult conjugate_gradients(Space& space, const Operator<Space>& a,
         step.set(p, {{direction}, {p, beta}});
         space.run(step);
       });
-      loop.count_products(1);
+      loop.multiplied();
       loop.iterated();
     }
   }

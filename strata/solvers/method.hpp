@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cmath>
@@ -82,7 +83,8 @@ class SolveLoop {
   }
 
   // r = b − Ax. False when there is no reason to go on: it is small enough, has something that is
-  // not finite, or the last cycle left more than `stagnant` of it.
+  // not finite, or the last cycle left more than `stagnant` of it. Then x is what had the smallest
+  // residual of all that cycles began or ended with.
   bool begin_cycle(View r, double stagnant = 0.5) {
     settle(0);
     multiply(x_, r);
@@ -103,17 +105,20 @@ class SolveLoop {
       result_.status = SolveStatus::converged;
       result_.message.clear();
       return false;
-    }
-    if (failed_) return false;
-    if (result_.iterations >= options_.most_iterations) {
+    } else if (result_.iterations >= options_.most_iterations) {
       fail(SolveStatus::most_iterations,
            fmt::format("{} iterations were not enough", result_.iterations));
-    } else if (cycles_++ > 0 && result_.residual > stagnant * before) {
+    } else if (cycles_ > 0 && result_.residual > std::max(stagnant, 1.0) * before) {
+      fail(SolveStatus::stagnated,
+           fmt::format("the residual grows, from {:.1e} to {:.1e}", before, result_.residual));
+    } else if (cycles_ > 0 && result_.residual > stagnant * before) {
       fail(SolveStatus::stagnated,
            fmt::format("the residual stays at {:.1e}, whatever the recurrence says; the matrix "
                        "allows no more in this precision",
                        result_.residual));
     }
+    ++cycles_;
+    keep_best();
     return !failed_;
   }
 
@@ -130,14 +135,14 @@ class SolveLoop {
 
   void multiply(ConstView x, View y) {
     a_(x, y);
-    count_products(1);
+    multiplied();
   }
-  // Of products that were computed otherwise.
-  void count_products(int count) { result_.products += count; }
+  // The method has multiplied by itself.
+  void multiplied(int times = 1) { result_.products += times; }
 
   // An iteration is done, or several at a time; (r, r) is what the recurrence has.
   void iterated(Value square_of_residual, int count = 1) {
-    record(square_of_residual, count, result_.products);
+    iterated(square_of_residual, result_.products, count);
   }
 
   // What tells how iterations go: scalars of which the first is (r, r), at most kMostWatched. They
@@ -173,7 +178,7 @@ class SolveLoop {
   SolveResult result() { return std::move(result_); }
 
  private:
-  void record(Value square_of_residual, int count, Offset products) {
+  void iterated(Value square_of_residual, Offset products, int count) {
     residual_ = relative(square_of_residual);
     result_.iterations += count;
     result_.history.push_back({result_.iterations, products, residual_});
@@ -197,7 +202,24 @@ class SolveLoop {
       } else {
         space_.read(watched_, known);
       }
-      if (!failed_ && seen_(known)) record(known[0], 1, products);
+      if (!failed_ && seen_(known)) iterated(known[0], products, 1);
+    }
+  }
+
+  // The best solution so far is kept while the next cycle may spoil it, and put back at the end.
+  void keep_best() {
+    const bool is_best = result_.residual < best_residual_;
+    if (failed_ && !is_best && best_residual_ < std::numeric_limits<double>::max()) {
+      VectorProgram<Value> restore;
+      restore.set(x_, {{best_}});
+      space_.run(restore);
+      result_.residual = best_residual_;
+    } else if (!failed_ && is_best) {
+      if (best_residual_ == std::numeric_limits<double>::max()) best_ = space_.make_vector();
+      VectorProgram<Value> keep;
+      keep.set(best_, {{x_}});
+      space_.run(keep);
+      best_residual_ = result_.residual;
     }
   }
 
@@ -215,6 +237,8 @@ class SolveLoop {
   double residual_ = 0;  // by the recurrence
   int cycles_ = 0;
   bool failed_ = false;
+  typename Space::Vector best_;
+  double best_residual_ = std::numeric_limits<double>::max();
   SolveResult result_;
   Scalar watched_;
   int watched_count_ = 0;
