@@ -7,6 +7,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/device/event.hpp"
+#include "strata/plans/gpu/product_plan.hpp"
 #include "strata/solvers/diagonal.hpp"
 #include "strata/solvers/gpu/device_powers.hpp"
 #include "strata/solvers/gpu/device_space.hpp"
