@@ -77,6 +77,37 @@ TEST_F(GpuPowerSum, SumsArePowersAddedUp) {
   }
 }
 
+// Every kernel that plans of powers run.
+TEST_F(GpuPowerSum, SumsAreTheSameInEveryFormat) {
+  for (const char* spec : {"stencil7:9x9x9", "mesh:900,dim=3,nnzr=15", "arrow:900"}) {
+    const auto matrix = generate<double, I>(spec);
+    const auto x = test::random_vector<double>(static_cast<std::size_t>(matrix.rows()), 3);
+    const std::vector<double> c{0.5, -1, 0.25, 2};
+    const auto expected = test::expected_powers(matrix, Basis::scaled(20), 3, x, 1);
+    for (const Format format : {Format::csr, Format::ell, Format::sell, Format::packed_sell}) {
+      for (const StoredValues values : {StoredValues::full, StoredValues::all}) {
+        if (format == Format::ell && std::string_view(spec).starts_with("arrow")) continue;
+        SCOPED_TRACE(testing::Message() << spec << " " << name_of(format));
+        PowerOptions options = quick_options();
+        options.strategy = PowerStrategy::spmv;
+        options.format = format;
+        if (format == Format::packed_sell) options.values = values;
+        options.power = 3;
+        options.basis = Basis::scaled(20);
+        const auto plan = plan_powers(matrix, options, stream());
+        auto workspace = plan.make_workspace_for_sum(stream());
+        const Array<double> sum = sum_of<double>(plan, x, c, workspace);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          double value = c[0] * x[i];
+          for (std::size_t k = 1; k < c.size(); ++k)
+            value += c[k] * expected.powers[(k - 1) * x.size() + i];
+          ASSERT_NEAR(sum[i], value, 1e-12) << "element " << i;
+        }
+      }
+    }
+  }
+}
+
 TEST_F(GpuPowerSum, OtherBasesSingleProductsAndFewerPowersNeedNoOtherPlan) {
   const auto matrix = generate<double, I>("stencil7:10x10x30,shuffle=1");
   for (const PowerStrategy strategy : kStrategies) {

@@ -29,7 +29,8 @@ TYPED_TEST(GpuPowers, CommunicationAvoidingMethodsSolveSystemsOnTheDevice) {
   Stream stream;
   GpuProfile profile = test::imaginary_gpu();
   profile.device = device_properties(current_device());
-  const auto matrix = generate<V, I>("stencil5:24x20,shuffle=1");
+  const auto matrix = generate<V, I>(
+      test::on_gpu_or_emulated("stencil5:60x60,shuffle=1", "stencil5:14x12,shuffle=1"));
   const auto b = test::solver_numbers<V>(matrix.rows(), 5);
   const double tolerance = std::is_same_v<V, float> ? 1e-4 : 1e-9;
   for (const PowerStrategy strategy : {PowerStrategy::spmv, PowerStrategy::wavefront}) {
