@@ -98,10 +98,13 @@ TEST_F(GpuPowerSum, SumsAreTheSameInEveryFormat) {
         auto workspace = plan.make_workspace_for_sum(stream());
         const Array<double> sum = sum_of<double>(plan, x, c, workspace);
         for (std::size_t i = 0; i < x.size(); ++i) {
-          double value = c[0] * x[i];
-          for (std::size_t k = 1; k < c.size(); ++k)
-            value += c[k] * expected.powers[(k - 1) * x.size() + i];
-          ASSERT_NEAR(sum[i], value, 1e-12) << "element " << i;
+          double value = c[0] * x[i], size = 1;
+          for (std::size_t k = 1; k < c.size(); ++k) {
+            const std::size_t at = (k - 1) * x.size() + i;
+            value += c[k] * expected.powers[at];
+            size += std::abs(c[k]) * expected.magnitudes[at];
+          }
+          ASSERT_NEAR(sum[i], value, 1e-13 * size) << "element " << i;
         }
       }
     }
