@@ -170,6 +170,10 @@ class SolveLoop {
     result_.message = std::move(message);
   }
 
+  // The method reduces the energy norm of the error in every iteration, whatever the residual does
+  // meanwhile: its last solution is its best.
+  void reduces_error() { reduces_error_ = true; }
+
   // Something that whoever reads the result should know.
   void remark(std::string text) { result_.remark = std::move(text); }
 
@@ -208,7 +212,10 @@ class SolveLoop {
 
   // The best solution so far is kept while the next cycle may spoil it, and put back at the end.
   void keep_best() {
-    const bool is_best = result_.residual < best_residual_;
+    const bool cut_off = result_.status == SolveStatus::most_iterations ||
+                         result_.status == SolveStatus::stopped;
+    const bool is_best = result_.residual < best_residual_ ||
+                         (failed_ && cut_off && reduces_error_ && std::isfinite(residual_));
     if (failed_ && !is_best && best_residual_ < std::numeric_limits<double>::max()) {
       VectorProgram<Value> restore;
       restore.set(x_, {{best_}});
@@ -237,6 +244,7 @@ class SolveLoop {
   double residual_ = 0;  // by the recurrence
   int cycles_ = 0;
   bool failed_ = false;
+  bool reduces_error_ = false;
   typename Space::Vector best_;
   double best_residual_ = std::numeric_limits<double>::max();
   SolveResult result_;
