@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <deque>
@@ -93,6 +94,11 @@ class SolveLoop {
     space_.run(program);
     const double before = std::exchange(result_.residual, relative(space_.read(square_)));
     residual_ = result_.residual;
+    if (cycles_ == 0) {
+      started_ = Clock::now();
+    } else {
+      result_.times.cycles = std::chrono::duration<double>(Clock::now() - started_).count();
+    }
     if (!std::isfinite(result_.residual)) {
       fail(SolveStatus::not_finite, "the residual is not finite");
     } else if (result_.residual <= options_.tolerance) {
@@ -232,6 +238,8 @@ class SolveLoop {
   View x_;
   const SolveOptions& options_;
   Scalar square_;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point started_;
   double norm_ = 0;      // of b
   double residual_ = 0;  // by the recurrence
   int cycles_ = 0;
