@@ -2,26 +2,32 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <memory>
+#include <optional>
 
+#include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
+#include "cli/parts/convergence_plot.hpp"
 #include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/exit_status.hpp"
+#include "cli/parts/gpu.hpp"
 #include "cli/parts/interruption.hpp"
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/run_command.hpp"
+#include "cli/parts/solve_backends.hpp"
 #include "strata/base/error.hpp"
-#include "strata/base/random.hpp"
+#include "strata/io/matrix_market.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 #include "strata/measure/matrix_analysis.hpp"
 #include "strata/solvers/linear_solver.hpp"
+#include "strata/solvers/random_rows.hpp"
 
 namespace strata::cli {
 
 using solvers::Iteration;
-using solvers::LinearSolver;
 using solvers::Method;
 using solvers::SolveResult;
 using solvers::SolveStatus;
@@ -32,44 +38,87 @@ struct SolveCommandOptions {
   CommonOptions common;
   std::string matrix;
   std::string methods = "cg";
+  std::string backends = "cpu";
   std::string preconditioner = "none";
   std::string right_hand_side = "ones";
+  std::string solution;  // file
+  std::string basis = "newton";
   double tolerance = 1e-8;
   int most_iterations = 1000;
   int restart = 30;
+  int powers = 8;
+  int degree = 8;
+  int block_rows = 4;
   std::uint64_t seed = 1;
 };
 
+// "cg, ca-cg, …"
+template <class Enumerator, std::size_t N>
+std::string names_of(const Enumerator (&all)[N]) {
+  std::string names;
+  for (const Enumerator each : all) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", solvers::name_of(each));
+  }
+  return names;
+}
+
 template <class Enumerator, std::size_t N>
 Enumerator named(const std::string& name, const Enumerator (&all)[N], std::string_view what) {
-  std::string known;
   for (const Enumerator each : all) {
     if (solvers::name_of(each) == name) return each;
-    known += fmt::format(" {}", solvers::name_of(each));
   }
-  throw InvalidArgument(fmt::format("'{}' is no {}; there are:{}", name, what, known));
+  throw InvalidArgument(fmt::format("'{}' is no {}; there are {}", name, what, names_of(all)));
+}
+
+// A vector in a Matrix Market file: of one column, in any layout.
+template <Value V>
+std::vector<V> read_vector(const std::string& path, Offset rows) {
+  const auto column = read_matrix_market<V, std::int64_t>(path);
+  if (column.rows() != rows || column.cols() != 1) {
+    throw InvalidMatrix(fmt::format("{}: {} rows and {} columns, for a matrix of {} rows", path,
+                                    column.rows(), column.cols(), rows));
+  }
+  std::vector<V> values(static_cast<std::size_t>(rows), V(0));
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    for (Offset k = column.row_offsets()[row]; k < column.row_offsets()[row + 1]; ++k) {
+      values[row] = column.values()[static_cast<std::size_t>(k)];
+    }
+  }
+  return values;
 }
 
 template <Value V>
-std::vector<V> random_numbers(std::size_t count, std::uint64_t seed) {
-  const Random random(seed, 0);
-  std::vector<V> numbers(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    numbers[i] = V(static_cast<decltype(std::abs(V()))>(random.uniform(i, -1, 1)));
-  }
-  return numbers;
+void write_vector(const std::string& path, std::span<const V> values) {
+  const auto rows = static_cast<std::int64_t>(values.size());
+  Array<Offset> offsets(values.size() + 1);
+  for (std::size_t row = 0; row <= values.size(); ++row) offsets[row] = static_cast<Offset>(row);
+  write_matrix_market(
+      path, Csr<V, std::int64_t>(rows, 1, std::move(offsets), Array<std::int64_t>(values.size(), 0),
+                                 Array<V>(values.begin(), values.end())));
 }
 
-// ones, random, or exact: A times random numbers, which are then the solution.
+// ones, random, exact: A times random numbers, which are then the solution; or a file.
 template <Value V, Index I>
 std::vector<V> right_hand_side(const Csr<V, I>& matrix, const SolveCommandOptions& options) {
-  const auto rows = static_cast<std::size_t>(matrix.rows());
-  if (options.right_hand_side == "ones") return std::vector<V>(rows, V(1));
-  std::vector<V> numbers = random_numbers<V>(rows, options.seed);
-  if (options.right_hand_side == "random" || matrix.rows() != matrix.cols()) return numbers;
-  std::vector<V> b(rows);
+  const std::string& kind = options.right_hand_side;
+  const Offset rows = matrix.rows();
+  if (kind == "ones") return std::vector<V>(static_cast<std::size_t>(rows), V(1));
+  if (kind != "random" && kind != "exact") return read_vector<V>(kind, rows);
+  std::vector<V> numbers = solvers::random_rows<V>(rows, 1, options.seed);
+  if (kind == "random" || matrix.rows() != matrix.cols()) return numbers;
+  std::vector<V> b(numbers.size());
   reference::spmv(matrix, V(1), numbers, V(0), b);
   return b;
+}
+
+// ‖b − Ax‖ / ‖b‖, by nobody's plan.
+template <Value V, Index I>
+double true_residual(const Csr<V, I>& matrix, std::vector<V> b, const std::vector<V>& x) {
+  double of_b = 0, of_r = 0;
+  for (const V& value : b) of_b += std::norm(value);
+  reference::spmv(matrix, V(-1), x, V(1), b);
+  for (const V& value : b) of_r += std::norm(value);
+  return std::sqrt(of_r) / (of_b == 0 ? 1 : std::sqrt(of_b));
 }
 
 Json history_json(const SolveResult& result) {
@@ -83,46 +132,78 @@ Json history_json(const SolveResult& result) {
 }
 
 struct Solution {
+  SolveBackend backend;
   Method method;
-  SolveResult result;
-  std::string variant;  // how products are computed
+  BackendSolution found;
+
+  const SolveResult& result() const { return found.result; }
 };
 
+// What a method was told, of what it heeds.
+Json parameters_of(Method method, const SolveCommandOptions& options) {
+  Json parameters = Json::object();
+  if (method == Method::ca_cg || method == Method::ca_gmres) {
+    parameters["powers"] = options.powers;
+    parameters["basis"] = options.basis;
+  }
+  if (method == Method::gmres || method == Method::ca_gmres)
+    parameters["restart"] = options.restart;
+  const std::string& preconditioner = options.preconditioner;
+  if (preconditioner == "block-jacobi") parameters["block_rows"] = options.block_rows;
+  const bool is_polynomial =
+      preconditioner == "chebyshev" || preconditioner == "neumann" || preconditioner == "gmres";
+  if (method == Method::chebyshev || is_polynomial) parameters["degree"] = options.degree;
+  return parameters;
+}
+
 Json json_of(const Solution& solution, const SolveCommandOptions& options,
-             std::string_view precision, int threads) {
-  const SolveResult& result = solution.result;
+             std::string_view precision) {
+  const SolveResult& result = solution.result();
   return {{"kernel", "solve"},
-          {"backend", "cpu"},
+          {"backend", name_of(solution.backend)},
           {"method", solvers::name_of(solution.method)},
           {"preconditioner", options.preconditioner},
-          {"variant", solution.variant},
-          {"threads", threads},
+          {"parameters", parameters_of(solution.method, options)},
+          {"variant", solution.found.variant},
+          {"threads", solution.found.threads},
           {"precision", precision},
           {"status", solvers::name_of(result.status)},
           {"message", result.message},
+          {"remark", result.remark},
           {"iterations", result.iterations},
           {"products", result.products},
           {"tolerance", options.tolerance},
           {"residual", result.residual},
           {"seconds",
            {{"total", result.times.total},
+            {"iteration", result.iterations > 0 ? result.times.total / result.iterations : 0.0},
             {"products", result.times.products},
             {"preconditioner", result.times.preconditioner},
-            {"vectors", result.times.vectors()}}},
+            {"orthogonalisation", result.times.orthogonalisation},
+            {"reductions", result.times.reductions},
+            {"updates", result.times.updates},
+            {"rest", result.times.rest()}}},
           {"history", history_json(result)}};
 }
 
 std::string table_of(const std::vector<Solution>& solutions) {
-  Table table({"method", "ended", "iterations", "products", "|b-Ax|/|b|", "time", "per iteration",
-               "products", "vectors"},
-              2);
-  for (const auto& [method, result, variant] : solutions) {
-    const auto share = [&](double seconds) { return percent_text(seconds / result.times.total); };
-    table.add({std::string(solvers::name_of(method)), std::string(solvers::name_of(result.status)),
-               std::to_string(result.iterations), std::to_string(result.products),
-               fmt::format("{:.2e}", result.residual), seconds_text(result.times.total),
+  Table table({"backend", "method", "ended", "iterations", "products", "|b-Ax|/|b|", "time",
+               "per iteration", "products", "precond", "orthogonal", "reductions", "updates"},
+              3);
+  for (const Solution& solution : solutions) {
+    const SolveResult& result = solution.result();
+    const auto share = [&](double seconds) {
+      return seconds > 0 ? percent_text(seconds / result.times.total) : "-";
+    };
+    table.add({std::string(name_of(solution.backend)),
+               std::string(solvers::name_of(solution.method)),
+               std::string(solvers::name_of(result.status)), std::to_string(result.iterations),
+               std::to_string(result.products), fmt::format("{:.2e}", result.residual),
+               seconds_text(result.times.total),
                result.iterations > 0 ? seconds_text(result.times.total / result.iterations) : "-",
-               share(result.times.products), share(result.times.vectors())});
+               share(result.times.products), share(result.times.preconditioner),
+               share(result.times.orthogonalisation), share(result.times.reductions),
+               share(result.times.updates)});
   }
   return table.text(2);
 }
@@ -135,40 +216,68 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
   }
   const auto preconditioner =
       named(options.preconditioner, solvers::kPreconditioners, "preconditioner");
+  const auto basis = named(options.basis, solvers::kKrylovBases, "basis");
+  const std::vector<SolveBackend> backends = choose_solve_backends(options.backends);
   const MatrixSource source = find_matrix(options.matrix);
   const AnyMatrix matrix = load_and_count(source, options.common, document, progress).matrix;
+  std::optional<KnownGpu> gpu;
+  if (std::ranges::find(backends, SolveBackend::gpu) != backends.end()) {
+    gpu = find_gpu(options.common.device, document, progress);
+  }
   std::vector<Solution> solutions;
-  int threads = 0;
   std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
         const std::vector<V> b = right_hand_side(csr, options);
         for (const Method method : methods) {
-          progress.start(fmt::format("planning products for {}", solvers::name_of(method)));
-          LinearSolver<V, I> solver(csr, {.method = method,
-                                          .preconditioner = preconditioner,
-                                          .restart = options.restart,
-                                          .product = {.threads = options.common.threads}});
-          threads = solver.plan().threads();
-          progress.start(fmt::format("solving by {}", solvers::name_of(method)));
-          std::vector<V> x(b.size());
-          SolveResult result = solver.solve(b, x,
-                                            {.tolerance = options.tolerance,
-                                             .most_iterations = options.most_iterations,
-                                             .progress = [](const Iteration&) {
-                                               check_interruption();
-                                               return true;
-                                             }});
-          solutions.push_back({method, std::move(result), ""});
-          document.add_result(
-              json_of(solutions.back(), options, name_of(precision_of(matrix)), threads));
+          for (const SolveBackend backend : backends) {
+            progress.start(
+                fmt::format("solving by {} ({})", solvers::name_of(method), name_of(backend)));
+            std::vector<V> x(b.size());
+            // Ctrl-C ends the method, which returns what it has; then the command.
+            const CleanUpFirst results_first;
+            const auto goes_on = [](const Iteration&) { return !is_interrupted(); };
+            BackendSolution found =
+                solve_on<V, I>(backend, csr,
+                               {.method = method,
+                                .preconditioner = preconditioner,
+                                .restart = options.restart,
+                                .powers = options.powers,
+                                .basis = basis,
+                                .degree = options.degree,
+                                .block_rows = options.block_rows,
+                                .product = {.threads = options.common.threads}},
+                               b, x,
+                               {.tolerance = options.tolerance,
+                                .most_iterations = options.most_iterations,
+                                .progress = goes_on},
+                               gpu ? &gpu->profile : nullptr,
+                               [&](const std::string& what) { progress.start(what); });
+            found.result.residual = true_residual(csr, b, x);
+            solutions.push_back({backend, method, std::move(found)});
+            document.add_result(json_of(solutions.back(), options, name_of(precision_of(matrix))));
+            if (!options.solution.empty()) write_vector<V>(options.solution, x);
+            check_interruption();
+          }
         }
       },
       matrix);
   std::string text = table_of(solutions) + "\n";
+  std::vector<ConvergenceCurve> curves;
   for (const Solution& solution : solutions) {
-    if (solution.result.status == SolveStatus::converged) continue;
+    curves.push_back(
+        {fmt::format("{} ({})", solvers::name_of(solution.method), name_of(solution.backend)),
+         solution.result().history});
+  }
+  text += convergence_plot(curves, options.tolerance) + "\n";
+  for (const Solution& solution : solutions) {
+    if (!solution.result().remark.empty()) {
+      text += fmt::format("{} ({}): {}.\n", solvers::name_of(solution.method),
+                          name_of(solution.backend), solution.result().remark);
+    }
+    if (solution.result().status == SolveStatus::converged) continue;
     ++not_converged;
-    text += fmt::format("{}: {}.\n", solvers::name_of(solution.method), solution.result.message);
+    text += fmt::format("{} ({}): {}.\n", solvers::name_of(solution.method),
+                        name_of(solution.backend), solution.result().message);
   }
   return text;
 }
@@ -180,24 +289,50 @@ void add_solve(CommandLine& line) {
   CommandOptions command = line.add_command(
       "solve", "Solve Ax = b by iterative methods; status 1 if one does not converge");
   add_matrix_argument(command, options->matrix);
-  command.add("--method", options->methods, "cg, minres, bicgstab, gmres; several with commas")
+  command.add("--method", options->methods, names_of(solvers::kMethods) + "; several with commas")
       .type_name("NAME,…")
       .show_default();
-  command.add("--precond", options->preconditioner, "The preconditioner")
-      .one_of(std::vector<std::string>{"none", "jacobi"})
+  add_backend_option(command, options->backends,
+                     "cpu, cuda, hip, vendor (cg of cuSPARSE and cuBLAS), all");
+  command.add("--precond", options->preconditioner, names_of(solvers::kPreconditioners))
+      .type_name("NAME")
       .show_default();
   command
       .add("--rhs", options->right_hand_side,
-           "The right-hand side: of ones, random, or A times random numbers (exact)")
-      .one_of(std::vector<std::string>{"ones", "random", "exact"})
+           "The right-hand side: ones, random, exact (A times random numbers), or a Matrix Market "
+           "file")
+      .type_name("NAME|FILE")
       .show_default();
-  command.add("--tol", options->tolerance, "For |b - Ax| / |b|, which is computed").show_default();
-  command.add("--max-iterations", options->most_iterations, "At most so many").show_default();
-  command.add("--restart", options->restart, "Iterations of a cycle of gmres").show_default();
+  command.add("-o,--solution", options->solution, "Write the solution of the last method there")
+      .type_name("FILE");
+  command.add("--tol", options->tolerance, "For |b - Ax| / |b|, which is computed")
+      .range(0.0, 1.0)
+      .show_default();
+  command.add("--max-iterations", options->most_iterations, "At most so many")
+      .positive()
+      .show_default();
+  command.add("--restart", options->restart, "Iterations of a cycle of gmres and ca-gmres")
+      .positive()
+      .show_default();
+  command.add("-s", options->powers, "Powers per sweep of ca-cg and ca-gmres")
+      .range(1, 64)
+      .show_default();
+  command
+      .add("--basis", options->basis, "Of ca-cg and ca-gmres: " + names_of(solvers::kKrylovBases))
+      .type_name("NAME")
+      .show_default();
+  command
+      .add("--degree", options->degree,
+           "Of polynomial preconditioners, and of a sweep of the method chebyshev")
+      .range(1, 256)
+      .show_default();
+  command.add("--block-rows", options->block_rows, "Rows of the blocks of block-jacobi")
+      .range(1, 64)
+      .show_default();
   command.add("--seed", options->seed, "Of random right-hand sides").show_default();
   add_common_options(command, options->common);
   add_type_options(command, options->common);
-  command.set_example("strata solve stencil7:64x64x64 --method cg,minres --precond jacobi");
+  command.set_example("strata solve stencil7:64x64x64 --method cg,ca-cg -s 4");
   command.set_work([options](const std::vector<std::string>& words) {
     int not_converged = 0;
     run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {

@@ -17,7 +17,7 @@ set(private_headers
   gen/coefficients.hpp gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
   io/read_text.hpp io/replace_file.hpp
   machine/fit.hpp
-  measure/peers.hpp measure/gpu/peers.hpp measure/gpu/poison.hpp
+  measure/peers.hpp measure/gpu/peers.hpp measure/gpu/poison.hpp measure/gpu/vendor_solver.hpp
   schedule/reuse.hpp schedule/worker_sweep.hpp)
 # Of no use without the GPU library. What a device is, is known without one.
 set(needs_gpu "^(gpu\\.hpp|kernels/gpu/.*|tune/gpu/.*|plans/gpu/.*|measure/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")

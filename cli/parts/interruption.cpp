@@ -75,8 +75,12 @@ void watch_for_interruption() {
 
 Interrupted::Interrupted() : Failure(ExitStatus::failure, kMessage) {}
 
+bool is_interrupted() {
+  return state().interrupted;
+}
+
 void check_interruption() {
-  if (state().interrupted) throw Interrupted();
+  if (is_interrupted()) throw Interrupted();
 }
 
 void on_interruption(std::function<void()> save) {

@@ -20,7 +20,9 @@ class Interrupted : public Failure {
   Interrupted();
 };
 
-// Throws Interrupted if the signal has come.
+// Whether the signal has come: for work that is to end by itself and return what it has.
+bool is_interrupted();
+// Throws Interrupted if it has.
 void check_interruption();
 
 // What the waiting thread does before it ends the process: save the results so far.

@@ -9,8 +9,9 @@
 //   H. A. van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the
 //   solution of nonsymmetric linear systems, SIAM J. Sci. Stat. Comput. 13, 1992
 //
-// An iteration has two products and four passes over vectors; the host reads scalars once. Where a
-// divisor vanishes the method begins anew with the residual that it has.
+// An iteration has two products and five passes over vectors; the host reads scalars once, on a
+// device while the next iteration runs. Where a divisor vanishes the method begins anew with the
+// residual that it has.
 #pragma once
 
 #include "strata/solvers/method.hpp"
@@ -36,48 +37,54 @@ SolveResult bicgstab(Space& space, const Operator<Space>& a, const Operator<Spac
   auto& s_step = preconditioner ? s_hat : s;
 
   SolveLoop<Space> loop(space, a, b, x, options);
+  bool stuck = false;
+  loop.watch(square, 3, [&](std::span<const V> known) {
+    stuck = stuck || known[1] == V(0) || known[2] == V(0);
+    return true;
+  });
+  typename Space::Routine iteration;
   // A cycle that ends early and gains nothing would be repeated for ever.
   while (loop.begin_cycle(r, 0.9)) {
+    stuck = false;
     VectorProgram<V> start;
     start.set(shadow, {{r}});
     start.set(p, {{r}});
     start.dot(r, r, rho);
     space.run(start);
-    while (loop.continues()) {
-      if (preconditioner) preconditioner(p, p_hat);
-      loop.multiply(p_step, v);
-      VectorProgram<V> first;
-      first.dot(shadow, v, shadow_v);
-      first.compute(alpha, rho, Operation::divide_nonzero, shadow_v);
-      space.run(first);
-      VectorProgram<V> half;
-      half.set(s, {{r}, {v, alpha, V(-1)}});
-      space.run(half);
-      if (preconditioner) preconditioner(s, s_hat);
-      loop.multiply(s_step, t);
-      VectorProgram<V> second;
-      second.dot(t, s, ts);
-      second.dot(t, t, tt);
-      second.compute(omega, ts, Operation::divide_nonzero, tt);
-      space.run(second);
-      VectorProgram<V> step;
-      step.set(x, {{x}, {p_step, alpha}, {s_step, omega}});
-      step.set(r, {{s}, {t, omega, V(-1)}});
-      step.dot(shadow, r, next);
-      step.dot(r, r, square);
-      step.compute(beta, next, Operation::divide_nonzero, rho);
-      step.compute(beta_omega, beta, Operation::multiply, alpha);  // βω
-      step.compute(beta, beta_omega, Operation::divide_nonzero, omega);
-      step.compute(rho, next, Operation::copy);
-      space.run(step);
-      VectorProgram<V> onward;
-      onward.set(p, {{r}, {p, beta}, {v, beta_omega, V(-1)}});
-      space.run(onward);
-
-      V known[3];
-      space.read(square, known);
-      loop.iterated(known[0]);
-      if (known[1] == V(0) || known[2] == V(0)) break;
+    while (!stuck && loop.continues()) {
+      space.run(iteration, [&] {
+        if (preconditioner) preconditioner(p, p_hat);
+        a(p_step, v);
+        VectorProgram<V> first;
+        first.dot(shadow, v, shadow_v);
+        first.compute(alpha, rho, Operation::divide_nonzero, shadow_v);
+        space.run(first);
+        VectorProgram<V> half;
+        half.set(s, {{r}, {v, alpha, V(-1)}});
+        space.run(half);
+        if (preconditioner) preconditioner(s, s_hat);
+        a(s_step, t);
+        VectorProgram<V> second;
+        second.dot(t, s, ts);
+        second.dot(t, t, tt);
+        second.compute(omega, ts, Operation::divide_nonzero, tt);
+        space.run(second);
+        VectorProgram<V> step;
+        step.set(x, {{x}, {p_step, alpha}, {s_step, omega}});
+        step.set(r, {{s}, {t, omega, V(-1)}});
+        step.dot(shadow, r, next);
+        step.dot(r, r, square);
+        step.compute(beta, next, Operation::divide_nonzero, rho);
+        step.compute(beta_omega, beta, Operation::multiply, alpha);  // βω
+        step.compute(beta, beta_omega, Operation::divide_nonzero, omega);
+        step.compute(rho, next, Operation::copy);
+        space.run(step);
+        VectorProgram<V> onward;
+        onward.set(p, {{r}, {p, beta}, {v, beta_omega, V(-1)}});
+        space.run(onward);
+      });
+      loop.multiplied(2);
+      loop.iterated();
     }
   }
   return loop.result();

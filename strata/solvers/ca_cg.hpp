@@ -244,7 +244,7 @@ SolveResult ca_conjugate_gradients(Space& space, Powers<Space>& powers, typename
     block.set_directions(curvatures);
     while (loop.continues() && loop.norm_of_residual() > replaced_below) {
       powers.apply_first(width, r, block.powers(width));
-      loop.count_products(width);
+      loop.multiplied(width);
       const int kept = block.advance(width, change.part(0, 0, width + 1, width));
       if (kept == 0 && !block.restartable()) refuse(loop, block.first_curvature());
       if (kept > 0) {

@@ -222,7 +222,7 @@ SolveResult ca_gmres(Space& space, Powers<Space>& powers, typename Space::ConstV
         loop.multiply(arnoldi.column(k), arnoldi.column(k + 1));
       } else {
         powers.apply_first(tried, arnoldi.column(k), arnoldi.column(k + 1, tried));
-        loop.count_products(tried);
+        loop.multiplied(tried);
       }
       const int kept = arnoldi.append(tried == 1 ? plain : change.part(0, 0, tried + 1, tried));
       exhausted = kept == 0;

@@ -3,15 +3,16 @@
 //   r = b − Ax, z = M⁻¹r, p = z, ρ = (r, z)
 //   repeat  q = Ap
 //           α = ρ / (p, q)
-//           x = x + αp,  r = r − αq,  z = M⁻¹r
+//           r = r − αq,  z = M⁻¹r
 //           β = (r, z) / ρ,  ρ = (r, z)
-//           p = z + βp
+//           x = x + αp,  p = z + βp
 //
 //   M. R. Hestenes, E. Stiefel, Methods of conjugate gradients for solving linear systems, J. Res.
 //   Nat. Bur. Standards 49, 1952
 //
-// An iteration has one product, one application of M⁻¹ and three passes over vectors, four with a
-// preconditioner; the host reads scalars once.
+// An iteration has one product, one application of M⁻¹ and three passes over vectors, which read
+// and write ten of them, four passes with a preconditioner. The host reads scalars once, on a
+// device while the next iteration runs.
 #pragma once
 
 #include "strata/solvers/method.hpp"
@@ -38,6 +39,22 @@ SolveResult conjugate_gradients(Space& space, const Operator<Space>& a,
   };
 
   SolveLoop<Space> loop(space, a, b, x, options);
+  loop.watch(square, 2, [&](std::span<const V> known) {
+    const auto bend = std::real(known[1]);
+    if (bend > 0 && std::isfinite(bend)) return true;
+    const int number = loop.iterations() + 1;
+    if (std::isfinite(bend)) {
+      loop.fail(
+          SolveStatus::not_definite,
+          fmt::format("the matrix is not positive definite: (p, Ap) is {:.3g} in iteration {}",
+                      bend, number));
+    } else {
+      loop.fail(SolveStatus::not_finite,
+                fmt::format("iteration {} has values that are not finite", number));
+    }
+    return false;
+  });
+  typename Space::Routine iteration;
   while (loop.begin_cycle(r)) {
     if (preconditioner) preconditioner(r, z);
     VectorProgram<V> start;
@@ -45,37 +62,30 @@ SolveResult conjugate_gradients(Space& space, const Operator<Space>& a,
     start.dot(r, direction, rho);
     space.run(start);
     while (loop.continues()) {
-      loop.multiply(p, q);
-      VectorProgram<V> length;
-      length.dot(p, q, curvature);
-      length.compute(alpha, rho, Operation::divide_positive, curvature);
-      space.run(length);
-      VectorProgram<V> step;
-      step.set(x, {{x}, {p, alpha}});
-      step.set(r, {{r}, {q, alpha, V(-1)}});
-      step.dot(r, r, square);
-      if (!preconditioner) turn(step);
-      space.run(step);
-      if (preconditioner) {
-        preconditioner(r, z);
-        VectorProgram<V> weigh;
-        turn(weigh);
-        space.run(weigh);
-      }
-      VectorProgram<V> onward;
-      onward.set(p, {{direction}, {p, beta}});
-      space.run(onward);
-
-      V known[2];
-      space.read(square, known);
-      if (std::real(known[1]) <= 0) {
-        loop.fail(SolveStatus::not_definite,
-                  fmt::format("the matrix is not positive definite: (p, Ap) is {:.3g} in iteration "
-                              "{}",
-                              std::real(known[1]), loop.iterations() + 1));
-        break;
-      }
-      loop.iterated(known[0]);
+      space.run(iteration, [&] {
+        a(p, q);
+        VectorProgram<V> length;
+        length.dot(p, q, curvature);
+        length.compute(alpha, rho, Operation::divide_positive, curvature);
+        space.run(length);
+        VectorProgram<V> shorten;
+        shorten.set(r, {{r}, {q, alpha, V(-1)}});
+        shorten.dot(r, r, square);
+        if (!preconditioner) turn(shorten);
+        space.run(shorten);
+        if (preconditioner) {
+          preconditioner(r, z);
+          VectorProgram<V> weigh;
+          turn(weigh);
+          space.run(weigh);
+        }
+        VectorProgram<V> step;
+        step.set(x, {{x}, {p, alpha}});
+        step.set(p, {{direction}, {p, beta}});
+        space.run(step);
+      });
+      loop.multiplied();
+      loop.iterated();
     }
   }
   return loop.result();

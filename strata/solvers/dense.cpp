@@ -5,6 +5,7 @@
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
+#include <Eigen/LU>
 
 #include "strata/base/error.hpp"
 #include "strata/solvers/dense.hpp"
@@ -77,6 +78,11 @@ Dense<W> solve_cholesky(const Dense<W>& r, const Dense<W>& b) {
 }
 
 template <class W>
+Dense<W> solve(const Dense<W>& a, const Dense<W>& b) {
+  return dense<W>(map(a).partialPivLu().solve(map(b)));
+}
+
+template <class W>
 HermitianEigen<W> hermitian_eigen(const Dense<W>& a) {
   if (a.rows() == 0) return {};
   const StrataEigen::SelfAdjointEigenSolver<Matrix<W>> solver(map(a));
@@ -108,6 +114,7 @@ std::vector<std::complex<double>> eigenvalues(const Dense<W>& a) {
   template Dense<W> cholesky(const Dense<W>&, std::span<const double>); \
   template Dense<W> solve_upper(const Dense<W>&, const Dense<W>&);      \
   template Dense<W> solve_cholesky(const Dense<W>&, const Dense<W>&);   \
+  template Dense<W> solve(const Dense<W>&, const Dense<W>&);            \
   template HermitianEigen<W> hermitian_eigen(const Dense<W>&);          \
   template std::vector<std::complex<double>> eigenvalues(const Dense<W>&)
 STRATA_INSTANTIATE(double);

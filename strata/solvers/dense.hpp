@@ -105,6 +105,10 @@ Dense<W> solve_upper(const Dense<W>& t, const Dense<W>& b);
 template <class W>
 Dense<W> solve_cholesky(const Dense<W>& r, const Dense<W>& b);
 
+// X with AX = B, of a square A; infinities and NaN where it is singular.
+template <class W>
+Dense<W> solve(const Dense<W>& a, const Dense<W>& b);
+
 // Ascending; columns of `vectors` are orthonormal eigenvectors.
 template <class W>
 struct HermitianEigen {

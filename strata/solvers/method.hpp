@@ -4,10 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <complex>
+#include <deque>
 #include <functional>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "strata/solvers/solve_result.hpp"
@@ -18,6 +22,22 @@ namespace strata::solvers {
 // y = Ax, or y = M⁻¹x. Must not keep the views.
 template <class Space>
 using Operator = std::function<void(typename Space::ConstView x, typename Space::View y)>;
+
+namespace detail {
+
+template <class Space>
+struct ReadingIn {
+  struct type {};
+};
+template <class Space>
+  requires(Space::kLag > 0)
+struct ReadingIn<Space> {
+  using type = typename Space::Reading;
+};
+template <class Space>
+using ReadingOf = typename ReadingIn<Space>::type;
+
+}  // namespace detail
 
 // A method runs in cycles, each of which begins with the residual of the solution as it is:
 //
@@ -31,12 +51,20 @@ using Operator = std::function<void(typename Space::ConstView x, typename Space:
 //     }
 //   }
 //   return loop.result();
+//
+// A method that needs no scalars on the host to go on lets the loop read them, which on a device
+// happens while the next iteration runs:
+//
+//   loop.watch(square, 2, [&](std::span<const Value> known) { … return true; });
+//   …
+//       loop.iterated();
 template <class Space>
 class SolveLoop {
  public:
   using Value = typename Space::Value;
   using View = typename Space::View;
   using ConstView = typename Space::ConstView;
+  static constexpr std::size_t kMostWatched = 8;
 
   SolveLoop(Space& space, const Operator<Space>& a, ConstView b, View x,
             const SolveOptions& options)
@@ -54,8 +82,10 @@ class SolveLoop {
   }
 
   // r = b − Ax. False when there is no reason to go on: it is small enough, has something that is
-  // not finite, or the last cycle left more than `stagnant` of it.
+  // not finite, or the last cycle left more than `stagnant` of it. Then x is what had the smallest
+  // residual of all that cycles began or ended with.
   bool begin_cycle(View r, double stagnant = 0.5) {
+    settle(0);
     multiply(x_, r);
     VectorProgram<Value> program;
     program.set(r, {{b_}, {r, Value(-1)}});
@@ -69,44 +99,62 @@ class SolveLoop {
       result_.status = SolveStatus::converged;
       result_.message.clear();
       return false;
-    }
-    if (failed_) return false;
-    if (result_.iterations >= options_.most_iterations) {
+    } else if (result_.iterations >= options_.most_iterations) {
       fail(SolveStatus::most_iterations,
            fmt::format("{} iterations were not enough", result_.iterations));
-    } else if (cycles_++ > 0 && result_.residual > stagnant * before) {
+    } else if (cycles_ > 0 && result_.residual > std::max(stagnant, 1.0) * before) {
+      fail(SolveStatus::stagnated,
+           fmt::format("the residual grows, from {:.1e} to {:.1e}", before, result_.residual));
+    } else if (cycles_ > 0 && result_.residual > stagnant * before) {
       fail(SolveStatus::stagnated,
            fmt::format("the residual stays at {:.1e}, whatever the recurrence says; the matrix "
                        "allows no more in this precision",
                        result_.residual));
     }
+    ++cycles_;
+    keep_best();
     return !failed_;
   }
 
   // Whether a cycle goes on.
-  bool continues() const {
-    return !failed_ && residual_ > options_.tolerance &&
-           result_.iterations < options_.most_iterations;
+  bool continues() {
+    const auto begun = static_cast<int>(awaited_.size());
+    if (!failed_ && residual_ > options_.tolerance &&
+        result_.iterations + begun < options_.most_iterations) {
+      return true;
+    }
+    settle(0);
+    return false;
   }
 
   void multiply(ConstView x, View y) {
     a_(x, y);
-    count_products(1);
+    multiplied();
   }
-  // Of products that were computed otherwise.
-  void count_products(int count) { result_.products += count; }
+  // The method has multiplied by itself.
+  void multiplied(int times = 1) { result_.products += times; }
 
   // An iteration is done, or several at a time; (r, r) is what the recurrence has.
   void iterated(Value square_of_residual, int count = 1) {
-    residual_ = relative(square_of_residual);
-    result_.iterations += count;
-    result_.history.push_back({result_.iterations, result_.products, residual_});
-    if (!std::isfinite(residual_)) {
-      fail(SolveStatus::not_finite,
-           fmt::format("iteration {} has values that are not finite", result_.iterations));
-    } else if (options_.progress && !options_.progress(result_.history.back())) {
-      fail(SolveStatus::stopped, fmt::format("stopped after {} iterations", result_.iterations));
+    iterated(square_of_residual, result_.products, count);
+  }
+
+  // What tells how iterations go: scalars of which the first is (r, r), at most kMostWatched. They
+  // are seen in the order of the iterations, and one of which `seen` returns false does not count.
+  void watch(Scalar first, int count, std::function<bool(std::span<const Value>)> seen) {
+    watched_ = first;
+    watched_count_ = count;
+    seen_ = std::move(seen);
+  }
+
+  // An iteration is done, or will be when the space has come to it.
+  void iterated() {
+    if constexpr (Space::kLag > 0) {
+      awaited_.push_back({space_.request(watched_, watched_count_), result_.products});
+    } else {
+      awaited_.push_back({{}, result_.products});
     }
+    settle(Space::kLag);
   }
 
   // Ends the method; the first reason counts.
@@ -124,6 +172,51 @@ class SolveLoop {
   SolveResult result() { return std::move(result_); }
 
  private:
+  void iterated(Value square_of_residual, Offset products, int count) {
+    residual_ = relative(square_of_residual);
+    result_.iterations += count;
+    result_.history.push_back({result_.iterations, products, residual_});
+    if (!std::isfinite(residual_)) {
+      fail(SolveStatus::not_finite,
+           fmt::format("iteration {} has values that are not finite", result_.iterations));
+    } else if (options_.progress && !options_.progress(result_.history.back())) {
+      fail(SolveStatus::stopped, fmt::format("stopped after {} iterations", result_.iterations));
+    }
+  }
+
+  // Looks at all iterations but the newest few.
+  void settle(std::size_t but) {
+    while (awaited_.size() > but) {
+      const auto [reading, products] = awaited_.front();
+      awaited_.pop_front();
+      std::array<Value, kMostWatched> values;
+      const std::span known(values.data(), static_cast<std::size_t>(watched_count_));
+      if constexpr (Space::kLag > 0) {
+        space_.await(reading, known);
+      } else {
+        space_.read(watched_, known);
+      }
+      if (!failed_ && seen_(known)) iterated(known[0], products, 1);
+    }
+  }
+
+  // The best solution so far is kept while the next cycle may spoil it, and put back at the end.
+  void keep_best() {
+    const bool is_best = result_.residual < best_residual_;
+    if (failed_ && !is_best && best_residual_ < std::numeric_limits<double>::max()) {
+      VectorProgram<Value> restore;
+      restore.set(x_, {{best_}});
+      space_.run(restore);
+      result_.residual = best_residual_;
+    } else if (!failed_ && is_best) {
+      if (best_residual_ == std::numeric_limits<double>::max()) best_ = space_.make_vector();
+      VectorProgram<Value> keep;
+      keep.set(best_, {{x_}});
+      space_.run(keep);
+      best_residual_ = result_.residual;
+    }
+  }
+
   double relative(Value square) const { return std::sqrt(std::real(square)) / norm_; }
 
   Space& space_;
@@ -136,7 +229,18 @@ class SolveLoop {
   double residual_ = 0;  // by the recurrence
   int cycles_ = 0;
   bool failed_ = false;
+  typename Space::Vector best_;
+  double best_residual_ = std::numeric_limits<double>::max();
   SolveResult result_;
+  Scalar watched_;
+  int watched_count_ = 0;
+  std::function<bool(std::span<const Value>)> seen_;
+  // Iterations whose scalars nobody has looked at, and the products up to them.
+  struct Awaited {
+    detail::ReadingOf<Space> reading;
+    Offset products;
+  };
+  std::deque<Awaited> awaited_;
 };
 
 }  // namespace strata::solvers

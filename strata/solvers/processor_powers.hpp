@@ -9,6 +9,7 @@
 #include "strata/plans/power_plan.hpp"
 #include "strata/solvers/powers.hpp"
 #include "strata/solvers/processor_space.hpp"
+#include "strata/solvers/timed_operator.hpp"
 
 namespace strata::solvers {
 
@@ -24,13 +25,16 @@ class ProcessorPowers final : public Powers<ProcessorSpace<V>> {
   void set_basis(const Basis& basis) override { plan_.set_basis(basis); }
   void multiply(std::span<const V> x, std::span<V> y) override { plan_.multiply(x, y, workspace_); }
   void apply_first(int count, std::span<const V> x, std::span<V> powers) override {
+    const ClockedScope clock(seconds_);
     plan_.apply_first(count, x, powers, workspace_);
   }
   void apply_sum(std::span<const V> x, std::span<const V> coefficients, std::span<V> sum) override {
+    const ClockedScope clock(seconds_);
     plan_.apply_sum(x, coefficients, sum, workspace_);
   }
 
   const PowerPlan<V, I>& plan() const { return plan_; }
+  double seconds() const { return seconds_; }  // spent in all of these
   void update_values(const Csr<V, I>& matrix) { plan_.update_values(matrix); }
 
  private:
@@ -41,6 +45,7 @@ class ProcessorPowers final : public Powers<ProcessorSpace<V>> {
 
   PowerPlan<V, I> plan_;
   typename PowerPlan<V, I>::Workspace workspace_;
+  double seconds_ = 0;
 };
 
 }  // namespace strata::solvers

@@ -8,6 +8,7 @@
 
 #include "strata/base/checked.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/solvers/timed_operator.hpp"
 
 namespace strata::solvers {
 
@@ -265,6 +266,7 @@ V ProcessorSpace<V>::total(std::size_t k, std::size_t count) const {
 
 template <Value V>
 void ProcessorSpace<V>::run(const VectorProgram<V>& program) {
+  const ClockedScope clock(program.assignments().empty() ? times_.reductions : times_.updates);
   std::vector<Sum<V>> sums;
   for (const Assignment<V>& assignment : program.assignments()) {
     Sum<V>& sum = sums.emplace_back(Sum<V>{assignment.target, {}, assignment.count});
@@ -349,6 +351,7 @@ void ProcessorSpace<V>::check(ConstBlock block) const {
 
 template <Value V>
 void ProcessorSpace<V>::gram(ConstBlock a, ConstBlock b, Scalar first) {
+  const ClockedScope clock(times_.blocks);
   check(a);
   check(b);
   const Offset count = Offset{a.columns} * b.columns;
@@ -366,6 +369,7 @@ void ProcessorSpace<V>::gram(ConstBlock a, ConstBlock b, Scalar first) {
 
 template <Value V>
 void ProcessorSpace<V>::add_product(V factor, ConstBlock a, Scalar first, Block target) {
+  const ClockedScope clock(times_.blocks);
   check(a);
   check(target);
   const Offset count = Offset{a.columns} * target.columns;
@@ -381,6 +385,7 @@ void ProcessorSpace<V>::add_product(V factor, ConstBlock a, Scalar first, Block 
 
 template <Value V>
 void ProcessorSpace<V>::transform(Block block, Scalar first, int from) {
+  const ClockedScope clock(times_.blocks);
   check(block);
   if (from < 0 || from > block.columns) {
     throw InvalidArgument(fmt::format("column {} of a block that has {}", from, block.columns));

@@ -17,6 +17,13 @@
 
 namespace strata::solvers {
 
+// Seconds that a space has spent, by what it did.
+struct SpaceTimes {
+  double blocks = 0;      // gram, add_product, transform
+  double reductions = 0;  // programs that assign nothing
+  double updates = 0;
+};
+
 // Dot products have the same bits for any number of threads: elements are added up in blocks of a
 // fixed length, and blocks in their order.
 template <Value V>
@@ -33,6 +40,7 @@ class ProcessorSpace {
   explicit ProcessorSpace(Offset rows, int threads = 0);
 
   Offset rows() const { return rows_; }
+  const SpaceTimes& times() const { return times_; }
   Vector make_vector() const { return make_block(1); }
   // So many vectors one after the other, of zeros; each page touched by the thread that will use
   // it.
@@ -61,6 +69,15 @@ class ProcessorSpace {
     return value;
   }
 
+  // Spaces on devices read scalars an iteration later, and record what is done again and again;
+  // here scalars are there at once.
+  static constexpr int kLag = 0;
+  struct Routine {};
+  template <class Work>
+  void run(Routine&, const Work& work) {
+    work();
+  }
+
  private:
   void check(Scalar scalar) const;
   void check(Scalar first, Offset count) const;
@@ -78,6 +95,7 @@ class ProcessorSpace {
   int threads_ = 0;
   std::vector<V> scalars_;
   std::vector<V> partial_sums_;
+  SpaceTimes times_;
 };
 
 }  // namespace strata::solvers

@@ -36,13 +36,19 @@ enum class SolveStatus {
 };
 std::string_view name_of(SolveStatus status);
 
-// Seconds; what is neither a product nor a preconditioner is passes over vectors.
+// Seconds.
 struct SolveTimes {
   double total = 0;
-  double products = 0;
+  double products = 0;  // with the matrix, powers included
   double preconditioner = 0;
+  double orthogonalisation = 0;  // passes over blocks of vectors, and their inner products
+  double reductions = 0;         // passes that only read vectors
+  double updates = 0;            // passes that change vectors, with the reductions fused into them
 
-  double vectors() const { return total - products - preconditioner; }
+  // The host's own work, and what nobody clocked.
+  double rest() const {
+    return total - products - preconditioner - orthogonalisation - reductions - updates;
+  }
 };
 
 struct SolveResult {

@@ -1,0 +1,85 @@
+#include "strata/solvers/block_jacobi.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/solvers/dense.hpp"
+
+namespace strata::solvers {
+
+template <Value V, Index I>
+BlockJacobi<V, I>::BlockJacobi(const Csr<V, I>& matrix, int block_rows, const PaddedOrder<I>& order)
+    : block_rows_(block_rows), rows_(matrix.rows()) {
+  if (block_rows < 1 || block_rows > kMostRows) {
+    throw InvalidArgument(
+        fmt::format("blocks of {} rows on the diagonal; they have 1 to {}", block_rows, kMostRows));
+  }
+  const Offset blocks = (Offset{rows_} + block_rows - 1) / block_rows;
+  const Offset square = Offset{block_rows} * block_rows;
+  inverses_ = Array<V>(
+      static_cast<std::size_t>(checked_multiply(blocks, square, "blocks on the diagonal")));
+  position_of_ = Array<I>(static_cast<std::size_t>(rows_));
+  for (I row = 0; row < rows_; ++row) {
+    position_of_[static_cast<std::size_t>(row)] = order.position_of(row);
+  }
+  parallel_dynamic(blocks, 64, [&](Offset begin, Offset end) {
+    for (Offset block = begin; block < end; ++block) {
+      const I first = static_cast<I>(block * block_rows);
+      const int size = static_cast<int>(std::min<Offset>(block_rows, Offset{rows_} - first));
+      Dense<Wide<V>> of(size, size);
+      for (int i = 0; i < size; ++i) {
+        const auto row = static_cast<std::size_t>(first) + static_cast<std::size_t>(i);
+        for (Offset k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
+          const Offset j = Offset{matrix.columns()[static_cast<std::size_t>(k)]} - first;
+          if (j >= 0 && j < size) {
+            of(i, static_cast<int>(j)) += Wide<V>(matrix.values()[static_cast<std::size_t>(k)]);
+          }
+        }
+      }
+      const Dense<Wide<V>> inverse = solve(of, Dense<Wide<V>>::identity(size));
+      V* const into = inverses_.data() + block * square;
+      for (int i = 0; i < size; ++i) {
+        for (int j = 0; j < size; ++j) {
+          const V value = narrowed<V>(inverse(i, j));
+          if (!std::isfinite(std::abs(value))) {
+            throw InvalidArgument(fmt::format(
+                "the block of {} rows on the diagonal from row {} on is singular: nothing to "
+                "divide by",
+                size, Offset{first} + 1));
+          }
+          into[i * size + j] = value;
+        }
+      }
+    }
+  });
+}
+
+template <Value V, Index I>
+void BlockJacobi<V, I>::apply(std::span<const V> x, std::span<V> y) const {
+  const Offset square = Offset{block_rows_} * block_rows_;
+  const Offset blocks = (Offset{rows_} + block_rows_ - 1) / block_rows_;
+  if (std::ssize(y) > rows_) std::fill(y.begin(), y.end(), V(0));
+  parallel_for(blocks, [&](Offset block) {
+    const Offset first = block * block_rows_;
+    const int size = static_cast<int>(std::min<Offset>(block_rows_, Offset{rows_} - first));
+    const I* const positions = position_of_.data() + first;
+    const V* of_row = inverses_.data() + block * square;
+    for (int i = 0; i < size; ++i, of_row += size) {
+      V sum = V(0);
+      for (int j = 0; j < size; ++j) sum += of_row[j] * x[static_cast<std::size_t>(positions[j])];
+      y[static_cast<std::size_t>(positions[i])] = sum;
+    }
+  });
+}
+
+#define STRATA_INSTANTIATE(V, I) template class BlockJacobi<V, I>
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
+#undef STRATA_INSTANTIATE
+
+}  // namespace strata::solvers

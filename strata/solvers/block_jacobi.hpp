@@ -1,0 +1,34 @@
+// Block Jacobi: a preconditioner that solves with the dense blocks on the diagonal, so many rows
+// each, in the caller's order; the last one may be smaller. One row each is Jacobi's method.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "strata/base/array.hpp"
+#include "strata/formats/csr.hpp"
+#include "strata/order/padded_order.hpp"
+
+namespace strata::solvers {
+
+template <Value V, Index I>
+class BlockJacobi {
+ public:
+  static constexpr int kMostRows = 64;
+
+  BlockJacobi() = default;
+  // For vectors in this order. Throws InvalidArgument for blocks that are not 1 … kMostRows rows
+  // high, and, naming its first row, for one that is singular.
+  BlockJacobi(const Csr<V, I>& matrix, int block_rows, const PaddedOrder<I>& order);
+
+  // y = D⁻¹x, on the threads of parallel_for; 0 in padded rows.
+  void apply(std::span<const V> x, std::span<V> y) const;
+
+ private:
+  int block_rows_ = 1;
+  I rows_ = 0;
+  Array<V> inverses_;     // of the blocks, row by row, one after another
+  Array<I> position_of_;  // of the rows
+};
+
+}  // namespace strata::solvers
