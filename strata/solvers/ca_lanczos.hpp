@@ -117,15 +117,28 @@ class BlockExpansion {
     return count;
   }
 
-  // The factor of the vectors that keep enough of their length beside all before them.
+  // The factor of the vectors that can be told apart: each keeps enough of its length beside all
+  // before it, and R⁻¹, by which the rounding of products grows on its way into H, is no larger
+  // than that allows.
   Dense<W> distinct(const Dense<W>& c, const Dense<W>& gram) const {
     std::vector<double> least;
+    double longest = 0;
     for (int k = 0; k < gram.columns(); ++k) {
       double square = std::real(gram(k, k));
       for (int i = 0; i < c.rows(); ++i) square += std::norm(c(i, k));
       least.push_back(least_ * least_ * square);
+      longest = std::max(longest, std::sqrt(square));
     }
-    return cholesky(gram, least);
+    const Dense<W> r = cholesky(gram, least);
+    if (r.columns() == 0) return r;
+    const Dense<W> inverse = solve_upper(r, Dense<W>::identity(r.columns()));
+    int count = 0;
+    double sum = 0;
+    for (; count < r.columns(); ++count) {
+      for (int i = 0; i <= count; ++i) sum += std::norm(inverse(i, count));
+      if (!(std::sqrt(sum) * longest * least_ <= 1)) break;
+    }
+    return r.part(0, 0, count, count);
   }
 
   // H's columns of v_j and of all new vectors but the last.

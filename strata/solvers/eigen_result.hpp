@@ -31,7 +31,7 @@ struct EigenOptions {
   Wanted which = Wanted::largest;
   double tolerance = 1e-8;  // for ‖Ax − λx‖ / ‖A‖, ‖A‖ the largest |λ| that was met
   int subspace = 0;         // how many vectors a method keeps at most; 0: chosen
-  Offset most_products = 100'000;
+  Offset most_products = 10'000'000;
   std::uint64_t seed = 1;  // of random vectors
   // Krylov spaces of one vector have one eigenvector of every eigenvalue. When all are there, look
   // for further ones of the same eigenvalues in what is orthogonal to them.

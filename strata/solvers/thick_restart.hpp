@@ -312,6 +312,11 @@ class ThickRestart {
       const bool goes_on = report(ritz, target);
       const bool all_there = result_.history.back().converged == ends_.count();
       if (!goes_on || result_.products >= options_.most_products) return cut_off(ritz, goes_on);
+      if (!improves()) {
+        check(ritz);
+        return ended(SolveStatus::stagnated,
+                     fmt::format("the estimates of residuals stay at {:.1e} or above", best_));
+      }
       if (all_there && (!probing_ || separated(ritz))) {
         const double worst = check(ritz);
         if (worst <= options_.tolerance) {
@@ -372,6 +377,16 @@ class ThickRestart {
     }
     result_.history.push_back(now);
     return !options_.progress || options_.progress(now);
+  }
+
+  // Whether the largest residual has become smaller within so many restarts; looking for further
+  // copies begins again.
+  bool improves() {
+    constexpr int kMostInVain = 200;
+    const double now = result_.history.back().residual;
+    in_vain_ = now < 0.9 * best_ || probing_ ? 0 : in_vain_ + 1;
+    best_ = std::min(best_, now);
+    return in_vain_ < kMostInVain;
   }
 
   double relative(double residual) const {
@@ -442,6 +457,8 @@ class ThickRestart {
   Ends ends_;
   typename Space::Vector product_;
   Scalar squares_;
+  double best_ = std::numeric_limits<double>::infinity();
+  int in_vain_ = 0;
   bool probing_ = false;
   std::vector<double> found_;
   EigenResult result_;

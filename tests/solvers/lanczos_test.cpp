@@ -299,10 +299,13 @@ TEST(Lanczos, BadInputIsRefusedOrSurvived) {
 
 TEST(CaLanczos, ABasisThatIsTooLongIsMadeShorterAndSaid) {
   const auto matrix = generate<double, I>("anderson:10x10x10");
-  const EigenOptions options{.count = 4, .tolerance = 1e-10, .subspace = 120};
+  const EigenOptions options{.count = 4, .tolerance = 1e-12, .subspace = 120};
   const auto found = by_ca_lanczos(matrix, {.eigen = options, .s = 40});
   EXPECT_EQ(found.result.status, SolveStatus::converged) << found.result.message;
-  expect_eigenpairs(matrix, found, expected(spectrum_of(matrix), Wanted::largest, 4), 1e-10);
+  expect_eigenpairs(matrix, found, expected(spectrum_of(matrix), Wanted::largest, 4), 1e-12);
+  ASSERT_FALSE(found.result.remarks.empty());
+  EXPECT_NE(found.result.remarks[0].find("told apart"), std::string::npos)
+      << found.result.remarks[0];
 }
 
 }  // namespace
