@@ -19,5 +19,7 @@ void add_bench(CommandLine& line);
 void add_compare(CommandLine& line);
 void add_report(CommandLine& line);
 void add_solve(CommandLine& line);
+void add_eig(CommandLine& line);
+void add_expm(CommandLine& line);
 
 }  // namespace strata::cli
