@@ -115,7 +115,7 @@ Json json_of(const Solution& solution, const SolveCommandOptions& options,
              std::string_view precision) {
   const SolveResult& result = solution.result();
   Json seconds = seconds_json(result.times);
-  seconds["iteration"] = result.iterations > 0 ? result.times.total / result.iterations : 0.0;
+  seconds["iteration"] = result.iterations > 0 ? result.times.cycles / result.iterations : 0.0;
   return {{"kernel", "solve"},
           {"backend", name_of(solution.backend)},
           {"method", solvers::name_of(solution.method)},
@@ -149,7 +149,7 @@ std::string table_of(const std::vector<Solution>& solutions) {
                std::string(solvers::name_of(result.status)), std::to_string(result.iterations),
                std::to_string(result.products), fmt::format("{:.2e}", result.residual),
                seconds_text(result.times.total),
-               result.iterations > 0 ? seconds_text(result.times.total / result.iterations) : "-",
+               result.iterations > 0 ? seconds_text(result.times.cycles / result.iterations) : "-",
                share(result.times.products), share(result.times.preconditioner),
                share(result.times.orthogonalisation), share(result.times.reductions),
                share(result.times.updates)});

@@ -16,7 +16,7 @@ set(public_headers strata.hpp gpu.hpp kernels/cpu/entry_parts.hpp kernels/cpu/le
     solvers/solve_result.hpp)
 set(private_headers
   base/identity.hpp base/instantiate.hpp base/random.hpp
-  gen/coefficients.hpp gen/grid.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
+  gen/coefficients.hpp gen/grid.hpp gen/line_elements.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
   io/read_text.hpp io/replace_file.hpp
   machine/fit.hpp
   measure/peers.hpp measure/gpu/peers.hpp measure/gpu/poison.hpp measure/gpu/vendor_solver.hpp

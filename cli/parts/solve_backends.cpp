@@ -65,7 +65,7 @@ BackendSolution solve_on_gpu(const Csr<V, I>& matrix, LinearSolverOptions solver
   solver_options.product.gpu_profile = profile;
   gpu::LinearSolver<V> solver(matrix, solver_options, stream);
   BackendSolution solution = run_warm<V>(solver, b, x, options);
-  solution.variant = label_of(solver.plan().choice().spec());
+  solution.variant = solver.variant();
   return solution;
 }
 

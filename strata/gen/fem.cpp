@@ -10,10 +10,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
 #include "strata/base/instantiate.hpp"
+#include "strata/gen/line_elements.hpp"
 #include "strata/gen/recipe.hpp"
 #include "strata/gen/rowwise.hpp"
 
@@ -21,39 +21,7 @@ namespace strata {
 
 namespace {
 
-constexpr int kMaxDegree = 4;
-constexpr int kMaxNodes = kMaxDegree + 1;
-
-// Gauss–Lobatto points of [−1, 1], in increasing order.
-std::vector<double> nodes_of(int degree) {
-  switch (degree) {
-    case 1: return {-1, 1};
-    case 2: return {-1, 0, 1};
-    case 3: return {-1, -1 / std::sqrt(5.0), 1 / std::sqrt(5.0), 1};
-    default: return {-1, -std::sqrt(3.0 / 7), 0, std::sqrt(3.0 / 7), 1};
-  }
-}
-
-struct QuadraturePoint {
-  double position;
-  double weight;
-};
-
-// Gauss–Legendre with 5 points: exact up to degree 9, and two polynomials of degree 4 make 8.
-std::array<QuadraturePoint, 5> gauss_points() {
-  const double spread = 2 * std::sqrt(10.0 / 7);
-  const double inner = std::sqrt(5 - spread) / 3;
-  const double outer = std::sqrt(5 + spread) / 3;
-  const double inner_weight = (322 + 13 * std::sqrt(70.0)) / 900;
-  const double outer_weight = (322 - 13 * std::sqrt(70.0)) / 900;
-  return {{{-outer, outer_weight},
-           {-inner, inner_weight},
-           {0, 128.0 / 225},
-           {inner, inner_weight},
-           {outer, outer_weight}}};
-}
-
-using Square = std::array<std::array<double, kMaxNodes>, kMaxNodes>;
+using Square = std::array<std::array<double, kMaxLineNodes>, kMaxLineNodes>;
 
 // The matrices of one element in one direction.
 struct Element {
@@ -62,26 +30,11 @@ struct Element {
   Square stiffness{};
 };
 
-// The Lagrange polynomial that is 1 at node a, and its derivative, by the product rule.
-void evaluate(const std::vector<double>& nodes, int a, double position, double& basis,
-              double& slope) {
-  basis = 1;
-  slope = 0;
-  for (int b = 0; b < static_cast<int>(nodes.size()); ++b) {
-    if (b == a) continue;
-    const double scale = 1 / (nodes[a] - nodes[b]);
-    slope = slope * ((position - nodes[b]) * scale) + basis * scale;
-    basis *= (position - nodes[b]) * scale;
-  }
-}
-
 Element element_of(int degree) {
   Element element{.degree = degree};
-  const std::vector<double> nodes = nodes_of(degree);
+  const std::vector<double> nodes = line_nodes(degree);
   for (const auto& [position, weight] : gauss_points()) {
-    std::array<double, kMaxNodes> basis{};
-    std::array<double, kMaxNodes> slope{};
-    for (int a = 0; a <= degree; ++a) evaluate(nodes, a, position, basis[a], slope[a]);
+    const auto [basis, slope] = line_basis(nodes, position);
     for (int a = 0; a <= degree; ++a) {
       for (int b = 0; b <= degree; ++b) {
         element.mass[a][b] += weight * (basis[a] * basis[b]);
@@ -103,12 +56,8 @@ struct Line {
 Line line_of(const Element& element, Offset elements, Offset inner_node) {
   const Offset degree = element.degree;
   const Offset node = inner_node + 1;  // counted from the boundary
-  // An inner node on the seam of two elements belongs to both.
-  const Offset last_element = node / degree;
-  const Offset first_element = node % degree == 0 ? last_element - 1 : last_element;
+  const auto [first_element, last_element, first, last] = reach_of(node, elements, degree);
   Line line;
-  const Offset first = std::max<Offset>(first_element * degree, 1);
-  const Offset last = std::min((last_element + 1) * degree, elements * degree - 1);
   line.first = first - 1;
   line.count = static_cast<int>(last - first + 1);
   for (Offset e = first_element; e <= last_element; ++e) {

@@ -194,6 +194,7 @@ SolveResult ca_conjugate_gradients(Space& space, Powers<Space>& powers, typename
     powers.multiply(from, to);
   };
   SolveLoop<Space> loop(space, a, b, solution, options.solve);
+  loop.reduces_error();
   // A cycle that ended because its blocks were too wide may have gained nothing.
   bool cut_short = false;
   while (loop.begin_cycle(r, cut_short ? std::numeric_limits<double>::max() : 0.5)) {

@@ -39,6 +39,7 @@ SolveResult conjugate_gradients(Space& space, const Operator<Space>& a,
   };
 
   SolveLoop<Space> loop(space, a, b, x, options);
+  loop.reduces_error();
   loop.watch(square, 2, [&](std::span<const V> known) {
     const auto bend = std::real(known[1]);
     if (bend > 0 && std::isfinite(bend)) return true;

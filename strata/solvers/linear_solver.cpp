@@ -90,7 +90,8 @@ class LinearSolver<V, I>::Engine {
                     .preconditioner = preconditioner_seconds,
                     .orthogonalisation = space.times().blocks,
                     .reductions = space.times().reductions,
-                    .updates = space.times().updates - preconditioner_updates_};
+                    .updates = space.times().updates - preconditioner_updates_,
+                    .cycles = result.times.cycles};
     return result;
   }
 

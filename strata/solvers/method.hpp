@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <deque>
@@ -93,6 +94,11 @@ class SolveLoop {
     space_.run(program);
     const double before = std::exchange(result_.residual, relative(space_.read(square_)));
     residual_ = result_.residual;
+    if (cycles_ == 0) {
+      started_ = Clock::now();
+    } else {
+      result_.times.cycles = std::chrono::duration<double>(Clock::now() - started_).count();
+    }
     if (!std::isfinite(result_.residual)) {
       fail(SolveStatus::not_finite, "the residual is not finite");
     } else if (result_.residual <= options_.tolerance) {
@@ -164,6 +170,10 @@ class SolveLoop {
     result_.message = std::move(message);
   }
 
+  // The method reduces the energy norm of the error in every iteration, whatever the residual does
+  // meanwhile: its last solution is its best.
+  void reduces_error() { reduces_error_ = true; }
+
   // Something that whoever reads the result should know.
   void remark(std::string text) { result_.remark = std::move(text); }
 
@@ -202,7 +212,10 @@ class SolveLoop {
 
   // The best solution so far is kept while the next cycle may spoil it, and put back at the end.
   void keep_best() {
-    const bool is_best = result_.residual < best_residual_;
+    const bool cut_off = result_.status == SolveStatus::most_iterations ||
+                         result_.status == SolveStatus::stopped;
+    const bool is_best = result_.residual < best_residual_ ||
+                         (failed_ && cut_off && reduces_error_ && std::isfinite(residual_));
     if (failed_ && !is_best && best_residual_ < std::numeric_limits<double>::max()) {
       VectorProgram<Value> restore;
       restore.set(x_, {{best_}});
@@ -225,10 +238,13 @@ class SolveLoop {
   View x_;
   const SolveOptions& options_;
   Scalar square_;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point started_;
   double norm_ = 0;      // of b
   double residual_ = 0;  // by the recurrence
   int cycles_ = 0;
   bool failed_ = false;
+  bool reduces_error_ = false;
   typename Space::Vector best_;
   double best_residual_ = std::numeric_limits<double>::max();
   SolveResult result_;

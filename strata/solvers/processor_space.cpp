@@ -8,23 +8,20 @@
 
 #include "strata/base/checked.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/solvers/internal/block_kernels.hpp"
 #include "strata/solvers/timed_operator.hpp"
 
 namespace strata::solvers {
+
+using detail::Columns;
+using detail::conjugate;
 
 namespace {
 
 // So many elements of a few vectors stay in the first-level cache from one assignment to the next.
 constexpr Offset kBlock = 1024;
-
-template <Value V>
-V conjugate(const V& value) {
-  if constexpr (is_complex<V>) {
-    return std::conj(value);
-  } else {
-    return value;
-  }
-}
+// And so many of a wide block of vectors.
+constexpr Offset kFewRows = 256;
 
 template <Value V>
 bool is_positive(const V& value) {
@@ -35,31 +32,21 @@ bool is_positive(const V& value) {
   }
 }
 
-// sums[k] = (x_k, y) for columns x_k at a distance. Independent sums, so that additions overlap and
-// become vector instructions; the same for any compiler that keeps the order of additions.
-template <int kColumns, Value V>
-void dots_of(const V* x, Offset distance, const V* y, Offset count, V* sums) {
-  constexpr Offset kLanes = kColumns == 1 ? 16 : 8;
-  V lanes[kColumns][kLanes] = {};
+// Independent sums, so that additions overlap and become vector instructions; the same for any
+// compiler that keeps the order of additions.
+template <Value V>
+V dot_of(const V* x, const V* y, Offset count) {
+  constexpr Offset kLanes = 16;
+  V sums[kLanes] = {};
   Offset i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    for (int k = 0; k < kColumns; ++k) {
-      for (Offset lane = 0; lane < kLanes; ++lane) {
-        lanes[k][lane] += conjugate(x[k * distance + i + lane]) * y[i + lane];
-      }
-    }
+    for (Offset lane = 0; lane < kLanes; ++lane) sums[lane] += conjugate(x[i + lane]) * y[i + lane];
   }
-  for (; i < count; ++i) {
-    for (int k = 0; k < kColumns; ++k) {
-      lanes[k][i % kLanes] += conjugate(x[k * distance + i]) * y[i];
-    }
+  for (; i < count; ++i) sums[i % kLanes] += conjugate(x[i]) * y[i];
+  for (Offset half = kLanes / 2; half > 0; half /= 2) {
+    for (Offset lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
   }
-  for (int k = 0; k < kColumns; ++k) {
-    for (Offset half = kLanes / 2; half > 0; half /= 2) {
-      for (Offset lane = 0; lane < half; ++lane) lanes[k][lane] += lanes[k][lane + half];
-    }
-    sums[k] = lanes[k][0];
-  }
+  return sums[0];
 }
 
 // A term with its coefficient known.
@@ -116,18 +103,6 @@ struct Sum {
   }
 };
 
-// Rows of a block.
-template <class V>
-struct Columns {
-  V* data;
-  int count;
-  Offset row_stride;
-  Offset column_stride;
-
-  V& at(Offset row, int column) const { return data[row * row_stride + column * column_stride]; }
-  V* column(int k) const { return data + k * column_stride; }
-};
-
 // The rows of a block of `rows` rows from the first on.
 template <class V, class View>
 Columns<V> columns_of(const Block<View>& block, Offset rows, Offset first) {
@@ -135,63 +110,6 @@ Columns<V> columns_of(const Block<View>& block, Offset rows, Offset first) {
     return {block.data.data() + first * block.columns, block.columns, block.columns, 1};
   }
   return {block.data.data() + first, block.columns, 1, rows};
-}
-
-// sums[i + j·a.count] = (a_i, b_j). Tiles of columns, so that what is loaded is used more than
-// once.
-template <Value V>
-void gram_of(const Columns<const V>& a, const Columns<const V>& b, Offset rows, V* sums) {
-  if (a.row_stride == 1 && b.row_stride == 1) {
-    constexpr int kTile = 4;
-    for (int j = 0; j < b.count; ++j) {
-      int i = 0;
-      for (; i + kTile <= a.count; i += kTile) {
-        dots_of<kTile>(a.column(i), a.column_stride, b.column(j), rows, sums + i + j * a.count);
-      }
-      for (; i < a.count; ++i) {
-        dots_of<1>(a.column(i), 0, b.column(j), rows, sums + i + j * a.count);
-      }
-    }
-    return;
-  }
-  std::fill_n(sums, Offset{a.count} * b.count, V(0));
-  for (Offset row = 0; row < rows; ++row) {
-    for (int j = 0; j < b.count; ++j) {
-      const V right = b.at(row, j);
-      for (int i = 0; i < a.count; ++i) sums[i + j * a.count] += conjugate(a.at(row, i)) * right;
-    }
-  }
-}
-
-// target_j = target_j + Σ_i coefficients[i + j·a.count] a_i; zeros cost nothing.
-template <Value V>
-void add_product_of(const Columns<const V>& a, std::span<const V> coefficients,
-                    const Columns<V>& target, Offset rows) {
-  for (int j = 0; j < target.count; ++j) {
-    const V* const of_column = coefficients.data() + Offset{j} * a.count;
-    if (a.row_stride == 1 && target.row_stride == 1) {
-      // Four columns at a time, of those whose coefficients are not zero.
-      Sum<V> sum{target.column(j), {}, 0};
-      const auto flush = [&] {
-        if (sum.count > 1) sum.run(0, rows);
-        sum.count = 0;
-      };
-      for (int i = 0; i < a.count; ++i) {
-        if (of_column[i] == V(0)) continue;
-        if (sum.count == 0)
-          sum.terms[static_cast<std::size_t>(sum.count++)] = {target.column(j), nullptr, V(1)};
-        sum.terms[static_cast<std::size_t>(sum.count++)] = {a.column(i), nullptr, of_column[i]};
-        if (sum.count == Assignment<V>::kMostTerms) flush();
-      }
-      flush();
-      continue;
-    }
-    for (Offset row = 0; row < rows; ++row) {
-      V value = target.at(row, j);
-      for (int i = 0; i < a.count; ++i) value += of_column[i] * a.at(row, i);
-      target.at(row, j) = value;
-    }
-  }
 }
 
 }  // namespace
@@ -286,8 +204,8 @@ void ProcessorSpace<V>::run(const VectorProgram<V>& program) {
   for_each_block([&](Offset block, Offset begin, Offset end) {
     for (const Sum<V>& sum : sums) sum.run(begin, end);
     for (std::size_t k = 0; k < dots.size(); ++k) {
-      dots_of<1>(dots[k].x + begin, 0, dots[k].y + begin, end - begin,
-                 &partial_sums_[static_cast<std::size_t>(block) * dots.size() + k]);
+      partial_sums_[static_cast<std::size_t>(block) * dots.size() + k] =
+          dot_of(dots[k].x + begin, dots[k].y + begin, end - begin);
     }
   });
   for (std::size_t k = 0; k < dots.size(); ++k) at(dots[k].target) = total(k, dots.size());
@@ -359,8 +277,9 @@ void ProcessorSpace<V>::gram(ConstBlock a, ConstBlock b, Scalar first) {
   const auto products = static_cast<std::size_t>(count);
   reserve_sums(products);
   for_each_block([&](Offset part, Offset begin, Offset end) {
-    gram_of<V>(columns_of<const V>(a, rows_, begin), columns_of<const V>(b, rows_, begin),
-               end - begin, partial_sums_.data() + static_cast<std::size_t>(part) * products);
+    detail::gram_of<V>(columns_of<const V>(a, rows_, begin), columns_of<const V>(b, rows_, begin),
+                       end - begin,
+                       partial_sums_.data() + static_cast<std::size_t>(part) * products);
   });
   for (std::size_t k = 0; k < products; ++k) {
     at(first + static_cast<int>(k)) = total(k, products);
@@ -377,9 +296,12 @@ void ProcessorSpace<V>::add_product(V factor, ConstBlock a, Scalar first, Block 
   std::vector<V> coefficients(static_cast<std::size_t>(count));
   read(first, coefficients);
   for (V& coefficient : coefficients) coefficient *= factor;
+  const detail::NarrowProduct<V> product(coefficients, a.columns, target.columns);
   for_each_block([&](Offset, Offset begin, Offset end) {
-    add_product_of<V>(columns_of<const V>(a, rows_, begin), coefficients,
-                      columns_of<V>(target, rows_, begin), end - begin);
+    for (Offset start = begin; start < end; start += kFewRows) {
+      product.add(columns_of<const V>(a, rows_, start), columns_of<V>(target, rows_, start),
+                  std::min(kFewRows, end - start));
+    }
   });
 }
 
@@ -395,20 +317,19 @@ void ProcessorSpace<V>::transform(Block block, Scalar first, int from) {
                               static_cast<std::size_t>(changed));
   check(first, std::ssize(coefficients));
   read(first, coefficients);
+  const detail::NarrowProduct<V> product(coefficients, block.columns, changed);
   for_each_block([&](Offset, Offset begin, Offset end) {
-    // So few rows at a time that old and new columns stay in the first-level cache.
-    constexpr Offset kRows = 128;
     thread_local std::vector<V> results;
-    results.resize(static_cast<std::size_t>(kRows * changed));
-    for (Offset start = begin; start < end; start += kRows) {
-      const Offset rows = std::min(kRows, end - start);
-      const Columns<V> old = columns_of<V>(block, rows_, start);
-      const Columns<V> results_of{results.data(), changed, 1, kRows};
+    results.resize(static_cast<std::size_t>(kFewRows * changed));
+    for (Offset start = begin; start < end; start += kFewRows) {
+      const Offset rows = std::min(kFewRows, end - start);
+      const Columns<V> columns = columns_of<V>(block, rows_, start);
+      const Columns<V> fresh{results.data(), changed, 1, kFewRows};
       std::fill(results.begin(), results.end(), V(0));
-      add_product_of<V>({old.data, old.count, old.row_stride, old.column_stride}, coefficients,
-                        results_of, rows);
+      product.add({columns.data, columns.count, columns.row_stride, columns.column_stride}, fresh,
+                  rows);
       for (int j = 0; j < changed; ++j) {
-        for (Offset i = 0; i < rows; ++i) old.at(i, from + j) = results_of.at(i, j);
+        for (Offset i = 0; i < rows; ++i) columns.at(i, from + j) = fresh.at(i, j);
       }
     }
   });

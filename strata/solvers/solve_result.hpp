@@ -44,6 +44,7 @@ struct SolveTimes {
   double orthogonalisation = 0;  // passes over blocks of vectors, and their inner products
   double reductions = 0;         // passes that only read vectors
   double updates = 0;            // passes that change vectors, with the reductions fused into them
+  double cycles = 0;  // of the total, from the first residual to the last: what iterations take
 
   // The host's own work, and what nobody clocked.
   double rest() const {

@@ -76,7 +76,7 @@ struct System {
 };
 
 const char* const kDefinite[] = {"stencil5:40x30", "stencil7:14x12x12,shuffle=1", "hpcg:10x10x10",
-                                 "fem:12x12,degree=3", "stencil5:100x100"};
+                                 "fem:8x8,degree=3", "stencil5:60x60"};
 
 SolveResult plain_cg(System<double>& system, const SolveOptions& options) {
   return conjugate_gradients<ProcessorSpace<double>>(system.space, system.product(), {},
@@ -87,7 +87,7 @@ TEST(CaGmres, NeedsHardlyMoreProductsThanGmres) {
   for (const char* spec : {"stencil5:40x30", "stencil7:14x12x12,shuffle=1", "hpcg:10x10x10",
                            "fem:12x12,degree=3", "band:3000,width=9", "graphene:20x20"}) {
     const auto matrix = generate<double, I>(spec);
-    for (const int s : {1, 2, 4, 8}) {
+    for (const int s : {1, 4, 8}) {
       System<double> system(matrix, s);
       const SolveOptions options{.tolerance = 1e-10, .most_iterations = 1000};
       const auto plain = gmres<ProcessorSpace<double>>(system.space, system.product(), {},
@@ -110,7 +110,7 @@ TEST(CaGmres, NeedsHardlyMoreProductsThanGmres) {
 TEST(CaCg, NeedsHardlyMoreProductsThanCg) {
   for (const char* spec : kDefinite) {
     const auto matrix = generate<double, I>(spec);
-    for (const int s : {1, 2, 4, 8, 16}) {
+    for (const int s : {1, 4, 8, 16}) {
       System<double> system(matrix, s);
       const SolveOptions options{.tolerance = 1e-10, .most_iterations = 2000};
       const auto plain = plain_cg(system, options);
@@ -137,7 +137,7 @@ TEST(CaMethods, AreAsAccurateAsClassicalOnes) {
   for (const char* spec : kDefinite) {
     const auto matrix = generate<double, I>(spec);
     System<double> system(matrix, 8);
-    const SolveOptions options{.tolerance = 1e-30, .most_iterations = 3000};
+    const SolveOptions options{.tolerance = 1e-30, .most_iterations = 2000};
     EXPECT_EQ(plain_cg(system, options).status, SolveStatus::stagnated);
     const double attained = system.residual();
     for (const int s : {2, 4, 8}) {

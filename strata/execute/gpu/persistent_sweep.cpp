@@ -254,6 +254,12 @@ SweepArguments<DeviceValue<V>> PersistentSweep<V>::arguments(const SweepSteps<V>
     sweep.shift[k] = device_value(steps.steps[k].shift);
     sweep.beta[k] = device_value(steps.steps[k].beta);
   }
+  if (steps.sum.target != nullptr) {
+    sweep.sum = reinterpret_cast<T*>(steps.sum.target);
+    sweep.start = device_value(steps.sum.start);
+    sweep.starts = steps.sum.starts;
+    for (int k = 0; k < power; ++k) sweep.weight[k] = device_value(steps.sum.coefficients[k]);
+  }
   sweep.table = reinterpret_cast<const T*>(tiles_->table.data());
   sweep.table_size = narrow<std::int32_t>(tiles_->table.size(), "the number of distinct values");
   return sweep;

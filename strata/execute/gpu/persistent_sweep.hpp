@@ -25,6 +25,7 @@
 #include "strata/device/array.hpp"
 #include "strata/device/device.hpp"
 #include "strata/device/stream.hpp"
+#include "strata/execute/gpu/powers_sum.hpp"
 #include "strata/execute/gpu/ring.hpp"
 #include "strata/execute/gpu/sweep_arguments.hpp"
 #include "strata/execute/gpu/tile_stream.hpp"
@@ -102,6 +103,7 @@ struct SweepSteps {
   std::vector<V*> vectors;    // y_0 … y_p in device memory, each of rows × vectors elements
   const V* before = nullptr;  // y_−1, where β_1 is not 0
   std::vector<StepCoefficients<V>> steps;  // p of them
+  PowersSum<V> sum = {};                   // that powers are added to
   std::uint32_t stress_seed = 0;           // for tests, see SweepArguments
   std::uint64_t timeout_ns = kWatchdogTimeout;
 };

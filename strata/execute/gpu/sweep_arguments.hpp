@@ -50,6 +50,11 @@ struct SweepArguments {
   T shift[kMaxSweepPower] = {};
   T beta[kMaxSweepPower] = {};
 
+  T* sum = nullptr;  // Σ of weights and powers, see StepSum; none: powers alone
+  T weight[kMaxSweepPower] = {};
+  T start{};
+  bool starts = false;  // with y_1
+
   const T* table = nullptr;     // of the values that codes name
   std::int32_t table_size = 0;  // 0 without codes
 };
@@ -78,6 +83,7 @@ STRATA_DEVICE StepArguments<T> step_of(const SweepArguments<T>& sweep, int k) {
   step.shift = sweep.shift[k - 1];
   step.beta = sweep.beta[k - 1];
   step.count = sweep.count;
+  step.sum = {sweep.sum, sweep.weight[k - 1], sweep.start, sweep.starts && k == 1};
   return step;
 }
 

@@ -421,7 +421,8 @@ STRATA_DEVICE void encoded_sell_step(Thread& thread, const PackedSellView<T>& ma
                       staged,
                       kNothingStaged,
                       range,
-                      is_zero(step.shift) && is_zero(step.beta) && matrix.row_of_slot == nullptr};
+                      is_zero(step.shift) && is_zero(step.beta) && matrix.row_of_slot == nullptr &&
+                          step.sum.target == nullptr};
   step_all<kind, height, members, ahead>(thread, work, list, thread.block() - shape.left_out_blocks,
                                          thread.blocks() - shape.left_out_blocks, shape);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "strata/base/instantiate.hpp"
 #include "strata/plans/gpu/internal/prepared.hpp"
 #include "strata/plans/gpu/internal/strided.hpp"
@@ -68,27 +70,42 @@ PlanWorkspace<V> PowerPlan<V>::make_workspace_for_last(Stream& stream) const {
 }
 
 template <Value V>
+PlanWorkspace<V> PowerPlan<V>::make_workspace_for_sum(Stream& stream) const {
+  return State<V>::make(prepared(), prepared().direct() ? 2 : 4, stream);
+}
+
+template <Value V>
 void PowerPlan<V>::apply(DeviceSpan<const V> x, DeviceSpan<V> powers, Workspace& workspace,
                          Stream& stream) const {
+  apply_first(power(), x, powers, workspace, stream);
+}
+
+template <Value V>
+void PowerPlan<V>::apply_first(int count, DeviceSpan<const V> x, DeviceSpan<V> powers,
+                               Workspace& workspace, Stream& stream) const {
+  if (count < 1 || count > power()) {
+    throw InvalidArgument(fmt::format("{} powers of a plan for {}", count, power()));
+  }
   strata::detail::require_elements("x", x.size(), vector_rows(), vectors());
   strata::detail::require_elements("the block of powers", powers.size(),
-                                   Offset{vector_rows()} * power(), vectors());
+                                   Offset{vector_rows()} * count, vectors());
   require_apart(x, powers);
   const Offset each = x.size();
   const bool direct = prepared().direct();
-  auto& state = State<V>::of(workspace, prepared(), direct ? 0 : power() + 1);
+  auto& state = State<V>::of(workspace, prepared(), direct ? 0 : count + 1);
   const DeviceOrder& order = prepared().rows->on_device;
   if (!direct) order.gather(x, state.vectors[0].span(), vectors(), stream);
   std::vector<V*> y;
-  for (int k = 0; k <= power(); ++k) {
+  for (int k = 0; k <= count; ++k) {
     y.push_back(!direct  ? state.vectors[k].data()
                 : k == 0 ? const_cast<V*>(x.data())
                          : powers.data() + (k - 1) * each);
   }
-  detail::run_powers<V>(prepared().method, prepared().coefficients, y, vectors(), state.method,
-                        stream);
+  detail::run_powers<V>(prepared().method,
+                        std::span(prepared().coefficients).first(static_cast<std::size_t>(count)),
+                        y, vectors(), state.method, stream);
   if (direct) return;
-  for (int k = 1; k <= power(); ++k) {
+  for (int k = 1; k <= count; ++k) {
     order.scatter(DeviceSpan<const V>(state.vectors[k].span()),
                   powers.subspan((k - 1) * each, each), vectors(), stream);
   }
@@ -112,6 +129,51 @@ void PowerPlan<V>::apply_last(DeviceSpan<const V> x, DeviceSpan<V> last, Workspa
   detail::run_powers<V>(prepared().method, prepared().coefficients, y, vectors(), state.method,
                         stream);
   if (!direct) order.scatter(DeviceSpan<const V>(state.vectors[2].span()), last, vectors(), stream);
+}
+
+template <Value V>
+void PowerPlan<V>::apply_sum(DeviceSpan<const V> x, std::span<const V> coefficients,
+                             DeviceSpan<V> sum, Workspace& workspace, Stream& stream) const {
+  strata::detail::require_elements("x", x.size(), vector_rows(), vectors());
+  strata::detail::require_elements("the sum", sum.size(), vector_rows(), vectors());
+  if (std::ssize(coefficients) != power() + 1) {
+    throw InvalidArgument(
+        fmt::format("{} coefficients for a sum of x and {} powers", coefficients.size(), power()));
+  }
+  require_apart(x, sum);
+  const bool direct = prepared().direct();
+  auto& state = State<V>::of(workspace, prepared(), direct ? 2 : 4);
+  const DeviceOrder& order = prepared().rows->on_device;
+  if (!direct) order.gather(x, state.vectors[2].span(), vectors(), stream);
+  std::vector<V*> y{direct ? const_cast<V*>(x.data()) : state.vectors[2].data()};
+  for (int k = 1; k <= power(); ++k) y.push_back(state.vectors[k % 2].data());
+  V* const target = direct ? sum.data() : state.vectors[3].data();
+  detail::run_powers<V>(prepared().method, prepared().coefficients, y, vectors(), state.method,
+                        stream, {target, coefficients.subspan(1), coefficients[0], true});
+  if (!direct) order.scatter(DeviceSpan<const V>(state.vectors[3].span()), sum, vectors(), stream);
+}
+
+template <Value V>
+void PowerPlan<V>::multiply(DeviceSpan<const V> x, DeviceSpan<V> y, Workspace& workspace,
+                            Stream& stream) const {
+  strata::detail::require_elements("x", x.size(), vector_rows(), vectors());
+  strata::detail::require_elements("y", y.size(), vector_rows(), vectors());
+  require_apart(x, y);
+  const bool direct = prepared().direct();
+  auto& state = State<V>::of(workspace, prepared(), direct ? 0 : 2);
+  const DeviceOrder& order = prepared().rows->on_device;
+  if (!direct) order.gather(x, state.vectors[0].span(), vectors(), stream);
+  const std::array<V*, 2> both{direct ? const_cast<V*>(x.data()) : state.vectors[0].data(),
+                               direct ? y.data() : state.vectors[1].data()};
+  const StepCoefficients<V> once;
+  detail::run_powers<V>(prepared().method, {&once, 1}, both, vectors(), state.method, stream);
+  if (!direct) order.scatter(DeviceSpan<const V>(state.vectors[1].span()), y, vectors(), stream);
+}
+
+template <Value V>
+void PowerPlan<V>::set_basis(const Basis& basis) {
+  prepared();
+  prepared_->set_basis(basis);
 }
 
 template <Value V>

@@ -25,6 +25,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,7 @@ class PowerPlan {
 
   Workspace make_workspace(Stream& stream) const;
   Workspace make_workspace_for_last(Stream& stream) const;
+  Workspace make_workspace_for_sum(Stream& stream) const;
 
   // powers = [y_1, …, y_p], each of vector_rows() × vectors() elements. x must not overlap them.
   void apply(DeviceSpan<const V> x, DeviceSpan<V> powers, Workspace& workspace,
@@ -71,6 +73,18 @@ class PowerPlan {
   // last = y_p alone, with two vectors in all however large p is.
   void apply_last(DeviceSpan<const V> x, DeviceSpan<V> last, Workspace& workspace,
                   Stream& stream) const;
+
+  // The first `count` of the powers alone, 1 … p: for methods that find that p were too many.
+  void apply_first(int count, DeviceSpan<const V> x, DeviceSpan<V> powers, Workspace& workspace,
+                   Stream& stream) const;
+  // sum = c_0 x + c_1 y_1 + … + c_p y_p, of power() + 1 coefficients: what filters and functions of
+  // the matrix need. The kernels that compute powers add them up, and no more than two powers are
+  // kept. x must not overlap the sum.
+  void apply_sum(DeviceSpan<const V> x, std::span<const V> coefficients, DeviceSpan<V> sum,
+                 Workspace& workspace, Stream& stream) const;
+  // y = Ax with the matrix as the plan has it, whatever the basis, and with any workspace of the
+  // plan that make_workspace or make_workspace_for_sum has made.
+  void multiply(DeviceSpan<const V> x, DeviceSpan<V> y, Workspace& workspace, Stream& stream) const;
 
   // apply for vectors of rows in the caller's order that are not interleaved; y_k begins at
   // powers.data + (k − 1)·power_stride. Pointers are to device memory, complex elements aligned to
@@ -100,6 +114,10 @@ class PowerPlan {
   // Waits for the stream; nothing else may run the plan meanwhile.
   template <Index I>
   void update_values(const Csr<V, I>& matrix, Stream& stream);
+
+  // Other vectors from now on. Throws InvalidArgument, as planning does, where the basis does not
+  // have power() vectors in this arithmetic. Work that is already in a stream has the old ones.
+  void set_basis(const Basis& basis);
 
   Offset bytes() const;  // on the device, without workspaces
   // What was decided and how, as data; its candidates, the choice first; and in prose.

@@ -195,12 +195,13 @@ STRATA_DEVICE void add_product(Thread& thread, const AddProductArguments<T>& a) 
   }
 }
 
-// block = block · C in place.
+// Columns `from` and following become those of block · C.
 template <class T>
 struct TransformArguments {
   BlockView<T> block;
   std::int64_t rows = 0;
   const T* coefficients = nullptr;  // C, column by column
+  std::int32_t from = 0;
 };
 
 // So many rows at a time are copied to shared memory.
@@ -223,14 +224,15 @@ STRATA_DEVICE void transform(Thread& thread, const TransformArguments<T>& a) {
       tile[i * rows + r] = inside ? a.block.at(first + r, i) : T{};
     }
     thread.sync_block();
-    for (int j = thread.index() / rows * columns; j < n; j += groups * columns) {
+    for (int j = a.from + thread.index() / rows * columns; j < n; j += groups * columns) {
       T sums[columns] = {};
       for (int i = 0; i < n; ++i) {
         const T value = tile[i * rows + r];
         STRATA_UNROLL
         for (int c = 0; c < columns; ++c) {
           const int column = j + c < n ? j + c : n - 1;
-          sums[c] = multiply_add(value, a.coefficients[i + std::int64_t{column} * n], sums[c]);
+          sums[c] =
+              multiply_add(value, a.coefficients[i + std::int64_t{column - a.from} * n], sums[c]);
         }
       }
       STRATA_UNROLL

@@ -349,29 +349,53 @@ void DeviceSpace<V>::add_product(V factor, ConstBlock a, Scalar first, Block tar
 }
 
 template <Value V>
-void DeviceSpace<V>::transform(Block block, Scalar first) {
+void DeviceSpace<V>::transform(Block block, Scalar first, int from) {
   check(ConstBlock(block));
-  check(first, Offset{block.columns} * block.columns);
+  if (from < 0 || from > block.columns) {
+    throw InvalidArgument(fmt::format("column {} of a block of {} columns", from, block.columns));
+  }
+  check(first, Offset{block.columns} * (block.columns - from));
   if (block.columns > detail::most_transformed_columns<V>()) {
     throw InvalidArgument(fmt::format("a block of {} columns is transformed on a GPU, not of {}",
                                       detail::most_transformed_columns<V>(), block.columns));
   }
-  if (block.columns == 0) return;
+  if (from == block.columns) return;
   flush();
   detail::launch_transform<V>({.block = block_view<V>(block, rows_),
                                .rows = rows_,
-                               .coefficients = device_pointer<V>(at(first))},
+                               .coefficients = device_pointer<V>(at(first)),
+                               .from = from},
                               *stream_);
 }
 
 template <Value V>
 void DeviceSpace<V>::write(Scalar first, std::span<const V> values) {
   check(first, std::ssize(values));
+  if (std::ssize(values) > kPassSteps) {
+    send(first, values);
+    return;
+  }
   for (int k = 0; k < std::ssize(values); ++k) {
     const int scalar = first.index + k;
     known(scalar) = values[static_cast<std::size_t>(k)];
     if (std::ranges::find(unwritten_, scalar) == unwritten_.end()) unwritten_.push_back(scalar);
   }
+}
+
+template <Value V>
+void DeviceSpace<V>::send(Scalar first, std::span<const V> values) {
+  constexpr std::size_t kParcels = 2;
+  if (parcels_.size() < kParcels) parcels_.emplace_back();
+  Parcel& parcel = parcels_[parcels_sent_++ % kParcels];
+  parcel.sent.synchronize();
+  if (parcel.values.size() < std::ssize(values)) {
+    parcel.values = PinnedArray<V>(2 * std::ssize(values));
+  }
+  std::ranges::copy(values, parcel.values.data());
+  forget(first, std::ssize(values));
+  copy(std::as_const(parcel.values).span().first(values.size()),
+       scalars_.subspan(first.index, std::ssize(values)), *stream_);
+  parcel.sent.record(*stream_);
 }
 
 template <Value V>
@@ -383,10 +407,11 @@ void DeviceSpace<V>::read(Scalar first, std::span<V> values) {
     await(request(first, static_cast<int>(values.size())), values);
     return;
   }
-  PinnedArray<V> arriving(std::ssize(values));
-  copy(std::as_const(scalars_).subspan(first.index, std::ssize(values)), arriving.span(), *stream_);
+  if (received_.size() < std::ssize(values)) received_ = PinnedArray<V>(2 * std::ssize(values));
+  const std::span<V> arriving = received_.span().first(values.size());
+  copy(std::as_const(scalars_).subspan(first.index, std::ssize(values)), arriving, *stream_);
   stream_->synchronize();
-  std::ranges::copy(arriving.span(), values.begin());
+  std::ranges::copy(arriving, values.begin());
 }
 
 template <Value V>

@@ -64,7 +64,7 @@ class DeviceSpace {
   void run(const Program& program);
   void gram(ConstBlock a, ConstBlock b, Scalar first);
   void add_product(V factor, ConstBlock a, Scalar first, Block target);
-  void transform(Block block, Scalar first);
+  void transform(Block block, Scalar first, int from = 0);
 
   void write(Scalar first, std::span<const V> values);
   void write(Scalar target, V value) { write(target, {&value, 1}); }
@@ -129,6 +129,7 @@ class DeviceSpace {
   V* at(Scalar scalar) { return scalars_.data() + scalar.index; }
   std::optional<V>& known(int scalar) { return known_[static_cast<std::size_t>(scalar)]; }
   void forget(Scalar first, Offset count);
+  void send(Scalar first, std::span<const V> values);
   void flush();
 
   Offset rows_ = 0;
@@ -142,6 +143,14 @@ class DeviceSpace {
   PinnedArray<V> arrived_;
   std::vector<Event> events_;
   std::size_t requests_ = 0;
+  // Many scalars at a time go through memory that the device can read while the host goes on.
+  struct Parcel {
+    PinnedArray<V> values;
+    Event sent;
+  };
+  std::vector<Parcel> parcels_;
+  std::size_t parcels_sent_ = 0;
+  PinnedArray<V> received_;
 };
 
 }  // namespace strata::gpu

@@ -1,17 +1,26 @@
 #include "strata/solvers/gpu/linear_solver.hpp"
 
-#include <chrono>
+#include <fmt/format.h>
 
+#include <optional>
+
+#include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/device/event.hpp"
+#include "strata/plans/gpu/product_plan.hpp"
 #include "strata/solvers/diagonal.hpp"
+#include "strata/solvers/gpu/device_powers.hpp"
 #include "strata/solvers/gpu/device_space.hpp"
 #include "strata/solvers/internal/run_method.hpp"
+#include "strata/solvers/internal/spectral.hpp"
+#include "strata/solvers/random_rows.hpp"
+#include "strata/solvers/timed_operator.hpp"
 
 namespace strata::gpu {
 
 using solvers::LinearSolverOptions;
 using solvers::Operator;
+using solvers::Preconditioner;
 using solvers::SolveOptions;
 using solvers::SolveResult;
 
@@ -24,92 +33,186 @@ ProductOptions in_plan_order(ProductOptions options) {
 
 }  // namespace
 
+// The matrix as one of two plans, and what the preconditioner has of it.
+template <Value V>
+class LinearSolver<V>::Engine {
+ public:
+  using Space = DeviceSpace<V>;
+
+  template <Index I>
+  Engine(const Csr<V, I>& matrix, const LinearSolverOptions& options, Stream& stream)
+      : options_(options), stream_(stream) {
+    solvers::detail::require_square(matrix.rows(), matrix.cols());
+    solvers::detail::require_options(options);
+    if (options.preconditioner == Preconditioner::block_jacobi) {
+      throw Unavailable("block-jacobi runs on processors, not on GPUs");
+    }
+    if (const int power = solvers::detail::powers_of(options); power > 0) {
+      powers_.emplace(matrix, solvers::detail::for_powers(options.product, power), stream);
+    } else {
+      product_ = plan_product(matrix, in_plan_order(options.product), stream);
+      workspace_ = product_.make_workspace(stream);
+    }
+    learn(matrix);
+  }
+
+  Offset rows() const { return powers_ ? powers_->plan().rows() : product_.rows(); }
+  Stream& stream() const { return stream_; }
+
+  SolveResult solve(DeviceSpan<const V> b, DeviceSpan<V> x, const SolveOptions& options) {
+    solvers::detail::require_lengths(b.size(), x.size(), rows());
+    stream_.synchronize();
+    const solvers::RunningClock clock;
+    Space space(vector_rows(), stream_);
+    auto ordered_b = to_plan_order(space, b);
+    auto ordered_x = to_plan_order(space, DeviceSpan<const V>(x));
+    SolveResult result = solvers::detail::run_method<Space>(
+        options_, space, product(), preconditioner(space), powers_ ? &*powers_ : nullptr, spectrum_,
+        ordered_b, ordered_x, options);
+    const DeviceSpan<const V> solution = ordered_x;
+    powers_ ? powers_->plan().to_caller_order(solution, x, stream_)
+            : product_.to_caller_order(solution, x, stream_);
+    stream_.synchronize();
+    if (powers_) powers_->require_ended();
+    result.times.total = clock.seconds();
+    return result;
+  }
+
+  template <Index I>
+  void update_values(const Csr<V, I>& matrix) {
+    powers_ ? powers_->update_values(matrix) : product_.update_values(matrix, stream_);
+    learn(matrix);
+  }
+
+  double product_seconds() {
+    constexpr int kRuns = 20;
+    const bool whole = solvers::detail::runs_on_powers(options_.method);
+    const int products = whole ? powers_->power() : 1;
+    Space space(vector_rows(), stream_);
+    auto x = space.make_vector(), y = space.make_block(products);
+    const auto run = [&] { whole ? powers_->apply(x, y) : product()(x, y); };
+    run();
+    Event begin, end;
+    begin.record(stream_);
+    for (int k = 0; k < kRuns; ++k) run();
+    end.record(stream_);
+    return seconds_between(begin, end) / kRuns / products;
+  }
+
+  std::string variant() const {
+    if (!powers_) return label_of(product_.choice().spec());
+    const PowerCandidate& choice = powers_->plan().choice();
+    return fmt::format("{} {}", name_of(choice.strategy), label_of(choice.spec()));
+  }
+
+  std::string explain() const {
+    return (powers_ ? powers_->plan().explain() : product_.explain()) + spectrum_.text;
+  }
+
+ private:
+  Offset vector_rows() const { return powers_ ? powers_->plan().vector_rows() : product_.x_rows(); }
+
+  DeviceVector<V> to_plan_order(Space& space, DeviceSpan<const V> of_rows) const {
+    auto ordered = space.make_vector();
+    powers_ ? powers_->plan().to_plan_order(of_rows, ordered.span(), stream_)
+            : product_.to_plan_order(of_rows, ordered.span(), stream_);
+    return ordered;
+  }
+
+  Operator<Space> product() {
+    return [this](DeviceSpan<const V> from, DeviceSpan<V> to) {
+      powers_ ? powers_->multiply(from, to) : product_.apply(from, to, workspace_, stream_);
+    };
+  }
+
+  Operator<Space> preconditioner(Space& space) {
+    switch (options_.preconditioner) {
+      case Preconditioner::none: return {};
+      case Preconditioner::jacobi:
+        return [this, &space](DeviceSpan<const V> from, DeviceSpan<V> to) {
+          solvers::VectorProgram<V> program;
+          program.set(to, {solvers::weighted<V>(from, inverse_diagonal_)});
+          space.run(program);
+        };
+      default: return solvers::as_operator<Space>(spectrum_.polynomial, *powers_);
+    }
+  }
+
+  // What preconditioners and polynomials take from the values.
+  template <Index I>
+  void learn(const Csr<V, I>& matrix) {
+    Space space(vector_rows(), stream_);
+    const auto upload = [&](const std::vector<V>& values) {
+      return to_plan_order(space, to_device(std::span<const V>(values), stream_).span());
+    };
+    if (options_.preconditioner == Preconditioner::jacobi) {
+      inverse_diagonal_ = upload(solvers::inverse_diagonal(matrix));
+    }
+    if (solvers::detail::asks_for_spectrum(options_)) {
+      auto start = upload(solvers::random_rows<V>(matrix.rows(), 1, 1));
+      spectrum_ = solvers::detail::find_spectrum<Space>(options_, space, product(), start,
+                                                        solvers::gershgorin_bounds(matrix));
+    }
+    stream_.synchronize();
+  }
+
+  LinearSolverOptions options_;
+  Stream& stream_;
+  std::optional<DevicePowers<V>> powers_;
+  ProductPlan<V> product_;
+  typename ProductPlan<V>::Workspace workspace_;
+  DeviceVector<V> inverse_diagonal_;  // in the plan's order
+  solvers::detail::Spectral<V> spectrum_;
+};
+
 template <Value V>
 template <Index I>
 LinearSolver<V>::LinearSolver(const Csr<V, I>& matrix, const LinearSolverOptions& options,
                               Stream& stream)
-    : options_(options), stream_(&stream) {
-  solvers::detail::require_square(matrix.rows(), matrix.cols());
-  plan_ = plan_product(matrix, in_plan_order(options.product), stream);
-  workspace_ = plan_.make_workspace(stream);
-  take_diagonal(matrix);
-}
-
+    : engine_(std::make_unique<Engine>(matrix, options, stream)) {}
 template <Value V>
-template <Index I>
-void LinearSolver<V>::take_diagonal(const Csr<V, I>& matrix) {
-  if (options_.preconditioner != solvers::Preconditioner::jacobi) return;
-  const std::vector<V> inverse = solvers::inverse_diagonal(matrix);
-  const DeviceArray<V> on_device = to_device(std::span<const V>(inverse), *stream_);
-  DeviceArray<V> ordered(plan_.x_rows());
-  plan_.to_plan_order(on_device.span(), ordered.span(), *stream_);
-  stream_->synchronize();
-  inverse_diagonal_ = std::move(ordered);
-}
+LinearSolver<V>::~LinearSolver() = default;
+template <Value V>
+LinearSolver<V>::LinearSolver(LinearSolver&&) noexcept = default;
+template <Value V>
+LinearSolver<V>& LinearSolver<V>::operator=(LinearSolver&&) noexcept = default;
 
 template <Value V>
 template <Index I>
 void LinearSolver<V>::update_values(const Csr<V, I>& matrix) {
-  plan_.update_values(matrix, *stream_);
-  take_diagonal(matrix);
+  engine_->update_values(matrix);
 }
 
 template <Value V>
 SolveResult LinearSolver<V>::solve(std::span<const V> b, std::span<V> x,
                                    const SolveOptions& options) {
-  solvers::detail::require_lengths(std::ssize(b), std::ssize(x), plan_.rows());
-  const DeviceArray<V> device_b = to_device(b, *stream_);
-  DeviceArray<V> device_x = to_device(std::span<const V>(x), *stream_);
-  SolveResult result = solve(device_b.span(), device_x.span(), options);
-  copy(std::as_const(device_x).span(), x, *stream_);
-  stream_->synchronize();
+  solvers::detail::require_lengths(std::ssize(b), std::ssize(x), engine_->rows());
+  Stream& stream = engine_->stream();
+  const DeviceArray<V> device_b = to_device(b, stream);
+  DeviceArray<V> device_x = to_device(std::span<const V>(x), stream);
+  SolveResult result = engine_->solve(device_b.span(), device_x.span(), options);
+  copy(std::as_const(device_x).span(), x, stream);
+  stream.synchronize();
   return result;
 }
 
 template <Value V>
 SolveResult LinearSolver<V>::solve(DeviceSpan<const V> b, DeviceSpan<V> x,
                                    const SolveOptions& options) {
-  solvers::detail::require_lengths(b.size(), x.size(), plan_.rows());
-  using Space = DeviceSpace<V>;
-  stream_->synchronize();
-  const auto start = std::chrono::steady_clock::now();
-  Space space(plan_.x_rows(), *stream_);
-  auto ordered_b = space.make_vector(), ordered_x = space.make_vector();
-  plan_.to_plan_order(b, ordered_b.span(), *stream_);
-  plan_.to_plan_order(DeviceSpan<const V>(x), ordered_x.span(), *stream_);
-  const Operator<Space> a = [&](DeviceSpan<const V> from, DeviceSpan<V> to) {
-    plan_.apply(from, to, workspace_, *stream_);
-  };
-  Operator<Space> divide;
-  if (options_.preconditioner == solvers::Preconditioner::jacobi) {
-    divide = [&](DeviceSpan<const V> from, DeviceSpan<V> to) {
-      solvers::VectorProgram<V> program;
-      program.set(to, {solvers::weighted<V>(from, inverse_diagonal_)});
-      space.run(program);
-    };
-  }
-  SolveResult result =
-      solvers::detail::run_method<Space>(options_, space, a, divide, ordered_b, ordered_x, options);
-  plan_.to_caller_order(std::as_const(ordered_x).span(), x, *stream_);
-  stream_->synchronize();
-  result.times.total =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
+  return engine_->solve(b, x, options);
 }
 
 template <Value V>
 double LinearSolver<V>::product_seconds() {
-  constexpr int kProducts = 20;
-  DeviceArray<V> x(plan_.x_rows()), y(plan_.y_rows());
-  fill_zero(x.span(), *stream_);
-  plan_.apply(std::as_const(x).span(), y.span(), workspace_, *stream_);
-  Event begin, end;
-  begin.record(*stream_);
-  for (int k = 0; k < kProducts; ++k) {
-    plan_.apply(std::as_const(x).span(), y.span(), workspace_, *stream_);
-  }
-  end.record(*stream_);
-  return seconds_between(begin, end) / kProducts;
+  return engine_->product_seconds();
+}
+template <Value V>
+std::string LinearSolver<V>::variant() const {
+  return engine_->variant();
+}
+template <Value V>
+std::string LinearSolver<V>::explain() const {
+  return engine_->explain();
 }
 
 #define STRATA_INSTANTIATE_CLASS(V, unused) template class LinearSolver<V>

@@ -197,6 +197,7 @@ TYPED_TEST(OnDevice, BlocksMultiplyAsOnProcessors) {
           space.add_product(V(-2), of_left, first, of_right);
           space.write(last, std::span<const V>(by));
           space.transform(of_right, last);
+          space.transform(of_right, last, n / 2);
           return products;
         };
         ProcessorSpace<V> here(rows, 2);
@@ -208,7 +209,7 @@ TYPED_TEST(OnDevice, BlocksMultiplyAsOnProcessors) {
           size = std::max(size, static_cast<double>(std::abs(expected[k])));
           ASSERT_LE(std::abs(found[k] - expected[k]), sum_tolerance<V>(rows)) << "product " << k;
         }
-        this->expect_same(device_b, b, size * (m + n) * sum_tolerance<V>(rows));
+        this->expect_same(device_b, b, size * (m + n) * n * sum_tolerance<V>(rows));
         auto again = this->upload(b);
         DeviceSpace<V> another(rows, this->stream);
         const Scalar twice = another.make_scalars(2 * n * n);

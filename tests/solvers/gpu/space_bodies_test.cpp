@@ -157,7 +157,7 @@ TYPED_TEST(SpaceBodies, BlocksAreMultipliedInTilesOfColumns) {
           of_a, of_b, rows, gpu::device_value(V(-2)), device_c.data(), m};
       emulator::launch<warp>(2, 2 * warp, static_cast<std::size_t>(m) * 8 * sizeof(T), {},
                              [&](auto& thread) { gpu::add_product<8>(thread, add); });
-      const gpu::TransformArguments<T> transform{of_b, rows, device_by.data()};
+      const gpu::TransformArguments<T> transform{of_b, rows, device_by.data(), 0};
       emulator::launch<warp>(2, gpu::kBlockThreads,
                              static_cast<std::size_t>(n * gpu::transform_rows(n)) * sizeof(T), {},
                              [&](auto& thread) { gpu::transform(thread, transform); });

@@ -57,25 +57,27 @@ Offset bookkeeping_bytes(const Csr<V, I>& matrix, const StoredFormat& stored_for
 // previous: null where β is 0.
 template <Value V, class Stored>
 DeviceVectors<V> vectors_of(const Stored& stored, const V* x, const V* previous, V* y, int count,
-                            ScratchSpan<V> scratch) {
+                            ScratchSpan<V> scratch, const StepSum<V>& sum = {}) {
   const Offset elements = Offset{stored.rows()} * count;
   return {{x, Offset{stored.cols()} * count},
           {previous, previous != nullptr ? elements : 0},
           {y, elements},
           count,
-          scratch};
+          scratch,
+          sum};
 }
 
 template <Value V>
 void run_plain(const StoredMatrix<V>& stored, std::span<const StepCoefficients<V>> coefficients,
                std::span<V* const> vectors, const V* before, int count, ScratchSpan<V> scratch,
-               Stream& stream) {
+               Stream& stream, const PowersSum<V>& sum = {}) {
   std::visit(
       [&](const auto& matrix) {
         for (std::size_t k = 1; k <= coefficients.size(); ++k) {
           const V* previous = k >= 2 ? vectors[k - 2] : before;
           step(matrix, coefficients[k - 1],
-               vectors_of<V>(matrix, vectors[k - 1], previous, vectors[k], count, scratch),
+               vectors_of<V>(matrix, vectors[k - 1], previous, vectors[k], count, scratch,
+                             sum.of(k)),
                matrix.all_rows(), stream);
         }
       },
@@ -85,7 +87,7 @@ void run_plain(const StoredMatrix<V>& stored, std::span<const StepCoefficients<V
 template <Value V>
 void run_sweeps(const PersistentSweep<V>& sweep, std::span<const StepCoefficients<V>> coefficients,
                 std::span<V* const> vectors, typename PersistentSweep<V>::Workspace& workspace,
-                Stream& stream) {
+                Stream& stream, const PowersSum<V>& sum) {
   const auto power = static_cast<int>(coefficients.size());
   for (int first = 0; first < power; first += sweep.shape().power) {
     const int block = std::min(sweep.shape().power, power - first);
@@ -93,6 +95,7 @@ void run_sweeps(const PersistentSweep<V>& sweep, std::span<const StepCoefficient
     steps.vectors.assign(vectors.begin() + first, vectors.begin() + first + block + 1);
     if (first > 0) steps.before = vectors[first - 1];
     steps.steps.assign(coefficients.begin() + first, coefficients.begin() + first + block);
+    steps.sum = sum.after(static_cast<std::size_t>(first));
     sweep.run(steps, workspace, stream);
   }
 }
@@ -119,11 +122,11 @@ MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stre
 template <Value V>
 void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> coefficients,
                 std::span<V* const> vectors, int count, MethodWorkspace<V>& workspace,
-                Stream& stream) {
+                Stream& stream, const PowersSum<V>& sum) {
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
-    run_sweeps(*sweep, coefficients, vectors, workspace.sweep, stream);
+    run_sweeps(*sweep, coefficients, vectors, workspace.sweep, stream, sum);
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
-    levels->run(vectors, coefficients, workspace.levels, stream);
+    levels->run(vectors, coefficients, workspace.levels, stream, sum);
   } else if (const auto* product = std::get_if<SharedProduct<V>>(&method)) {
     (*product)->run(
         coefficients.front(),
@@ -131,7 +134,7 @@ void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> co
         stream);
   } else {
     run_plain<V>(*std::get<SharedMatrix<V>>(method), coefficients, vectors, nullptr, count,
-                 workspace.scratch.span(), stream);
+                 workspace.scratch.span(), stream, sum);
   }
 }
 
@@ -362,7 +365,8 @@ MethodOfValues<V> method_like(const Method<V>& method, const StoredFormat& store
 #define STRATA_INSTANTIATE(V, unused)                                                             \
   template MethodWorkspace<V> workspace_of(const Method<V>&, int, Stream&);                       \
   template void run_powers(const Method<V>&, std::span<const StepCoefficients<V>>,                \
-                           std::span<V* const>, int, MethodWorkspace<V>&, Stream&);               \
+                           std::span<V* const>, int, MethodWorkspace<V>&, Stream&,                \
+                           const PowersSum<V>&);                                                  \
   template void run_product(const Method<V>&, const StepCoefficients<V>&, const V*, V*, int,      \
                             MethodWorkspace<V>&, Stream&);                                        \
   template Offset bytes_of(const Method<V>&);                                                     \

@@ -47,11 +47,12 @@ struct MethodWorkspace {
 template <Value V>
 MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stream);
 
-// All powers, in the order of the stream. vectors: y_0 … y_p, each of rows × count elements.
+// As many powers as there are coefficients, in the order of the stream. vectors: y_0 … y_p, each of
+// rows × count elements.
 template <Value V>
 void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> coefficients,
                 std::span<V* const> vectors, int count, MethodWorkspace<V>& workspace,
-                Stream& stream);
+                Stream& stream, const PowersSum<V>& sum = {});
 
 // y = αAx + βy with a method that is plain products.
 template <Value V>

@@ -166,9 +166,7 @@ std::unique_ptr<Prepared<V>> prepare(const Csr<V, J>& matrix, const PowerOptions
   prepared->options = options;
   prepared->nnz = matrix.nnz();
   prepared->pattern = fingerprint_of(matrix.pattern());
-  for (int k = 1; k <= options.power; ++k) {
-    prepared->coefficients.push_back(options.basis.template step<V>(k));
-  }
+  prepared->set_basis(options.basis);
   with_device_indices(matrix, [&](const Csr<V, I>& same) {
     prepared->cols = same.cols();
     find_profile(*prepared);

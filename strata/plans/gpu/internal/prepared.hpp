@@ -44,6 +44,15 @@ struct Prepared {
   Offset nnz = 0;
   PlanRecord record;
 
+  // Throws InvalidArgument unless the basis has so many vectors.
+  void set_basis(const Basis& basis) {
+    basis.require_steps<V>(options.power);
+    std::vector<StepCoefficients<V>> steps;
+    for (int k = 1; k <= options.power; ++k) steps.push_back(basis.step<V>(k));
+    coefficients = std::move(steps);
+    options.basis = basis;
+  }
+
   const PersistentSweep<V>* sweep() const { return std::get_if<PersistentSweep<V>>(&method); }
   bool direct() const {  // vectors are used where they are
     return options.vector_order == VectorOrder::plan || rows->order.is_identity();

@@ -1,0 +1,98 @@
+#include "strata/fem/study.hpp"
+
+#include <Eigen/Dense>
+#include <cmath>
+
+#include "strata/base/error.hpp"
+#include "strata/machine/default_profile.hpp"
+
+namespace strata::fem {
+namespace {
+
+using solvers::SolveStatus;
+using Vector = std::vector<double>;
+
+class FemForm : public testing::TestWithParam<std::tuple<MatrixForm, int>> {};
+INSTANTIATE_TEST_SUITE_P(All, FemForm,
+                         testing::Combine(testing::ValuesIn(kMatrixForms),
+                                          testing::Values(1, 2, 3, 4)));
+
+TEST_P(FemForm, SolvesAsADenseFactorisationDoes) {
+  const auto [form, degree] = GetParam();
+  const FemSystem system({.nx = 5, .ny = 4, .degree = degree});
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(system.matrix.rows(), system.matrix.rows());
+  for (Unknown row = 0; row < system.matrix.rows(); ++row) {
+    for (Offset k = system.matrix.row_offsets()[row]; k < system.matrix.row_offsets()[row + 1];
+         ++k) {
+      dense(row, system.matrix.columns()[k]) = system.matrix.values()[k];
+    }
+  }
+  const Eigen::Map<const Eigen::VectorXd> load(system.load.data(), std::ssize(system.load));
+  const Eigen::VectorXd expected = dense.llt().solve(load);
+  const MachineProfile profile = default_profile();
+  Vector u(system.load.size(), 0.0);
+  const FemSolution found =
+      solve(system, form, u, {.solve = {.tolerance = 1e-13}, .profile = &profile});
+  EXPECT_EQ(found.result.status, SolveStatus::converged) << found.result.message;
+  for (std::size_t i = 0; i < u.size(); ++i) EXPECT_NEAR(u[i], expected[i], 1e-11) << i;
+  EXPECT_LT(found.residual, 1e-12) << "by a product with the assembled matrix";
+  EXPECT_GT(found.matrix_bytes, 0);
+  EXPECT_GT(found.iterations_per_second(), 0);
+}
+
+TEST_P(FemForm, ConvergesWithOrderDegreePlusOne) {
+  const auto [form, degree] = GetParam();
+  const MachineProfile profile = default_profile();
+  const Convergence convergence =
+      convergence_of(degree, 6, [&](const FemSystem& system, std::span<double> u) {
+        const FemSolution found =
+            solve(system, form, u, {.solve = {.tolerance = 1e-12}, .profile = &profile});
+        ASSERT_EQ(found.result.status, SolveStatus::converged) << found.result.message;
+      });
+  EXPECT_LT(convergence.fine_error, convergence.coarse_error);
+  EXPECT_NEAR(convergence.order, degree + 1, 0.35);
+}
+
+TEST(FemStudy, HasTheSameBitsForAnyNumberOfThreads) {
+  const FemSystem system({.nx = 40, .ny = 30, .degree = 2});
+  const MachineProfile profile = default_profile();
+  for (const MatrixForm form : kMatrixForms) {
+    Vector expected;
+    for (const int threads : {1, 2, 3, 4}) {
+      Vector u(system.load.size(), 0.0);
+      solve(system, form, u,
+            {.solve = {.tolerance = 0, .most_iterations = 20},
+             .threads = threads,
+             .profile = &profile});
+      if (threads == 1) expected = u;
+      EXPECT_EQ(u, expected) << name_of(form) << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST(FemStudy, CountsFewerBytesForLocalMatricesOfHighDegree) {
+  const MachineProfile profile = default_profile();
+  const auto bytes = [&](MatrixForm form, int degree) {
+    const FemSystem system({.nx = 24, .ny = 24, .degree = degree});
+    Vector u(system.load.size(), 0.0);
+    return solve(system, form, u, {.solve = {.most_iterations = 1}, .profile = &profile})
+        .matrix_bytes;
+  };
+  EXPECT_GT(bytes(MatrixForm::lma, 1), bytes(MatrixForm::csr, 1));
+  EXPECT_LT(bytes(MatrixForm::lma, 4), bytes(MatrixForm::csr, 4));
+  EXPECT_LT(bytes(MatrixForm::csr, 4), bytes(MatrixForm::ell, 4));
+  EXPECT_LT(10 * bytes(MatrixForm::lma_symmetric, 4), 6 * bytes(MatrixForm::lma, 4));
+}
+
+TEST(FemStudy, NamesFormsAndTheirFormats) {
+  EXPECT_EQ(name_of(MatrixForm::lma_symmetric), "lma-symmetric");
+  EXPECT_EQ(format_of(MatrixForm::packed_sell), Format::packed_sell);
+  EXPECT_THROW(format_of(MatrixForm::lma), InvalidArgument);
+}
+
+TEST(FemStudy, RefusesMeshesWithoutUnknowns) {
+  EXPECT_THROW(FemSystem({.nx = 1, .ny = 9, .degree = 1}), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace strata::fem
