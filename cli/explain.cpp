@@ -127,8 +127,9 @@ std::string explain_methods(const std::vector<Method>& methods, int restart,
     for (const PlannedPowers& plan : planned) {
       const solvers::IterationCost cost = cost_of(method, plan);
       const double gain = before / cost.total();
-      table.add({std::string(solvers::name_of(method)), on_powers ? std::to_string(plan.power) : "-",
-                 seconds_text(cost.total()), percent_text(cost.products / cost.total()),
+      table.add({std::string(solvers::name_of(method)),
+                 on_powers ? std::to_string(plan.power) : "-", seconds_text(cost.total()),
+                 percent_text(cost.products / cost.total()),
                  percent_text(cost.vectors / cost.total()),
                  in_steps ? fmt::format("{:.2f}", gain) : "-"});
       Json result{{"kernel", "solve"},
@@ -195,11 +196,13 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
     progress.start(fmt::format("planning p = {}", power));
     for (const Offset cache_bytes : settings.sweep.cache_sizes) {
       if (!on_processor) break;
-      add(explain_on_processor(matrix, explanation_of(power, cache_bytes, *on_processor, of_processor)));
+      add(explain_on_processor(matrix,
+                               explanation_of(power, cache_bytes, *on_processor, of_processor)));
     }
     for (const Offset cache_bytes : settings.sweep.cache_sizes) {
       if (!on_gpu) break;
-      add(explain_on_gpu(matrix, gpu->profile, explanation_of(power, cache_bytes, *on_gpu, of_gpu)));
+      add(explain_on_gpu(matrix, gpu->profile,
+                         explanation_of(power, cache_bytes, *on_gpu, of_gpu)));
     }
   }
   if (!methods.empty()) {

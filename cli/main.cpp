@@ -28,10 +28,10 @@ void add_commands(CommandLine& line) {
   add_explain(line);
   add_model(line);
   add_solve(line);
-  add_eig(line);
-  add_expm(line);
   add_hpcg(line);
   add_fem(line);
+  add_eig(line);
+  add_expm(line);
   add_spmv(line);
   add_tune(line);
   add_bench(line);

@@ -19,9 +19,9 @@ void add_bench(CommandLine& line);
 void add_compare(CommandLine& line);
 void add_report(CommandLine& line);
 void add_solve(CommandLine& line);
-void add_eig(CommandLine& line);
-void add_expm(CommandLine& line);
 void add_hpcg(CommandLine& line);
 void add_fem(CommandLine& line);
+void add_eig(CommandLine& line);
+void add_expm(CommandLine& line);
 
 }  // namespace strata::cli
