@@ -27,6 +27,7 @@ struct FilterOptions {
   EigenOptions eigen = {};            // its count matters where there is a target
   ChebyshevInterval window = {};      // of the filter
   std::optional<double> target = {};  // the `count` nearest to it; none: all in the window
+  Offset dimension = 0;               // rows without padded ones
   int blocks = 1;
   int width = 8;  // vectors of a block, as the powers have them
 };
@@ -89,7 +90,8 @@ class FilteredSubspace {
       const double worst = report();
       const bool steady = result_.restarts > 1 && wanted_.size() == count_before;
       count_before = wanted_.size();
-      if (!options_.target && wanted_.size() == static_cast<std::size_t>(all_)) {
+      if (!options_.target && wanted_.size() == static_cast<std::size_t>(all_) &&
+          all_ < options_.dimension) {
         pairs.too_few = true;
         end(SolveStatus::breakdown,
             fmt::format("{} vectors are too few for the interval, which has at least as many "

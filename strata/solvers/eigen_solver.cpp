@@ -190,6 +190,7 @@ Eigenpairs<V> by_filter(const Csr<V, I>& matrix, const EigenSolverOptions& optio
                                      {.eigen = options.eigen,
                                       .window = window,
                                       .target = options.interval ? std::nullopt : options.target,
+                                      .dimension = matrix.rows(),
                                       .blocks = blocks,
                                       .width = kBlock});
     FilteredPairs<Space> found = subspace.run();

@@ -120,8 +120,8 @@ struct MatrixExponential<V, I>::State {
     hermitian = is_hermitian(matrix);
   }
 
-  void find_bounds() {
-    if (bounds_known || matrix.rows() == 0) return;
+  void find_bounds(int steps = 24) {
+    if (steps <= bound_steps || matrix.rows() == 0) return;
     const auto plan = plan_product(
         matrix, {.vector_order = VectorOrder::plan, .autotune = false, .threads = options.threads});
     auto workspace = plan.make_workspace();
@@ -131,9 +131,19 @@ struct MatrixExponential<V, I>::State {
     const Operator<Space> a = [&](std::span<const V> x, std::span<V> y) {
       plan.apply(x, y, workspace);
     };
-    bounds = intersected(estimate_bounds<Space>(space, a, start), gershgorin_bounds(matrix))
-                 .widened(1e-4);
-    bounds_known = true;
+    bounds = intersected(estimate_bounds<Space>(space, a, start, steps), gershgorin_bounds(matrix))
+                 .widened(1e-6);
+    bound_steps = steps;
+  }
+  // Where the end of the spectrum is not known well enough for a time, more steps to find it cost
+  // less than steps in time do.
+  void find_bounds_for(double time, const ExponentialDemand& demand) {
+    find_bounds();
+    const int degree = exponential_degree(time * (bounds.high - bounds.low) / 2, false,
+                                          demand.tolerance, demand.most_degree);
+    for (int steps = 2 * bound_steps; excess(time) > 2 && steps < degree; steps *= 2) {
+      find_bounds(steps);
+    }
   }
   ChebyshevInterval interval() {
     find_bounds();
@@ -160,7 +170,10 @@ struct MatrixExponential<V, I>::State {
     }
     if (hermitian) {
       find_bounds();
-      if (!time.imaginary) demand.excess = excess(time.value);
+      if (!time.imaginary) {
+        find_bounds_for(time.value, demand);
+        demand.excess = excess(time.value);
+      }
       if (options.method == ExponentialMethod::leja) return {ExponentialMethod::leja, leja()};
       return {ExponentialMethod::chebyshev, chebyshev_exponential(time, interval(), demand)};
     }
@@ -323,7 +336,7 @@ struct MatrixExponential<V, I>::State {
   Csr<V, I> matrix;
   ExponentialOptions options;
   bool hermitian = false;
-  bool bounds_known = false;
+  int bound_steps = 0;
   SpectrumBounds bounds;
   std::unique_ptr<ProcessorPowers<V, I>> powers;
 };

@@ -5,7 +5,7 @@
 //   R. von Mises, H. Pollaczek-Geiringer, Praktische Verfahren der Gleichungsauflösung, Z. Angew.
 //   Math. Mech. 9, 1929
 //
-// An iteration has one product and two passes over vectors.
+// An iteration has one product and four passes over vectors.
 #pragma once
 
 #include "strata/solvers/thick_restart.hpp"
@@ -19,8 +19,8 @@ EigenResult power_iteration(Space& space, const Operator<Space>& a, typename Spa
   using V = typename Space::Value;
   using Real = decltype(std::abs(V()));
   if (!(options.tolerance > 0)) throw InvalidArgument("the tolerance must be positive");
-  auto product = space.make_vector();
-  typename Space::View w(product);
+  auto product = space.make_vector(), difference = space.make_vector();
+  typename Space::View w(product), r(difference);
   const Scalar projection = space.make_scalars(4), square = projection + 1;
   const Scalar inverse = projection + 2, rest = projection + 3;
   EigenResult result;
@@ -49,10 +49,9 @@ EigenResult power_iteration(Space& space, const Operator<Space>& a, typename Spa
     project.dot(v, w, projection);
     project.dot(w, w, square);
     space.run(project);
-    // w becomes the residual only in a sum: (w − λv, w − λv) would cancel.
     VectorProgram<V> residual;
-    residual.set(v, {{w}, {v, projection, V(-1)}});
-    residual.dot(v, v, rest);
+    residual.set(r, {{w}, {v, projection, V(-1)}});
+    residual.dot(r, r, rest);
     space.run(residual);
     V known[2];
     space.read(projection, known);
@@ -73,18 +72,7 @@ EigenResult power_iteration(Space& space, const Operator<Space>& a, typename Spa
                               .products = result.products,
                               .converged = relative <= options.tolerance ? 1 : 0,
                               .residual = relative});
-    // The next vector, or this one again.
-    const bool ends = relative <= options.tolerance || length == 0;
-    VectorProgram<V> next;
-    if (ends && length > 0) {
-      // v = (w − residual)/λ
-      space.write(inverse, V(static_cast<Real>(1)) / known[0]);
-      next.set(v, {{w, inverse}, {v, inverse, V(-1)}});
-    } else {
-      next.set(v, {{w}});
-    }
-    space.run(next);
-    if (ends) {
+    if (relative <= options.tolerance || length == 0) {
       if (std::abs(turned) > options.tolerance * result.norm) {
         end(SolveStatus::breakdown, "the eigenvalue of largest modulus is not real");
       }
@@ -108,6 +96,9 @@ EigenResult power_iteration(Space& space, const Operator<Space>& a, typename Spa
                       best));
       return result;
     }
+    VectorProgram<V> next;
+    next.set(v, {{w}});
+    space.run(next);
   }
 }
 

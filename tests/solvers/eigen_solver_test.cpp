@@ -113,7 +113,9 @@ TEST(EigenSolver, PowerIterationFindsTheDominantEigenvalueOfAnyMatrix) {
   // A nilpotent matrix leaves nothing.
   Eigen::MatrixXd shift = Eigen::MatrixXd::Zero(3, 3);
   shift(0, 1) = shift(1, 2) = 1;
-  EXPECT_EQ(eigenpairs(sparse(shift), quick(EigenMethod::power, {})).result.values.at(0), 0);
+  const auto nothing = eigenpairs(sparse(shift), quick(EigenMethod::power, {}));
+  EXPECT_EQ(nothing.result.values.at(0), 0);
+  EXPECT_NEAR(std::abs(nothing.vectors.at(0)), 1, 1e-15);
 }
 
 template <class V>
@@ -176,6 +178,31 @@ TEST(Filter, TooFewVectorsAreSaidOrMadeMore) {
   const auto empty = eigenpairs(matrix, options);
   EXPECT_EQ(empty.result.status, SolveStatus::converged) << empty.result.message;
   EXPECT_TRUE(empty.result.values.empty());
+}
+
+TEST(EigenSolver, TinyMatricesAndWholeSpectra) {
+  const auto one = sparse(Eigen::MatrixXd::Constant(1, 1, 3.0));
+  for (const EigenMethod method : kEigenMethods) {
+    SCOPED_TRACE(name_of(method));
+    EigenSolverOptions options = quick(method, {.count = 1});
+    options.interval = ChebyshevInterval{2.5, 3.5};
+    const auto pairs = eigenpairs(one, options);
+    EXPECT_EQ(pairs.result.status, SolveStatus::converged) << pairs.result.message;
+    ASSERT_EQ(pairs.result.values.size(), 1u);
+    EXPECT_NEAR(pairs.result.values[0], 3, 1e-12);
+    EXPECT_NEAR(std::abs(pairs.vectors.at(0)), 1, 1e-6);
+  }
+  // As many vectors as rows.
+  const auto matrix = generate<double, I>("stencil5:8x2");
+  EigenSolverOptions options = quick(EigenMethod::filter, {.tolerance = 1e-10});
+  options.interval = ChebyshevInterval{0, 8};
+  const auto pairs = eigenpairs(matrix, options);
+  EXPECT_EQ(pairs.result.status, SolveStatus::converged) << pairs.result.message;
+  const auto values = laplacian_spectrum(8, 2);
+  ASSERT_EQ(pairs.result.values.size(), values.size());
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    EXPECT_NEAR(pairs.result.values[k], values[k], 1e-9);
+  }
 }
 
 TEST(EigenSolver, BadInputIsRefused) {
