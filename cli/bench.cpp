@@ -55,7 +55,8 @@ struct BenchOptions {
 // What a campaign may run: commands that measure or describe.
 const std::vector<campaign::KnownCommand>& known_commands() {
   static const std::vector<campaign::KnownCommand> commands{
-      {"spmv"}, {"mpk"}, {"tune"}, {"explain"}, {"model"}, {"info"}, {"machine", false}};
+      {"spmv"},  {"mpk"}, {"tune"}, {"explain"},     {"model"},      {"info"},
+      {"solve"}, {"eig"}, {"expm"}, {"hpcg", false}, {"fem", false}, {"machine", false}};
   return commands;
 }
 

@@ -30,6 +30,8 @@ void add_commands(CommandLine& line) {
   add_solve(line);
   add_hpcg(line);
   add_fem(line);
+  add_eig(line);
+  add_expm(line);
   add_spmv(line);
   add_tune(line);
   add_bench(line);

@@ -18,8 +18,8 @@
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/run_command.hpp"
 #include "cli/parts/solve_backends.hpp"
+#include "cli/parts/solving.hpp"
 #include "strata/base/error.hpp"
-#include "strata/io/matrix_market.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 #include "strata/measure/matrix_analysis.hpp"
 #include "strata/solvers/linear_solver.hpp"
@@ -51,51 +51,6 @@ struct SolveCommandOptions {
   int block_rows = 4;
   std::uint64_t seed = 1;
 };
-
-// "cg, ca-cg, …"
-template <class Enumerator, std::size_t N>
-std::string names_of(const Enumerator (&all)[N]) {
-  std::string names;
-  for (const Enumerator each : all) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", solvers::name_of(each));
-  }
-  return names;
-}
-
-template <class Enumerator, std::size_t N>
-Enumerator named(const std::string& name, const Enumerator (&all)[N], std::string_view what) {
-  for (const Enumerator each : all) {
-    if (solvers::name_of(each) == name) return each;
-  }
-  throw InvalidArgument(fmt::format("'{}' is no {}; there are {}", name, what, names_of(all)));
-}
-
-// A vector in a Matrix Market file: of one column, in any layout.
-template <Value V>
-std::vector<V> read_vector(const std::string& path, Offset rows) {
-  const auto column = read_matrix_market<V, std::int64_t>(path);
-  if (column.rows() != rows || column.cols() != 1) {
-    throw InvalidMatrix(fmt::format("{}: {} rows and {} columns, for a matrix of {} rows", path,
-                                    column.rows(), column.cols(), rows));
-  }
-  std::vector<V> values(static_cast<std::size_t>(rows), V(0));
-  for (std::size_t row = 0; row < values.size(); ++row) {
-    for (Offset k = column.row_offsets()[row]; k < column.row_offsets()[row + 1]; ++k) {
-      values[row] = column.values()[static_cast<std::size_t>(k)];
-    }
-  }
-  return values;
-}
-
-template <Value V>
-void write_vector(const std::string& path, std::span<const V> values) {
-  const auto rows = static_cast<std::int64_t>(values.size());
-  Array<Offset> offsets(values.size() + 1);
-  for (std::size_t row = 0; row <= values.size(); ++row) offsets[row] = static_cast<Offset>(row);
-  write_matrix_market(
-      path, Csr<V, std::int64_t>(rows, 1, std::move(offsets), Array<std::int64_t>(values.size(), 0),
-                                 Array<V>(values.begin(), values.end())));
-}
 
 // ones, random, exact: A times random numbers, which are then the solution; or a file.
 template <Value V, Index I>
@@ -159,6 +114,8 @@ Json parameters_of(Method method, const SolveCommandOptions& options) {
 Json json_of(const Solution& solution, const SolveCommandOptions& options,
              std::string_view precision) {
   const SolveResult& result = solution.result();
+  Json seconds = seconds_json(result.times);
+  seconds["iteration"] = result.iterations > 0 ? result.times.cycles / result.iterations : 0.0;
   return {{"kernel", "solve"},
           {"backend", name_of(solution.backend)},
           {"method", solvers::name_of(solution.method)},
@@ -174,15 +131,7 @@ Json json_of(const Solution& solution, const SolveCommandOptions& options,
           {"products", result.products},
           {"tolerance", options.tolerance},
           {"residual", result.residual},
-          {"seconds",
-           {{"total", result.times.total},
-            {"iteration", result.iterations > 0 ? result.times.cycles / result.iterations : 0.0},
-            {"products", result.times.products},
-            {"preconditioner", result.times.preconditioner},
-            {"orthogonalisation", result.times.orthogonalisation},
-            {"reductions", result.times.reductions},
-            {"updates", result.times.updates},
-            {"rest", result.times.rest()}}},
+          {"seconds", seconds},
           {"history", history_json(result)}};
 }
 
@@ -275,6 +224,9 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
                           name_of(solution.backend), solution.result().remark);
     }
     if (solution.result().status == SolveStatus::converged) continue;
+    // With no tolerance at all, all iterations are what was asked for.
+    if (options.tolerance == 0 && solution.result().status == SolveStatus::most_iterations)
+      continue;
     ++not_converged;
     text += fmt::format("{} ({}): {}.\n", solvers::name_of(solution.method),
                         name_of(solution.backend), solution.result().message);
@@ -305,7 +257,9 @@ void add_solve(CommandLine& line) {
       .show_default();
   command.add("-o,--solution", options->solution, "Write the solution of the last method there")
       .type_name("FILE");
-  command.add("--tol", options->tolerance, "For |b - Ax| / |b|, which is computed")
+  command
+      .add("--tol", options->tolerance,
+           "For |b - Ax| / |b|, which is computed; 0: all iterations, to time them")
       .range(0.0, 1.0)
       .show_default();
   command.add("--max-iterations", options->most_iterations, "At most so many")

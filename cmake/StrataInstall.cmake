@@ -11,7 +11,9 @@ set(public_headers strata.hpp gpu.hpp kernels/cpu/entry_parts.hpp kernels/cpu/le
     kernels/cpu/line_windows.hpp kernels/cpu/parts.hpp kernels/cpu/step.hpp
     kernels/cpu/step_arguments.hpp kernels/cpu/stored_product.hpp kernels/cpu/team_product.hpp
     kernels/gpu/vector_operations.hpp kernels/has_kernel.hpp kernels/product_spec.hpp
-    kernels/reference/spmv.hpp)
+    kernels/reference/spmv.hpp solvers/chebyshev_series.hpp solvers/density_of_states.hpp
+    solvers/eigen_result.hpp solvers/eigen_solver.hpp solvers/exponential.hpp solvers/page_rank.hpp
+    solvers/solve_result.hpp)
 set(private_headers
   base/identity.hpp base/instantiate.hpp base/random.hpp
   gen/coefficients.hpp gen/grid.hpp gen/line_elements.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp

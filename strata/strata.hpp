@@ -69,6 +69,15 @@
 #include "strata/plans/product_plan.hpp"
 #include "strata/plans/strided_vectors.hpp"
 
+// Eigenvalues and functions of matrices, by plans.
+#include "strata/solvers/chebyshev_series.hpp"
+#include "strata/solvers/density_of_states.hpp"
+#include "strata/solvers/eigen_result.hpp"
+#include "strata/solvers/eigen_solver.hpp"
+#include "strata/solvers/exponential.hpp"
+#include "strata/solvers/page_rank.hpp"
+#include "strata/solvers/solve_result.hpp"
+
 // Products: the reference of every format, and one step of a recurrence on a range of rows.
 #include "strata/kernels/cpu/entry_parts.hpp"
 #include "strata/kernels/cpu/levels.hpp"

@@ -21,5 +21,7 @@ void add_report(CommandLine& line);
 void add_solve(CommandLine& line);
 void add_hpcg(CommandLine& line);
 void add_fem(CommandLine& line);
+void add_eig(CommandLine& line);
+void add_expm(CommandLine& line);
 
 }  // namespace strata::cli

@@ -17,6 +17,12 @@ namespace strata {
 template <class T>
 using HostSpan = std::span<T>;
 
+// How a library's own conjugate gradients ended.
+struct PeerSolution {
+  int iterations = 0;
+  bool converged = false;
+};
+
 // One way to multiply that a library has. Span is that of the memory it works on.
 template <Value V, template <class> class Span = HostSpan>
 struct Peer {
@@ -28,6 +34,11 @@ struct Peer {
   double setup_seconds = 0;
   // y = αAx. None if the library refused the matrix, for which `refusal` is the reason.
   std::function<void(V alpha, Span<const V> x, Span<V> y)> multiply = {};
+  // Ax = b by the library's conjugate gradients without a preconditioner, from x = 0 until the
+  // residual that it follows is below tolerance · ‖b‖. None if it has none, or this product is not
+  // the one that they should use.
+  std::function<PeerSolution(Span<const V> b, Span<V> x, double tolerance, int most)>
+      conjugate_gradients = {};
   std::exception_ptr refusal = {};
 };
 

@@ -37,8 +37,8 @@ struct SpectrumBounds {
   SpectrumBounds widened(double share) const {
     SpectrumBounds wider = *this;
     const double margin = std::max(share * (high - low), 1e-6 * norm());
-    wider.low -= margin > 0 ? margin : 1;
-    wider.high += margin > 0 ? margin : 1;
+    wider.low -= margin > 0 ? margin : 1e-6;
+    wider.high += margin > 0 ? margin : 1e-6;
     return wider;
   }
 };

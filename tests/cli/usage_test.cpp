@@ -26,6 +26,8 @@ TEST_F(Usage, EveryHelpHasAnExample) {
                              {"explain", "-h"},
                              {"model", "-h"},
                              {"spmv", "-h"},
+                             {"eig", "-h"},
+                             {"expm", "-h"},
                              {"bench", "-h"}}) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 0);

@@ -3,7 +3,11 @@
 #include "strata/measure/peers.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
+#include "strata/gen/generate.hpp"
+#include "strata/kernels/reference/spmv.hpp"
 #include "tests/measure/support.hpp"
 
 namespace strata::test {
@@ -46,6 +50,33 @@ TYPED_TEST(Peers, MultiplyAsTheReferenceDoes) {
     SCOPED_TRACE(name);
     expect_products<V>(entries.to_csr());
   }
+}
+
+TYPED_TEST(Peers, SolveDefiniteSystemsWhereTheyCan) {
+  using V = TypeParam;
+  using Real = decltype(std::abs(V()));
+  const auto matrix = generate<V, std::int32_t>("stencil5:20x15");
+  const auto b = random_vector<V>(matrix.rows(), 3);
+  const double tolerance = 100.0 * std::numeric_limits<Real>::epsilon();
+  int solvers = 0;
+  for (const Peer<V>& peer : make_peers(matrix)) {
+    if (!peer.conjugate_gradients) continue;
+    SCOPED_TRACE(peer.name);
+    ++solvers;
+    std::vector<V> x(b.size(), V{}), ax(b.size());
+    const PeerSolution solution = peer.conjugate_gradients(b, x, tolerance, 1000);
+    EXPECT_TRUE(solution.converged);
+    EXPECT_GT(solution.iterations, 10);
+    reference::spmv(matrix, V{1}, x, V{}, ax);
+    double left = 0, whole = 0;
+    for (std::size_t i = 0; i < b.size(); ++i) {
+      left += std::norm(b[i] - ax[i]);
+      whole += std::norm(b[i]);
+    }
+    EXPECT_LE(std::sqrt(left / whole), 10 * tolerance);
+    EXPECT_FALSE(peer.conjugate_gradients(b, x, tolerance, 2).converged);
+  }
+  EXPECT_GE(solvers, 1) << "Eigen has conjugate gradients";
 }
 
 TYPED_TEST(Peers, EveryLibraryTakesPartOrSaysWhyNot) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCore>
 #include <chrono>
 #include <limits>
@@ -40,6 +41,21 @@ std::optional<Peer<V>> make_eigen_peer(const Csr<V, I>& matrix) {
     Eigen::Map<Vector> out(y.data(), static_cast<Eigen::Index>(y.size()));
     out.noalias() = sparse * in;
     if (alpha != V{1}) out *= alpha;
+  };
+  peer.conjugate_gradients = [&matrix, offsets](std::span<const V> b, std::span<V> x,
+                                                double tolerance, int most) {
+    const Sparse sparse(matrix.rows(), matrix.cols(), static_cast<I>(matrix.nnz()), offsets->data(),
+                        matrix.columns().data(), matrix.values().data());
+    // Of both triangles: what Eigen multiplies on several threads.
+    Eigen::ConjugateGradient<Eigen::SparseMatrix<V, Eigen::RowMajor, I>,
+                             Eigen::Lower | Eigen::Upper, Eigen::IdentityPreconditioner>
+        solver;
+    solver.setTolerance(static_cast<decltype(std::abs(V()))>(tolerance));
+    solver.setMaxIterations(most);
+    solver.compute(sparse);
+    const Eigen::Map<const Vector> right(b.data(), static_cast<Eigen::Index>(b.size()));
+    Eigen::Map<Vector>(x.data(), static_cast<Eigen::Index>(x.size())) = solver.solve(right);
+    return PeerSolution{static_cast<int>(solver.iterations()), solver.info() == Eigen::Success};
   };
   return peer;
 }

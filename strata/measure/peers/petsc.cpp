@@ -3,7 +3,7 @@
 // safe between threads, so that a process multiplies on one thread. It knows one type of values.
 
 #include <fmt/format.h>
-#include <petscmat.h>
+#include <petscksp.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -64,6 +64,7 @@ PetscInt* indices_for_petsc(std::span<const From> numbers, Array<PetscInt>& stor
 struct Destroy {
   void operator()(Mat matrix) const noexcept { MatDestroy(&matrix); }
   void operator()(Vec vector) const noexcept { VecDestroy(&vector); }
+  void operator()(KSP solver) const noexcept { KSPDestroy(&solver); }
 };
 template <class Pointer>
 using Owned = std::unique_ptr<std::remove_pointer_t<Pointer>, Destroy>;
@@ -108,6 +109,30 @@ class Product {
     return static_cast<Offset>(info.nz_allocated);
   }
 
+  PeerSolution conjugate_gradients(std::span<const PetscScalar> b, std::span<PetscScalar> x,
+                                   double tolerance, int most) {
+    KSP made = nullptr;
+    require(KSPCreate(PETSC_COMM_SELF, &made));
+    const Owned<KSP> solver(made);
+    PC preconditioner = nullptr;
+    require(KSPSetOperators(made, matrix_.get(), matrix_.get()));
+    require(KSPSetType(made, KSPCG));
+    require(KSPSetNormType(made, KSP_NORM_UNPRECONDITIONED));
+    require(KSPGetPC(made, &preconditioner));
+    require(PCSetType(preconditioner, PCNONE));
+    require(KSPSetTolerances(made, tolerance, PETSC_DEFAULT, PETSC_DEFAULT, most));
+    require(VecPlaceArray(y_.get(), b.data()));
+    require(VecPlaceArray(x_.get(), x.data()));
+    require(KSPSolve(made, y_.get(), x_.get()));
+    PetscInt iterations = 0;
+    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+    require(KSPGetIterationNumber(made, &iterations));
+    require(KSPGetConvergedReason(made, &reason));
+    require(VecResetArray(x_.get()));
+    require(VecResetArray(y_.get()));
+    return {static_cast<int>(iterations), reason > 0};
+  }
+
   void multiply(PetscScalar alpha, std::span<const PetscScalar> x, std::span<PetscScalar> y) {
     require(VecPlaceArray(x_.get(), x.data()));
     require(VecPlaceArray(y_.get(), y.data()));
@@ -144,6 +169,10 @@ Peer<V> make_peer(std::string name, StoredFormat format, const Prepare& prepare)
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     peer.multiply = [product](V alpha, std::span<const V> x, std::span<V> y) {
       product->multiply(alpha, x, y);
+    };
+    peer.conjugate_gradients = [product](std::span<const V> b, std::span<V> x, double tolerance,
+                                         int most) {
+      return product->conjugate_gradients(b, x, tolerance, most);
     };
   } catch (const Error&) {
     peer.refusal = std::current_exception();
