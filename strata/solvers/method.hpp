@@ -212,8 +212,8 @@ class SolveLoop {
 
   // The best solution so far is kept while the next cycle may spoil it, and put back at the end.
   void keep_best() {
-    const bool cut_off = result_.status == SolveStatus::most_iterations ||
-                         result_.status == SolveStatus::stopped;
+    const bool cut_off =
+        result_.status == SolveStatus::most_iterations || result_.status == SolveStatus::stopped;
     const bool is_best = result_.residual < best_residual_ ||
                          (failed_ && cut_off && reduces_error_ && std::isfinite(residual_));
     if (failed_ && !is_best && best_residual_ < std::numeric_limits<double>::max()) {

@@ -69,7 +69,7 @@ typename LevelPowers<V>::Workspace LevelPowers<V>::make_workspace() const {
 
 template <Value V>
 void LevelPowers<V>::run(std::span<V* const> vectors, std::span<const StepCoefficients<V>> steps,
-                         Workspace& workspace, Stream& stream, const PowersSum<V>& sum) const {
+                         Workspace& workspace, Stream& stream) const {
   if (steps.empty() || std::ssize(steps) > shape_.power || vectors.size() != steps.size() + 1) {
     throw InvalidArgument(fmt::format("{} powers were given {} steps and {} vectors", shape_.power,
                                       steps.size(), vectors.size()));
@@ -77,43 +77,63 @@ void LevelPowers<V>::run(std::span<V* const> vectors, std::span<const StepCoeffi
   if (workspace.scratch.size() != scratch_elements()) {
     throw InvalidArgument("the workspace was made for another matrix");
   }
+  if (std::ssize(steps) < shape_.power) {
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      run_one(steps[k], k > 0 ? vectors[k - 1] : nullptr, vectors[k], vectors[k + 1], workspace,
+              stream);
+    }
+    return;
+  }
   if (!shape_.in_graph || launches() == 0 || is_captured(stream)) {
-    launch(vectors, steps, workspace.scratch.span(), stream, sum);
+    launch(vectors, steps, workspace.scratch.span(), stream);
     return;
   }
   const bool recorded = workspace.graph && workspace.recorded_by == identity_ &&
                         std::ranges::equal(workspace.vectors, vectors) &&
-                        same_steps<V>(workspace.steps, steps) &&
-                        workspace.sum.target == sum.target && workspace.sum.start == sum.start &&
-                        workspace.sum.starts == sum.starts &&
-                        std::ranges::equal(workspace.sum_coefficients, sum.coefficients);
+                        same_steps<V>(workspace.steps, steps);
   if (!recorded) {
     // A graph that still runs ends before the runtime gives its memory back.
-    workspace.graph = Graph::capture(
-        stream, [&] { launch(vectors, steps, workspace.scratch.span(), stream, sum); });
+    workspace.graph =
+        Graph::capture(stream, [&] { launch(vectors, steps, workspace.scratch.span(), stream); });
     workspace.recorded_by = identity_;
     workspace.vectors.assign(vectors.begin(), vectors.end());
     workspace.steps.assign(steps.begin(), steps.end());
-    workspace.sum = {sum.target, {}, sum.start, sum.starts};
-    workspace.sum_coefficients.assign(sum.coefficients.begin(), sum.coefficients.end());
   }
   workspace.graph->launch(stream);
 }
 
 template <Value V>
+void LevelPowers<V>::run_one(const StepCoefficients<V>& coefficients, const V* before, const V* x,
+                             V* out, Workspace& workspace, Stream& stream) const {
+  if (workspace.scratch.size() != scratch_elements()) {
+    throw InvalidArgument("the workspace was made for another matrix");
+  }
+  std::visit(
+      [&](const auto& matrix) {
+        const Offset elements = Offset{matrix.rows()} * shape_.vectors;
+        step(matrix, coefficients,
+             {{x, elements},
+              {before, before != nullptr ? elements : 0},
+              {out, elements},
+              shape_.vectors,
+              workspace.scratch.span()},
+             matrix.all_rows(), stream);
+      },
+      *matrix_);
+}
+
+template <Value V>
 void LevelPowers<V>::launch(std::span<V* const> vectors, std::span<const StepCoefficients<V>> steps,
-                            ScratchSpan<V> scratch, Stream& stream, const PowersSum<V>& sum) const {
+                            ScratchSpan<V> scratch, Stream& stream) const {
   std::visit(
       [&](const auto& matrix) {
         const Offset elements = Offset{matrix.rows()} * shape_.vectors;
         std::size_t first = 0;
         for (const LevelSweep<V>& sweep : sweeps_) {
           const auto power = static_cast<std::size_t>(sweep.power());
-          if (first + power > steps.size()) break;
           SweepVectors<V> of_sweep;
           of_sweep.count = shape_.vectors;
           of_sweep.scratch = scratch;
-          of_sweep.sum = sum.after(first);
           if (first > 0) of_sweep.before = {vectors[first - 1], elements};
           of_sweep.x = {vectors[first], elements};
           for (std::size_t k = 1; k <= power; ++k) {
@@ -121,16 +141,6 @@ void LevelPowers<V>::launch(std::span<V* const> vectors, std::span<const StepCoe
           }
           sweep.run(matrix, of_sweep, steps.subspan(first, power), stream);
           first += power;
-        }
-        // The first powers of a sweep are products.
-        for (; first < steps.size(); ++first) {
-          DeviceSpan<const V> before;
-          if (first > 0) before = {vectors[first - 1], elements};
-          step(matrix, steps[first],
-               {DeviceSpan<const V>(vectors[first], elements), before,
-                DeviceSpan<V>(vectors[first + 1], elements), shape_.vectors, scratch,
-                sum.of(first + 1)},
-               matrix.all_rows(), stream);
         }
       },
       *matrix_);

@@ -48,8 +48,6 @@ class LevelPowers {
     std::shared_ptr<const char> recorded_by;  // whose it is
     std::vector<V*> vectors;
     std::vector<StepCoefficients<V>> steps;
-    PowersSum<V> sum;
-    std::vector<V> sum_coefficients;
   };
 
   LevelPowers() = default;
@@ -69,7 +67,7 @@ class LevelPowers {
   Workspace make_workspace() const;
 
   // vectors: y_0 … y_p in device memory, each of rows × vectors elements; y_k may stand in place of
-  // y_{k−2}. steps: p of them; with fewer, only the first powers are computed.
+  // y_{k−2}. steps: p of them; with fewer, only the first powers are computed, one by one.
   //
   // In a graph, a run with other vectors or steps than the last with this workspace records again,
   // which takes longer than launching all kernels. While the stream is captured, kernels are
@@ -77,11 +75,15 @@ class LevelPowers {
   //
   // Throws InvalidArgument for a workspace without the scratch that the matrix needs.
   void run(std::span<V* const> vectors, std::span<const StepCoefficients<V>> steps,
-           Workspace& workspace, Stream& stream, const PowersSum<V>& sum = {}) const;
+           Workspace& workspace, Stream& stream) const;
+
+  // One power by itself; before: null where β is 0.
+  void run_one(const StepCoefficients<V>& coefficients, const V* before, const V* x, V* out,
+               Workspace& workspace, Stream& stream) const;
 
  private:
   void launch(std::span<V* const> vectors, std::span<const StepCoefficients<V>> steps,
-              ScratchSpan<V> scratch, Stream& stream, const PowersSum<V>& sum) const;
+              ScratchSpan<V> scratch, Stream& stream) const;
   Offset scratch_elements() const;
 
   LevelPowersShape shape_;

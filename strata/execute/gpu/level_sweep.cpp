@@ -90,7 +90,7 @@ void LevelSweep<V>::run(const Matrix& matrix, const SweepVectors<V>& vectors,
     const int k = launch.power;
     step(matrix, steps[k - 1],
          {vector_at(vectors, k - 1), vector_at(vectors, k - 2), vectors.powers[k - 1],
-          vectors.count, vectors.scratch, vectors.sum.of(static_cast<std::size_t>(k))},
+          vectors.count, vectors.scratch},
          launch.rows, stream, reuse_);
   }
 }

@@ -17,7 +17,6 @@
 #include "strata/device/graph.hpp"
 #include "strata/device/stream.hpp"
 #include "strata/execute/gpu/level_launches.hpp"
-#include "strata/execute/gpu/powers_sum.hpp"
 #include "strata/kernels/gpu/device_matrix.hpp"
 #include "strata/schedule/schedule.hpp"
 #include "strata/schedule/tiling.hpp"
@@ -36,7 +35,6 @@ struct SweepVectors {
   std::vector<DeviceSpan<V>> powers;  // y_1 … y_p
   int count = 1;                      // 1 … kMaxVectors
   ScratchSpan<V> scratch;             // of the matrix, see DeviceVectors
-  PowersSum<V> sum = {};              // that powers are added to
 
   // All powers, one after another in one array.
   static SweepVectors all(DeviceSpan<const V> x, DeviceSpan<V> block, int power, int count = 1);

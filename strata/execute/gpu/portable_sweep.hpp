@@ -71,7 +71,7 @@ STRATA_DEVICE void sweep(Thread& thread, const SweepArguments<T>& sweep, int lag
       const StepArguments<T> step = step_of(sweep, k);
       for (int s = thread.warp(); s < tile.slices; s += thread.warps()) {
         tile_slice<encoded, FromCache, height, vectors, ahead>(thread, sweep, tile, s, record,
-                                                               near_table, step);
+                                                               near_table, step, k);
       }
       thread.sync_block();
       if (k < sweep.power && thread.warp() == 0) {

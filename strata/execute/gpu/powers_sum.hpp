@@ -1,11 +1,10 @@
-// PowersSum: Σ c_k y_k, added up by the kernels that compute the powers.
+// PowersSum: Σ c_k y_k of the powers that are computed.
 #pragma once
 
 #include <cstddef>
 #include <span>
 
 #include "strata/base/types.hpp"
-#include "strata/kernels/gpu/step.hpp"
 
 namespace strata::gpu {
 
@@ -21,11 +20,6 @@ struct PowersSum {
   PowersSum after(std::size_t k) const {
     if (target == nullptr || k == 0) return *this;
     return {target, coefficients.subspan(k), V{}, false};
-  }
-  // Of power k, from 1 on.
-  StepSum<V> of(std::size_t k) const {
-    if (target == nullptr) return {};
-    return {target, coefficients[k - 1], start, starts && k == 1};
   }
 };
 

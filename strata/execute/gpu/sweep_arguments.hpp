@@ -50,10 +50,12 @@ struct SweepArguments {
   T shift[kMaxSweepPower] = {};
   T beta[kMaxSweepPower] = {};
 
-  T* sum = nullptr;  // Σ of weights and powers, see StepSum; none: powers alone
+  // Powers are added up, sum = sum + Σ weights · powers; where the sum starts, with start · y_0 in
+  // place of the old one. None: nothing is added up.
+  T* sum = nullptr;
   T weight[kMaxSweepPower] = {};
   T start{};
-  bool starts = false;  // with y_1
+  bool starts = false;
 
   const T* table = nullptr;     // of the values that codes name
   std::int32_t table_size = 0;  // 0 without codes
@@ -83,9 +85,23 @@ STRATA_DEVICE StepArguments<T> step_of(const SweepArguments<T>& sweep, int k) {
   step.shift = sweep.shift[k - 1];
   step.beta = sweep.beta[k - 1];
   step.count = sweep.count;
-  step.sum = {sweep.sum, sweep.weight[k - 1], sweep.start, sweep.starts && k == 1};
   return step;
 }
+
+// Adds what a step of power k has written to the sum, if there is one. All it needs is among the
+// arguments of the kernel: nothing has to be kept for it in registers.
+template <class T>
+struct AddToSum {
+  const SweepArguments<T>& sweep;
+  int k;
+
+  STRATA_DEVICE void operator()(const StepArguments<T>& step, std::int64_t i) const {
+    if (sweep.sum == nullptr) return;
+    const T before =
+        k == 1 && sweep.starts ? multiply_add(sweep.start, step.x[i], T{}) : sweep.sum[i];
+    sweep.sum[i] = multiply_add(sweep.weight[k - 1], step.out[i], before);
+  }
+};
 
 // How many tiles the block works on: block, block + blocks, …
 template <class Thread, class T>

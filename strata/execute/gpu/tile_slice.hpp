@@ -51,7 +51,7 @@ constexpr int gathers_while_decoding(int ahead) {
 template <class Loads, int height, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void encoded_tile_slice(Thread& thread, const SweepArguments<T>& sweep,
                                       const TileRecord& tile, int s, const std::byte* with_data,
-                                      const T* near_table, const StepArguments<T>& step) {
+                                      const T* near_table, const StepArguments<T>& step, int k) {
   const RecordSlice here = tile.slice_list()[s];
   const std::byte* codes = reinterpret_cast<const std::byte*>(&tile) + here.codes * kRecordUnit;
   const int width = here.width();
@@ -82,21 +82,22 @@ STRATA_DEVICE void encoded_tile_slice(Thread& thread, const SweepArguments<T>& s
         return sum_without_padding<height>(thread, AnyValues<FromCache, height, T>(place, width),
                                            width, AnyColumns<FromCache, height, NoRuns>(slice), row,
                                            step.x + v, step.count, is_entry);
-      });
+      },
+      AddToSum<T>{sweep, k});
 }
 
-// Slice s of a tile. The record with its value data may be elsewhere. near_table: of encoded
-// values.
+// Slice s of a tile at power k, whose step is given. The record with its value data may be
+// elsewhere. near_table: of encoded values.
 template <bool encoded, class Loads, int height, int vectors, int ahead, class Thread, class T>
 STRATA_DEVICE void tile_slice(Thread& thread, const SweepArguments<T>& sweep,
                               const TileRecord& tile, int s, const std::byte* with_data,
-                              const T* near_table, const StepArguments<T>& step) {
+                              const T* near_table, const StepArguments<T>& step, int k) {
   if constexpr (encoded) {
     encoded_tile_slice<Loads, height, vectors, ahead>(thread, sweep, tile, s, with_data, near_table,
-                                                      step);
+                                                      step, k);
   } else {
     packed_sell_slice<Loads, height, vectors, ahead>(thread, tile.template slice<T>(s, with_data),
-                                                     sweep.rows, step);
+                                                     sweep.rows, step, AddToSum<T>{sweep, k});
   }
 }
 

@@ -25,7 +25,6 @@
 #include "strata/kernels/gpu/group_rules.hpp"
 #include "strata/kernels/gpu/scratch.hpp"
 #include "strata/kernels/gpu/slice_groups.hpp"
-#include "strata/kernels/gpu/step.hpp"
 #include "strata/kernels/gpu/value.hpp"
 #include "strata/kernels/gpu/views.hpp"
 
@@ -43,7 +42,6 @@ struct DeviceVectors {
   DeviceSpan<V> out;             // shares nothing with x
   int count = 1;                 // 1 … kMaxVectors
   ScratchSpan<V> scratch = {};   // at least scratch_elements(count) of the matrix
-  StepSum<V> sum = {};           // of rows × count elements, shares nothing with the others
 };
 
 struct DeviceShape {

@@ -421,8 +421,7 @@ STRATA_DEVICE void encoded_sell_step(Thread& thread, const PackedSellView<T>& ma
                       staged,
                       kNothingStaged,
                       range,
-                      is_zero(step.shift) && is_zero(step.beta) && matrix.row_of_slot == nullptr &&
-                          step.sum.target == nullptr};
+                      is_zero(step.shift) && is_zero(step.beta) && matrix.row_of_slot == nullptr};
   step_all<kind, height, members, ahead>(thread, work, list, thread.block() - shape.left_out_blocks,
                                          thread.blocks() - shape.left_out_blocks, shape);
 }

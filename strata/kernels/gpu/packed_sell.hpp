@@ -45,15 +45,19 @@ STRATA_DEVICE T sum_of_entries(Thread& thread, const PackedSlice<T, Run>& slice,
 }
 
 // One slice, by all threads of a warp.
-template <class Loads, int height, int vectors, int ahead, class Thread, class T, class Run>
+template <class Loads, int height, int vectors, int ahead, class Thread, class T, class Run,
+          class Written = AsItIs>
 STRATA_DEVICE void packed_sell_slice(Thread& thread, const PackedSlice<T, Run>& slice,
-                                     const PackedRows& rows, const StepArguments<T>& step) {
+                                     const PackedRows& rows, const StepArguments<T>& step,
+                                     const Written& written = {}) {
   T sums[vectors] = {};
   multiply<Loads, height, vectors, ahead>(thread, slice, step.x, step.count, sums);
   finish_slice<height>(
-      thread, {slice.first_slot, rows.rows, rows.row_of_slot}, step, sums, [&](int row, int v) {
+      thread, {slice.first_slot, rows.rows, rows.row_of_slot}, step, sums,
+      [&](int row, int v) {
         return sum_of_entries<height>(thread, slice, rows.presence, row, step.x + v, step.count);
-      });
+      },
+      written);
 }
 
 // One slice with encoded values.

@@ -243,12 +243,18 @@ struct SliceRows {
   const std::int32_t* row_of_slot;  // null when nothing is sorted
 };
 
+// What happens with an element once it is written: nothing.
+struct AsItIs {
+  template <class T>
+  STRATA_DEVICE void operator()(const StepArguments<T>&, std::int64_t) const {}
+};
+
 // Adds up the threads of each row and writes the rows. sum_again(row, v) is vector v of a row
-// without padding.
-template <int height, int vectors, class Thread, class T, class SumAgain>
+// without padding; written(step, i) is called after element i is.
+template <int height, int vectors, class Thread, class T, class SumAgain, class Written = AsItIs>
 STRATA_DEVICE void finish_slice(Thread& thread, const SliceRows& slice,
                                 const StepArguments<T>& step, T (&sums)[vectors],
-                                const SumAgain& sum_again) {
+                                const SumAgain& sum_again, const Written& written = {}) {
   STRATA_UNROLL
   for (int v = 0; v < vectors; ++v) sums[v] = sum_of_lanes(thread, height, sums[v]);
   const int row = thread.lane();
@@ -261,6 +267,7 @@ STRATA_DEVICE void finish_slice(Thread& thread, const SliceRows& slice,
     if (vectors > 1 && v >= step.count) break;
     const T sum = is_finite(sums[v]) ? sums[v] : sum_again(row, v);
     finish(step, place + v, sum);
+    written(step, place + v);
   }
 }
 

@@ -10,17 +10,6 @@ namespace strata::gpu {
 
 inline constexpr int kMaxVectors = 8;
 
-// A sum of the results of several steps, to which one adds its own: sum = sum + weight · out, or,
-// where the sum starts, sum = start · x + weight · out, of matrices as wide as high. No target:
-// nothing is added up.
-template <class T>
-struct StepSum {
-  T* target = nullptr;
-  T weight{};
-  T start{};
-  bool starts = false;
-};
-
 template <class T>
 struct StepArguments {
   const T* x = nullptr;
@@ -30,7 +19,6 @@ struct StepArguments {
   T shift{};  // θ; 0 does not read the diagonal's x
   T beta{};   // 0 does not read `previous`
   int count = 1;
-  StepSum<T> sum = {};
 };
 
 // Writes element `i` of the vectors from the row's sum of products.
@@ -40,11 +28,6 @@ STRATA_DEVICE void finish(const StepArguments<T>& step, std::int64_t i, T sum) {
   T result = multiply_add(step.alpha, sum, T{});
   if (!is_zero(step.beta)) result = multiply_add(step.beta, step.previous[i], result);
   step.out[i] = result;
-  if (step.sum.target != nullptr) {
-    const T before =
-        step.sum.starts ? multiply_add(step.sum.start, step.x[i], T{}) : step.sum.target[i];
-    step.sum.target[i] = multiply_add(step.sum.weight, result, before);
-  }
 }
 
 }  // namespace strata::gpu

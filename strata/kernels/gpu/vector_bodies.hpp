@@ -41,6 +41,34 @@ STRATA_DEVICE void axpby(Thread& thread, const AxpbyArguments<T>& a) {
   }
 }
 
+// target = Σ weights · vectors, or that much more where it adds.
+inline constexpr int kMostSummands = 3;
+template <class T>
+struct WeightedSumArguments {
+  T* target = nullptr;
+  const T* vectors[kMostSummands] = {};
+  T weights[kMostSummands] = {};
+  std::int64_t size = 0;
+  int count = 0;
+  bool adds = false;
+};
+
+template <class Thread, class T>
+STRATA_DEVICE void weighted_sum(Thread& thread, const WeightedSumArguments<T>& a) {
+  const std::int64_t stride = static_cast<std::int64_t>(thread.blocks()) * thread.size();
+  const std::int64_t first =
+      static_cast<std::int64_t>(thread.block()) * thread.size() + thread.index();
+  for (std::int64_t i = first; i < a.size; i += stride) {
+    T values[kMostSummands];
+    T sum = a.adds ? a.target[i] : T{};
+    for (int k = 0; k < kMostSummands; ++k) values[k] = k < a.count ? a.vectors[k][i] : T{};
+    for (int k = 0; k < kMostSummands; ++k) {
+      if (k < a.count) sum = multiply_add(a.weights[k], values[k], sum);
+    }
+    a.target[i] = sum;
+  }
+}
+
 template <class T>
 struct DotArguments {
   const T* x = nullptr;  // none: y is added up

@@ -22,6 +22,12 @@ __global__ void axpby_kernel(AxpbyArguments<T> arguments) {
 }
 
 template <class T>
+__global__ void weighted_sum_kernel(WeightedSumArguments<T> arguments) {
+  NativeThread thread;
+  weighted_sum(thread, arguments);
+}
+
+template <class T>
 __global__ void dot_kernel(DotArguments<T> arguments) {
   NativeThread thread;
   dot(thread, arguments);
@@ -55,6 +61,25 @@ void axpby(std::type_identity_t<V> alpha, DeviceSpan<const std::type_identity_t<
 }
 
 template <Value V>
+void weighted_sum(std::span<const Summand<V>> summands, bool adds, DeviceSpan<V> target,
+                  Stream& stream) {
+  using T = DeviceValue<V>;
+  if (summands.size() > kMostSummands) throw InvalidArgument("too many vectors for one sum");
+  WeightedSumArguments<T> arguments;
+  arguments.target = reinterpret_cast<T*>(target.data());
+  arguments.size = target.size();
+  arguments.adds = adds;
+  for (const Summand<V>& summand : summands) {
+    require_same_length(summand.vector.size(), target.size());
+    arguments.vectors[arguments.count] = reinterpret_cast<const T*>(summand.vector.data());
+    arguments.weights[arguments.count++] = device_value(summand.weight);
+  }
+  const Offset blocks = std::min(ceil_div<Offset>(target.size(), kAxpbyThreads), kMostBlocks);
+  launch("weighted_sum_kernel", weighted_sum_kernel<T>,
+         {.blocks = blocks, .threads = kAxpbyThreads}, stream, arguments);
+}
+
+template <Value V>
 DotProduct<V>::DotProduct() : partial_sums_(kDotBlocks), sum_(1) {}
 
 template <Value V>
@@ -69,8 +94,9 @@ V DotProduct<V>::operator()(DeviceSpan<const V> x, DeviceSpan<const V> y, Stream
   return to_host(sum_.span(), stream)[0];
 }
 
-#define STRATA_INSTANTIATE(V, unused)                                     \
-  template void axpby(V, DeviceSpan<const V>, V, DeviceSpan<V>, Stream&); \
+#define STRATA_INSTANTIATE(V, unused)                                                    \
+  template void axpby(V, DeviceSpan<const V>, V, DeviceSpan<V>, Stream&);                \
+  template void weighted_sum(std::span<const Summand<V>>, bool, DeviceSpan<V>, Stream&); \
   template class DotProduct<V>
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 

@@ -5,6 +5,7 @@
 //   axpby(alpha, p.span(), 1.0, x.span(), stream);   // x = x + αp
 #pragma once
 
+#include <span>
 #include <type_traits>
 
 #include "strata/base/types.hpp"
@@ -18,6 +19,17 @@ namespace strata::gpu {
 template <Value V>
 void axpby(std::type_identity_t<V> alpha, DeviceSpan<const std::type_identity_t<V>> x,
            std::type_identity_t<V> beta, DeviceSpan<V> y, Stream& stream);
+
+// target = Σ weights · vectors, of one to three vectors, or that much more where `adds` says so, in
+// the order of the stream. Throws InvalidArgument for vectors of different lengths, or more.
+template <Value V>
+struct Summand {
+  V weight{};
+  DeviceSpan<const V> vector;
+};
+template <Value V>
+void weighted_sum(std::span<const Summand<V>> summands, bool adds, DeviceSpan<V> target,
+                  Stream& stream);
 
 // Σ conj(x_i) y_i, added up in an order that depends on the length alone: the same bits in every
 // run and on every device. Holds the memory for one dot product at a time.

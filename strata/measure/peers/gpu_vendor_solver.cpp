@@ -97,6 +97,7 @@ SolveResult conjugate_gradients(DeviceSpace<V>& space, const Operator<DeviceSpac
   auto r = space.make_vector(), p = space.make_vector(), q = space.make_vector();
   space.write(one, V(1));
   solvers::SolveLoop<DeviceSpace<V>> loop(space, a, b, x, options);
+  loop.reduces_error();
   loop.watch(square, 2, [&](std::span<const V> known) {
     if (std::real(known[1]) > 0) return true;
     loop.fail(solvers::SolveStatus::not_definite, "the matrix is not positive definite");

@@ -43,6 +43,24 @@ TEST_F(GpuVectorOperations, AxpbyIsDoneInTheOrderOfTheStream) {
   }
 }
 
+TEST_F(GpuVectorOperations, WeightedSumsStartOrGoOn) {
+  Stream stream;
+  const auto x = test::random_vector<double>(5000, 1);
+  const auto y = test::random_vector<double>(5000, 2);
+  const auto device_x = to_device(std::span<const double>(x), stream);
+  const auto device_y = to_device(std::span<const double>(y), stream);
+  DeviceArray<double> sum(5000), few(4999);
+  const std::vector<Summand<double>> three{
+      {2, device_x.span()}, {-1, device_y.span()}, {0.5, device_x.span()}};
+  weighted_sum<double>(three, false, sum.span(), stream);
+  weighted_sum<double>(std::span(three).first(1), true, sum.span(), stream);
+  const auto found = to_host(sum.span(), stream);
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(found[i], 4.5 * x[i] - y[i], 1e-14) << i;
+  EXPECT_THROW(weighted_sum<double>(three, true, few.span(), stream), InvalidArgument);
+  EXPECT_THROW(weighted_sum<double>(std::vector(4, three[0]), true, sum.span(), stream),
+               InvalidArgument);
+}
+
 TEST_F(GpuVectorOperations, VectorsOfDifferentLengthsAreRefused) {
   Stream stream;
   const DeviceArray<double> three(3);

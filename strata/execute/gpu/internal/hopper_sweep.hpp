@@ -277,8 +277,8 @@ class SweepBlock {
       const auto* bytes = kWhole ? reinterpret_cast<const std::byte*>(&tile)
                                  : a_.records + tile.place * kRecordUnit;
       for (int s = warp; s < tile.slices; s += shape_.team_warps) {
-        tile_slice<encoded, Loads, height, 1, ahead>(thread_, a_, tile, s, bytes, near_table_,
-                                                     step);
+        tile_slice<encoded, Loads, height, 1, ahead>(thread_, a_, tile, s, bytes, near_table_, step,
+                                                     k);
       }
       thread_.sync_warp();
       if (thread_.lane() == 0) done(k, at.slot).arrive();

@@ -59,9 +59,7 @@ StepArguments<DeviceValue<V>> step_arguments(const DeviceShape& matrix, std::int
           device_value(coefficients.alpha),
           device_value(coefficients.shift),
           device_value(coefficients.beta),
-          vectors.count,
-          {reinterpret_cast<T*>(vectors.sum.target), device_value(vectors.sum.weight),
-           device_value(vectors.sum.start), vectors.sum.starts}};
+          vectors.count};
 }
 
 // A range of rows that begins and ends on slices.

@@ -9,6 +9,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/formats/registry.hpp"
 #include "strata/kernels/gpu/device_matrix_of.hpp"
+#include "strata/kernels/gpu/vector_operations.hpp"
 #include "strata/plans/internal/planning.hpp"
 #include "strata/plans/plan_formats.hpp"
 
@@ -57,27 +58,25 @@ Offset bookkeeping_bytes(const Csr<V, I>& matrix, const StoredFormat& stored_for
 // previous: null where β is 0.
 template <Value V, class Stored>
 DeviceVectors<V> vectors_of(const Stored& stored, const V* x, const V* previous, V* y, int count,
-                            ScratchSpan<V> scratch, const StepSum<V>& sum = {}) {
+                            ScratchSpan<V> scratch) {
   const Offset elements = Offset{stored.rows()} * count;
   return {{x, Offset{stored.cols()} * count},
           {previous, previous != nullptr ? elements : 0},
           {y, elements},
           count,
-          scratch,
-          sum};
+          scratch};
 }
 
 template <Value V>
 void run_plain(const StoredMatrix<V>& stored, std::span<const StepCoefficients<V>> coefficients,
                std::span<V* const> vectors, const V* before, int count, ScratchSpan<V> scratch,
-               Stream& stream, const PowersSum<V>& sum = {}) {
+               Stream& stream) {
   std::visit(
       [&](const auto& matrix) {
         for (std::size_t k = 1; k <= coefficients.size(); ++k) {
           const V* previous = k >= 2 ? vectors[k - 2] : before;
           step(matrix, coefficients[k - 1],
-               vectors_of<V>(matrix, vectors[k - 1], previous, vectors[k], count, scratch,
-                             sum.of(k)),
+               vectors_of<V>(matrix, vectors[k - 1], previous, vectors[k], count, scratch),
                matrix.all_rows(), stream);
         }
       },
@@ -97,6 +96,23 @@ void run_sweeps(const PersistentSweep<V>& sweep, std::span<const StepCoefficient
     steps.steps.assign(coefficients.begin() + first, coefficients.begin() + first + block);
     steps.sum = sum.after(static_cast<std::size_t>(first));
     sweep.run(steps, workspace, stream);
+  }
+}
+
+// Powers one by one, run_one(k), and after every second of them a pass that adds both to the sum:
+// it moves as many bytes as kernels would that add up their own, and these keep their registers.
+template <Value V, class RunOne>
+void run_summed(std::span<V* const> vectors, Offset elements, const PowersSum<V>& sum,
+                Stream& stream, const RunOne& run_one) {
+  const std::size_t power = vectors.size() - 1;
+  std::vector<Summand<V>> summands;
+  if (sum.starts) summands.push_back({sum.start, {vectors[0], elements}});
+  for (std::size_t k = 1; k <= power; ++k) {
+    run_one(k);
+    summands.push_back({sum.coefficients[k - 1], {vectors[k], elements}});
+    if (k % 2 == 1 && k < power) continue;
+    weighted_sum<V>(summands, k > 2 || !sum.starts, {sum.target, elements}, stream);
+    summands.clear();
   }
 }
 
@@ -126,15 +142,33 @@ void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> co
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
     run_sweeps(*sweep, coefficients, vectors, workspace.sweep, stream, sum);
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
-    levels->run(vectors, coefficients, workspace.levels, stream, sum);
+    if (sum.target == nullptr) {
+      levels->run(vectors, coefficients, workspace.levels, stream);
+      return;
+    }
+    const Offset elements = std::visit(
+        [&](const auto& matrix) { return Offset{matrix.rows()} * count; }, levels->matrix());
+    run_summed<V>(vectors, elements, sum, stream, [&](std::size_t k) {
+      levels->run_one(coefficients[k - 1], k >= 2 ? vectors[k - 2] : nullptr, vectors[k - 1],
+                      vectors[k], workspace.levels, stream);
+    });
   } else if (const auto* product = std::get_if<SharedProduct<V>>(&method)) {
     (*product)->run(
         coefficients.front(),
         vectors_of<V>(**product, vectors[0], nullptr, vectors[1], count, workspace.scratch.span()),
         stream);
   } else {
-    run_plain<V>(*std::get<SharedMatrix<V>>(method), coefficients, vectors, nullptr, count,
-                 workspace.scratch.span(), stream, sum);
+    const StoredMatrix<V>& matrix = *std::get<SharedMatrix<V>>(method);
+    if (sum.target == nullptr) {
+      run_plain<V>(matrix, coefficients, vectors, nullptr, count, workspace.scratch.span(), stream);
+      return;
+    }
+    const Offset elements =
+        std::visit([&](const auto& stored) { return Offset{stored.rows()} * count; }, matrix);
+    run_summed<V>(vectors, elements, sum, stream, [&](std::size_t k) {
+      run_plain<V>(matrix, coefficients.subspan(k - 1, 1), vectors.subspan(k - 1, 2),
+                   k >= 2 ? vectors[k - 2] : nullptr, count, workspace.scratch.span(), stream);
+    });
   }
 }
 

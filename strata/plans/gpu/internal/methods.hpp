@@ -15,6 +15,7 @@
 #include "strata/device/stream.hpp"
 #include "strata/execute/gpu/level_powers.hpp"
 #include "strata/execute/gpu/persistent_sweep.hpp"
+#include "strata/execute/gpu/powers_sum.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/formats/packed_sell.hpp"
 #include "strata/kernels/gpu/stored_product.hpp"
@@ -48,7 +49,8 @@ template <Value V>
 MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stream);
 
 // As many powers as there are coefficients, in the order of the stream. vectors: y_0 … y_p, each of
-// rows × count elements.
+// rows × count elements. Sweeps add to the sum in their kernels, of which two vectors may be all
+// there are; others after them.
 template <Value V>
 void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> coefficients,
                 std::span<V* const> vectors, int count, MethodWorkspace<V>& workspace,
