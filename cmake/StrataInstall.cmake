@@ -11,9 +11,10 @@ set(public_headers strata.hpp gpu.hpp kernels/cpu/entry_parts.hpp kernels/cpu/le
     kernels/cpu/line_windows.hpp kernels/cpu/parts.hpp kernels/cpu/step.hpp
     kernels/cpu/step_arguments.hpp kernels/cpu/stored_product.hpp kernels/cpu/team_product.hpp
     kernels/gpu/vector_operations.hpp kernels/has_kernel.hpp kernels/product_spec.hpp
-    kernels/reference/spmv.hpp solvers/chebyshev_series.hpp solvers/density_of_states.hpp
-    solvers/eigen_result.hpp solvers/eigen_solver.hpp solvers/exponential.hpp solvers/page_rank.hpp
-    solvers/solve_result.hpp)
+    kernels/reference/spmv.hpp solvers/chebyshev_series.hpp solvers/cost.hpp solvers/dense.hpp
+    solvers/density_of_states.hpp solvers/eigen_result.hpp solvers/eigen_solver.hpp
+    solvers/exponential.hpp solvers/krylov_basis.hpp solvers/linear_solver.hpp
+    solvers/page_rank.hpp solvers/solve_result.hpp solvers/gpu/linear_solver.hpp)
 set(private_headers
   base/identity.hpp base/instantiate.hpp base/random.hpp
   gen/coefficients.hpp gen/grid.hpp gen/line_elements.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
@@ -22,7 +23,7 @@ set(private_headers
   measure/peers.hpp measure/gpu/peers.hpp measure/gpu/poison.hpp measure/gpu/vendor_solver.hpp
   schedule/reuse.hpp schedule/worker_sweep.hpp)
 # Of no use without the GPU library. What a device is, is known without one.
-set(needs_gpu "^(gpu\\.hpp|kernels/gpu/.*|tune/gpu/.*|plans/gpu/.*|measure/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")
+set(needs_gpu "^(gpu\\.hpp|kernels/gpu/.*|tune/gpu/.*|plans/gpu/.*|measure/gpu/.*|solvers/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")
 
 foreach(folder ${public_folders})
   file(GLOB headers RELATIVE ${PROJECT_SOURCE_DIR}/strata CONFIGURE_DEPENDS

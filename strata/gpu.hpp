@@ -31,6 +31,9 @@
 #include "strata/plans/gpu/power_plan.hpp"
 #include "strata/plans/gpu/product_plan.hpp"
 
+// Linear systems on a device.
+#include "strata/solvers/gpu/linear_solver.hpp"
+
 // Contests on a device.
 #include "strata/measure/gpu/contest.hpp"
 #include "strata/measure/gpu/peer.hpp"

@@ -69,12 +69,16 @@
 #include "strata/plans/product_plan.hpp"
 #include "strata/plans/strided_vectors.hpp"
 
-// Eigenvalues and functions of matrices, by plans.
+// Linear systems, eigenvalues and functions of matrices, by plans.
 #include "strata/solvers/chebyshev_series.hpp"
+#include "strata/solvers/cost.hpp"
+#include "strata/solvers/dense.hpp"
 #include "strata/solvers/density_of_states.hpp"
 #include "strata/solvers/eigen_result.hpp"
 #include "strata/solvers/eigen_solver.hpp"
 #include "strata/solvers/exponential.hpp"
+#include "strata/solvers/krylov_basis.hpp"
+#include "strata/solvers/linear_solver.hpp"
 #include "strata/solvers/page_rank.hpp"
 #include "strata/solvers/solve_result.hpp"
 

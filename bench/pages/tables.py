@@ -285,3 +285,69 @@ def rows(documents, of, columns, where=None):
                if all(value_at(record, key) == value for key, value in (where or {}).items())]
     return markdown([column[0] for column in columns],
                     [[cell(record, *column) for column in columns] for record in records])
+
+
+def iteration(result):
+    return result["seconds"]["iteration"]
+
+
+@table
+def gradients(runs):
+    """Conjugate gradients of Strata and of the fastest peer, per iteration."""
+    rows, ratios = [], {}
+    for run in runs:
+        found = [result for result in run.results if result["method"] == "cg"]
+        own = min((result for result in found if not is_peer(result)), key=iteration, default=None)
+        peer = min((result for result in found if is_peer(result)), key=iteration, default=None)
+        if not own or not peer:
+            continue
+        ratios[run.name] = iteration(peer) / iteration(own)
+        rows.append([code(run.name), label(own), f"{1e6 * iteration(own):.1f}",
+                     number(100 * own["seconds"]["products"] / own["seconds"]["total"]),
+                     label(peer), f"{1e6 * iteration(peer):.1f}", number(ratios[run.name], 2)])
+    heads = ["=matrix", "=product of Strata", "µs", "% in products", "=peer", "µs", "Strata over peer"]
+    return "\n\n".join([markdown(heads, rows), ratio_summary("per iteration", ratios)])
+
+
+@table
+def steps(runs):
+    """s-step methods against the classical ones of the same run, per iteration."""
+    rows = []
+    ratios = {"ca-cg": {}, "ca-gmres": {}}
+    for run in runs:
+        times = {result["method"]: iteration(result) for result in run.results}
+        if not {"cg", "ca-cg", "gmres", "ca-gmres"} <= times.keys():
+            continue
+        s = next(result["parameters"]["powers"] for result in run.results
+                 if result["method"] == "ca-cg")
+        variant = next(label(result) for result in run.results if result["method"] == "ca-cg")
+        cells = [code(run.name), variant, s]
+        for classical, steps_of in (("cg", "ca-cg"), ("gmres", "ca-gmres")):
+            ratio = times[classical] / times[steps_of]
+            ratios[steps_of][f"{run.name}, s = {s}"] = ratio
+            cells += [f"{1e6 * times[classical]:.0f}", f"{1e6 * times[steps_of]:.0f}",
+                      number(ratio, 2)]
+        rows.append(cells)
+    heads = ["=matrix", "=powers", "s", "cg µs", "ca-cg µs", "over cg", "gmres µs", "ca-gmres µs",
+             "over gmres"]
+    return "\n\n".join([markdown(heads, rows), "\n".join(
+        ratio_summary(f"{method} over {method.removeprefix('ca-')}", found)
+        for method, found in ratios.items())])
+
+
+@table
+def elements(runs):
+    """Iterations of conjugate gradients per second over the degree of finite elements."""
+    rows = []
+    for run in runs:
+        of_csr = {result["degree"]: result["iterations_per_second"] for result in run.results
+                  if result["matrix"] == "csr"}
+        for result in run.results:
+            degree = result["degree"]
+            rows.append([degree, result["matrix"], result["unknowns"],
+                         number(result["bytes"]["matrix"] / result["unknowns"]),
+                         number(result["iterations_per_second"], 1),
+                         number(result["iterations_per_second"] / of_csr[degree], 2),
+                         number(result["convergence"]["order"], 2)])
+    return markdown(["degree", "=matrix", "unknowns", "bytes per unknown", "iterations/s", "over csr",
+                     "order of the error"], rows)

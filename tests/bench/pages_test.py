@@ -141,6 +141,26 @@ class Tables(unittest.TestCase):
         self.assertIn("| `a` | 1 | 2 | 4 | 4.0 | 1.0 | 2.00 | 4.00 |",
                       tables.values(runs(record("a", both))))
 
+    def test_solvers(self):
+        def solved(method, microseconds, backend="cuda", variant="X"):
+            return {"kernel": "solve", "method": method, "backend": backend, "variant": variant,
+                    "parameters": {"powers": 4} if method.startswith("ca-") else {},
+                    "seconds": {"iteration": 1e-6 * microseconds, "total": 10.0, "products": 4.0}}
+        text = tables.gradients(runs(record("a", [
+            solved("cg", 5), solved("cg", 10, "vendor", "Lib 1.2.3 CSR")], "solve")))
+        self.assertIn("| `a` | X | 5.0 | 40 | Lib CSR | 10.0 | 2.00 |", text)
+        text = tables.steps(runs(record("a", [solved("cg", 5), solved("ca-cg", 4),
+                                              solved("gmres", 30), solved("ca-gmres", 10)], "solve")))
+        self.assertIn("| `a` | X | 4 | 5 | 4 | 1.25 | 30 | 10 | 3.00 |", text)
+
+    def test_finite_elements(self):
+        def row(matrix, rate):
+            return {"kernel": "fem", "degree": 2, "matrix": matrix, "unknowns": 10,
+                    "bytes": {"matrix": 200}, "iterations_per_second": rate,
+                    "convergence": {"order": 2.98}}
+        text = tables.elements(runs(record("", [row("csr", 100.0), row("lma", 150.0)], "fem")))
+        self.assertIn("| 2 | lma | 10 | 20 | 150.0 | 1.50 | 2.98 |", text)
+
     def test_rows_of_other_programs(self):
         text = tables.rows([{"x": {"y": [{"matrix": "a", "t": 2, "u": {"v": 1234567}},
                                          {"matrix": "b", "t": 3, "u": {"v": 1}}]}}],

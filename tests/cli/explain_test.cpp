@@ -48,5 +48,29 @@ TEST_F(Explain, AllIsAtLeastTheProcessor) {
   EXPECT_EQ(results[0]["backend"], "cpu");
 }
 
+TEST_F(Explain, SolversCostWhatTheModelSays) {
+  const Outcome outcome = run({"explain", "stencil27:10x10x20", "-p", "2,4", "--method",
+                               "cg,ca-cg,gmres,ca-gmres,chebyshev", "--quiet"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* part : {"Solvers on cpu, by the model", "per iteration", "ca-gmres"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part;
+  }
+  const nlohmann::json document = json_of(
+      {"explain", "stencil27:10x10x20", "-p", "2,4", "--method", "cg,ca-cg,gmres,ca-gmres"});
+  int predicted = 0;
+  for (const auto& result : document["results"]) {
+    if (result["kernel"] != "solve") continue;
+    ++predicted;
+    const auto& cost = result["predicted"];
+    EXPECT_GT(cost["products_seconds"], 0);
+    EXPECT_NEAR(cost["seconds_per_iteration"].get<double>(),
+                cost["products_seconds"].get<double>() + cost["vectors_seconds"].get<double>(),
+                1e-12);
+  }
+  EXPECT_EQ(predicted, 6);  // two methods once, and two for each power
+  expect_failure({"explain", "stencil5:4x4", "-p", "2", "--method", "sor"}, 2,
+                 "'sor' is no method");
+}
+
 }  // namespace
 }  // namespace strata::test
