@@ -22,8 +22,10 @@
 #include "strata/base/error.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 #include "strata/measure/matrix_analysis.hpp"
+#include "strata/measure/peers.hpp"
 #include "strata/solvers/linear_solver.hpp"
 #include "strata/solvers/random_rows.hpp"
+#include "strata/solvers/timed_operator.hpp"
 
 namespace strata::cli {
 
@@ -50,6 +52,7 @@ struct SolveCommandOptions {
   int degree = 8;
   int block_rows = 4;
   std::uint64_t seed = 1;
+  bool peers = false;
 };
 
 // ones, random, exact: A times random numbers, which are then the solution; or a file.
@@ -93,6 +96,30 @@ struct Solution {
 
   const SolveResult& result() const { return found.result; }
 };
+
+// Conjugate gradients of the other libraries for processors that this build has.
+template <Value V, Index I>
+std::vector<std::pair<BackendSolution, std::vector<V>>> solve_by_peers(
+    const Csr<V, I>& matrix, const std::vector<V>& b, const SolveCommandOptions& options) {
+  std::vector<std::pair<BackendSolution, std::vector<V>>> solutions;
+  for (const Peer<V>& peer : make_peers(matrix)) {
+    if (!peer.conjugate_gradients) continue;
+    check_interruption();
+    std::vector<V> x(b.size(), V(0));
+    const solvers::RunningClock clock;
+    const PeerSolution ended =
+        peer.conjugate_gradients(b, x, options.tolerance, options.most_iterations);
+    SolveResult result;
+    result.status = ended.converged ? SolveStatus::converged : SolveStatus::most_iterations;
+    if (!ended.converged) result.message = "it did not converge, and does not say why";
+    result.iterations = ended.iterations;
+    result.products = ended.iterations + 1;
+    result.times.total = result.times.cycles = clock.seconds();
+    solutions.emplace_back(BackendSolution{std::move(result), peer.name, peer.threads},
+                           std::move(x));
+  }
+  return solutions;
+}
 
 // What a method was told, of what it heeds.
 Json parameters_of(Method method, const SolveCommandOptions& options) {
@@ -144,7 +171,8 @@ std::string table_of(const std::vector<Solution>& solutions) {
     const auto share = [&](double seconds) {
       return seconds > 0 ? percent_text(seconds / result.times.total) : "-";
     };
-    table.add({std::string(name_of(solution.backend)),
+    const bool is_library = solution.backend == SolveBackend::vendor;
+    table.add({is_library ? solution.found.variant : std::string(name_of(solution.backend)),
                std::string(solvers::name_of(solution.method)),
                std::string(solvers::name_of(result.status)), std::to_string(result.iterations),
                std::to_string(result.products), fmt::format("{:.2e}", result.residual),
@@ -207,6 +235,13 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
             if (!options.solution.empty()) write_vector<V>(options.solution, x);
             check_interruption();
           }
+        }
+        if (!options.peers) return;
+        progress.start("conjugate gradients of other libraries");
+        for (auto& [found, x] : solve_by_peers(csr, b, options)) {
+          found.result.residual = true_residual(csr, b, x);
+          solutions.push_back({SolveBackend::vendor, Method::cg, std::move(found)});
+          document.add_result(json_of(solutions.back(), options, name_of(precision_of(matrix))));
         }
       },
       matrix);
@@ -284,6 +319,8 @@ void add_solve(CommandLine& line) {
       .range(1, 64)
       .show_default();
   command.add("--seed", options->seed, "Of random right-hand sides").show_default();
+  command.add_flag("--peers", options->peers,
+                   "Also cg of other libraries for processors, without a preconditioner");
   add_common_options(command, options->common);
   add_type_options(command, options->common);
   command.set_example("strata solve stencil7:64x64x64 --method cg,ca-cg -s 4");

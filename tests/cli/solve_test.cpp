@@ -58,6 +58,20 @@ TEST_F(Solve, PreconditionersAndTheirParametersAreRecorded) {
   EXPECT_EQ(blocks["results"][0]["parameters"], json({{"block_rows", 6}}));
 }
 
+TEST_F(Solve, OtherLibrariesSolveTheSameSystem) {
+  const json document = json_of({"solve", "stencil5:30x20", "--peers", "--tol", "1e-9"});
+  ASSERT_GE(document["results"].size(), 2U);
+  bool eigen = false;
+  for (const json& result : document["results"]) {
+    EXPECT_EQ(result["status"], "converged");
+    EXPECT_LE(result["residual"], 2e-9);
+    EXPECT_NEAR(result["iterations"].get<double>(),
+                document["results"][0]["iterations"].get<double>(), 3);
+    eigen = eigen || result["variant"].get<std::string>().starts_with("Eigen ");
+  }
+  EXPECT_TRUE(eigen);
+}
+
 TEST_F(Solve, DrawsItsConvergence) {
   const Outcome outcome = run({"solve", "stencil5:30x20", "--method", "cg,ca-cg"});
   EXPECT_EQ(outcome.status, 0) << outcome.err;
