@@ -94,7 +94,9 @@ struct Sum {
   void run_terms(Offset begin, Offset end) const {
     const auto of = terms;
     V* const into = target;
+#ifndef __clang__  // which finds out by itself, and complains where it is told not to optimise
 #pragma omp simd
+#endif
     for (Offset i = begin; i < end; ++i) {
       V value = of[0].template at<kWeighted>(i);
       for (std::size_t k = 1; k < kTerms; ++k) value += of[k].template at<kWeighted>(i);
