@@ -108,6 +108,7 @@ struct Sum {
 // The rows of a block of `rows` rows from the first on.
 template <class V, class View>
 Columns<V> columns_of(const Block<View>& block, Offset rows, Offset first) {
+  if (block.columns == 0) return {nullptr, 0, 1, 0};
   if (block.interleaved) {
     return {block.data.data() + first * block.columns, block.columns, block.columns, 1};
   }
