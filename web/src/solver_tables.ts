@@ -82,7 +82,7 @@ const spectrumTable: FactTable = {
   id: 'spectra',
   title: 'Eigenvalues and exponentials',
   summary: (table: Table) =>
-    `${plural(table.rows.length, 'result')} of eig and expm. A bare product is one of the same plan with nothing around it.`,
+    `${plural(table.rows.length, 'result')} of eig and expm. Bare products are those of powers of the same plan; over them is what a product takes in the sweeps of the method, or all of it.`,
   build(report) {
     const found = methodsOf(report, 'eig', 'expm');
     if (found.length === 0) return null;
@@ -99,6 +99,7 @@ const spectrumTable: FactTable = {
         'tolerance',
         'time',
         'per product',
+        'product in sweeps',
         'bare product',
         'over bare',
         ...shareHeadings,
@@ -110,12 +111,14 @@ const spectrumTable: FactTable = {
       units: {
         time: 'seconds',
         'per product': 'seconds',
+        'product in sweeps': 'seconds',
         'bare product': 'seconds',
         'set-up': 'seconds',
         ...shareUnits,
       },
       rows: found.map((result) => {
         const { method } = result;
+        const product = method.sweptProduct ?? method.perProduct;
         return [
           result.matrix.name,
           kernelName(result.kernel),
@@ -128,8 +131,9 @@ const spectrumTable: FactTable = {
           method.tolerance,
           method.total,
           method.perProduct,
+          method.sweptProduct,
           method.bareProduct,
-          method.perProduct && method.bareProduct ? method.perProduct / method.bareProduct : null,
+          product && method.bareProduct ? product / method.bareProduct : null,
           ...shareCells(method),
           result.setup,
           result.threads,

@@ -393,6 +393,7 @@ function spectra() {
     reductions: 0.01,
     updates: 0.02,
     preconditioner: 0.01,
+    product: 1.05e-3,
     bare_product: 1e-3,
   };
   const common = { threads: 8, precision: 'double', status: 'converged', setup_seconds: 0.1 };

@@ -48,7 +48,8 @@ export interface Method {
   total: number | null; // seconds
   perIteration: number | null;
   perProduct: number | null;
-  bareProduct: number | null; // of a product alone, where it was timed beside
+  sweptProduct: number | null; // of a product in the sweeps of the method alone
+  bareProduct: number | null; // in bare powers of the same plan, where they were timed beside
   shares: Record<
     'products' | 'preconditioner' | 'orthogonalisation' | 'reductions' | 'updates',
     number | null

@@ -129,6 +129,7 @@ function readMethod(raw: JsonObject, kernel: string): Method {
     total,
     perIteration: positive(times.iteration),
     perProduct: total !== null && products !== null ? total / products : null,
+    sweptProduct: positive(times.product),
     bareProduct: positive(times.bare_product),
     shares: {
       products: share('products'),

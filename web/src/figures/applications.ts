@@ -38,7 +38,7 @@ export const elementDegrees: Figure = {
   title: 'Finite elements over their degree',
   section: 'Solvers',
   reading:
-    'Iterations of conjugate gradients per second on quadrilaterals with about as many unknowns at every degree. Assembled matrices get denser with the degree; local matrices are multiplied element by element, read more at low degrees and less at high ones. As figures 17 and 18 of Reguly and Giles, in double and in single precision.',
+    'Iterations of conjugate gradients per second on quadrilaterals with about as many unknowns at every degree. Assembled matrices get denser with the degree; local matrices are multiplied element by element, read more at low degrees and less at high ones. As figures 17 (single precision) and 18 (double precision) of Reguly and Giles.',
   commands: ['strata fem 1000x1000 --json FILE'],
   build(view, chosen): Drawing | null {
     const all = view.results.filter(
