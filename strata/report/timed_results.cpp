@@ -37,6 +37,7 @@ std::string stable_variant(const std::string& variant) {
     }
     i = end;  // and the blank behind it
   }
+  while (stable.ends_with(' ')) stable.pop_back();
   return stable;
 }
 
@@ -58,12 +59,17 @@ void add_member(std::string& name, const Tree& object, const std::string& key) {
   if (value.is_number() && value.get<double>() != 0) add_word(name, key + " " + value.dump());
 }
 
-// What plans chose is no part of what solvers were asked for, nor which of a library's products was
-// the fastest.
+long threads_of(const Tree& result) {
+  const Tree& threads = member(result, "threads");
+  return threads.is_number_integer() ? threads.get<long>() : 0;
+}
+
+// What plans chose is no part of what solvers were asked for. Nor is, of a library on a GPU, which
+// of its products was the fastest; on processors all of them solve, and are told apart.
 void add_solver_words(std::string& name, const Tree& result) {
   if (is_peer(result)) {
-    const std::string variant = text_member(result, "variant");
-    add_word(name, variant.substr(0, variant.find(' ')));
+    const std::string variant = stable_variant(text_member(result, "variant"));
+    add_word(name, threads_of(result) > 0 ? variant : variant.substr(0, variant.find(' ')));
   }
   add_member(name, result, "method");
   if (text_member(result, "preconditioner") != "none") add_member(name, result, "preconditioner");
@@ -112,10 +118,8 @@ std::string name_of(const Run& run, const Tree& result) {
       add_word(name, key + " " + (value.is_string() ? value.get<std::string>() : value.dump()));
     }
   }
-  // 0: of a GPU, as solvers write it.
-  if (const Tree& threads = member(result, "threads");
-      threads.is_number_integer() && threads.get<long>() > 0) {
-    add_word(name, fmt::format("{} threads", threads.get<long>()));
+  if (const long threads = threads_of(result); threads > 0) {
+    add_word(name, fmt::format("{} threads", threads));
   }
   const std::string precision = text_member(result, "precision");
   if (precision != "double") add_word(name, precision);

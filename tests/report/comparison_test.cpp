@@ -236,12 +236,15 @@ TEST_F(ComparingSolvers, WhatWasAskedForTellsCasesApartAndWhatWasChosenDoesNot) 
     json result = solve_of("cg", 1e-3, 100, 0);
     result["backend"] = "vendor";
     result["variant"] = variant;
+    result["threads"] = variant.starts_with("cuSPARSE") ? 0 : 1;
     return result;
   };
   EXPECT_EQ(compared(library("cuSPARSE 12.6.3 SELL-32"), library("cuSPARSE 12.8.1 CSR alg1"))
                 .cases.size(),
             1U);
   EXPECT_TRUE(compared(library("Eigen 3.4.0"), library("PETSc 3.18.5")).cases.empty());
+  EXPECT_EQ(compared(library("PETSc 3.18.5 AIJ"), library("PETSc 3.20.1 AIJ")).cases.size(), 1U);
+  EXPECT_TRUE(compared(library("PETSc 3.18.5 AIJ"), library("PETSc 3.18.5 SELL")).cases.empty());
 }
 
 TEST_F(ComparingSolvers, OverPeersASolveIsComparedWithThatOfTheOtherLibrary) {

@@ -75,12 +75,18 @@ function chooseSubject(cases: readonly Case[], chosen: Chosen) {
   return { control: list, ...subjects.find((subject) => subject.value === list.value)! };
 }
 
+/** Not all matrices have another library's time beside. */
+function meanText(compared: number, all: number): string {
+  if (all === 1) return '';
+  return compared === all ? ', in geometric mean' : `, in geometric mean over ${compared} of them`;
+}
+
 export const iterationBars: Figure = {
   id: 'iterations',
   title: 'Time per iteration',
   section: 'Solvers',
   reading:
-    'A bar is the time of an iteration: products, preconditioner, vectors and reductions together, without setting up. Shorter is better. Other libraries are there where they have the same method. Methods with s steps at a time count every step.',
+    'A bar is the time of an iteration: products, preconditioner, vectors and reductions together, without setting up. Shorter is better. Other libraries are there where they have the same method, with as many threads as they can use. Methods with s steps at a time count every step.',
   commands: ['strata solve MATRIX --method cg,ca-cg,gmres,ca-gmres --json FILE'],
   build(view, chosen): Drawing | null {
     const all = casesOf(view.results, 'solve');
@@ -101,7 +107,7 @@ export const iterationBars: Figure = {
       : `${plural(subject.cases.length, 'method')} on ${subject.cases[0]!.matrix.name}`;
     return {
       summary: mean
-        ? `${what}: Strata’s iterations are ${number(mean)} times as fast as those of the best other library${ratios.length > 1 ? ', in geometric mean' : ''}.`
+        ? `${what}: Strata’s iterations are ${number(mean)} times as fast as those of the best other library${meanText(ratios.length, subject.cases.length)}.`
         : `${what}: at least ${seconds(timeOf(fastest?.best ?? fastest?.peer))} per iteration${subject.byMatrix || !fastest ? '' : `, by ${fastest.method}`}.`,
       controls: shownControls([...place.controls, subject.control, pages]),
       table: {
