@@ -248,6 +248,7 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
   std::string text = table_of(solutions) + "\n";
   std::vector<ConvergenceCurve> curves;
   for (const Solution& solution : solutions) {
+    if (solution.result().history.empty()) continue;  // of other libraries
     curves.push_back(
         {fmt::format("{} ({})", solvers::name_of(solution.method), name_of(solution.backend)),
          solution.result().history});
@@ -259,9 +260,12 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
                           name_of(solution.backend), solution.result().remark);
     }
     if (solution.result().status == SolveStatus::converged) continue;
-    // With no tolerance at all, all iterations are what was asked for.
-    if (options.tolerance == 0 && solution.result().status == SolveStatus::most_iterations)
+    // With no tolerance at all, all iterations are what was asked for, or all that change anything.
+    const SolveStatus ended = solution.result().status;
+    if (options.tolerance == 0 &&
+        (ended == SolveStatus::most_iterations || ended == SolveStatus::stagnated)) {
       continue;
+    }
     ++not_converged;
     text += fmt::format("{} ({}): {}.\n", solvers::name_of(solution.method),
                         name_of(solution.backend), solution.result().message);

@@ -244,6 +244,22 @@ TEST(Exponential, TinyMatricesAndZeroVectors) {
   }
 }
 
+TEST(Exponential, SweepsAreComparedWithBarePowers) {
+  const auto matrix = generate<double, I>("stencil5:30x30");
+  const std::vector<double> v(900, 1.0);
+  std::vector<double> y(900), again(900);
+  ExponentialOptions options = quick(ExponentialMethod::automatic);
+  const auto plain = MatrixExponential<double, I>(matrix, options).apply(-2, v, y);
+  EXPECT_GT(plain.product.in_method, 0);
+  EXPECT_EQ(plain.product.bare, 0);
+  EXPECT_FALSE(plain.variant.empty());
+  options.time_bare = true;
+  const auto timed = MatrixExponential<double, I>(matrix, options).apply(-2, v, again);
+  EXPECT_GT(timed.product.bare, 0);
+  EXPECT_EQ(y, again);
+  EXPECT_LE(timed.times.products, timed.times.total);
+}
+
 TEST(Exponential, BadInputIsRefusedOrSaid) {
   const auto matrix = generate<double, I>("stencil5:4x4");
   std::vector<double> v(16, 1.0), y(16), few(3);
