@@ -74,7 +74,7 @@ void add_solver_words(std::string& name, const Tree& result) {
   add_member(name, result, "method");
   if (text_member(result, "preconditioner") != "none") add_member(name, result, "preconditioner");
   for (const char* key : {"matrix", "degree", "which", "s", "vectors", "damping", "time",
-                          "imaginary", "phi", "tolerance"}) {
+                          "imaginary", "phi", "right_hand_side", "tolerance"}) {
     // Degrees are the elements' of fem; those of polynomials are chosen.
     if (std::string_view(key) == "degree" && text_member(result, "kernel") != "fem") continue;
     add_member(name, result, key);
