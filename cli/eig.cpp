@@ -7,10 +7,12 @@
 #include <memory>
 #include <numeric>
 
+#include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
 #include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/density_plot.hpp"
 #include "cli/parts/exit_status.hpp"
+#include "cli/parts/function_backends.hpp"
 #include "cli/parts/interruption.hpp"
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/run_command.hpp"
@@ -36,6 +38,8 @@ struct EigCommandOptions {
   CommonOptions common;
   std::string matrix;
   std::string method = "lanczos";
+  std::string backend = "cpu";
+  bool bare = false;
   int count = 6;
   std::string which = "largest";
   std::string interval;
@@ -73,31 +77,43 @@ std::optional<solvers::ChebyshevInterval> interval_from(const std::string& text)
 }
 
 // What results of all methods have.
-Json common_json(const EigCommandOptions& options, const AnyMatrix& matrix, SolveStatus status,
+Json common_json(const EigCommandOptions& options, const FunctionBackend& backend,
+                 const std::string& variant, const AnyMatrix& matrix, SolveStatus status,
                  const std::string& message) {
-  return {{"kernel", "eig"},
-          {"backend", "cpu"},
-          {"method", options.method},
-          {"threads", thread_count()},
-          {"precision", name_of(precision_of(matrix))},
-          {"status", solvers::name_of(status)},
-          {"message", message},
-          {"seed", options.seed}};
+  Json json{{"kernel", "eig"},
+            {"backend", backend.name()},
+            {"method", options.method},
+            {"precision", name_of(precision_of(matrix))},
+            {"status", solvers::name_of(status)},
+            {"message", message},
+            {"seed", options.seed}};
+  if (!variant.empty()) json["variant"] = variant;
+  if (!backend.gpu) json["threads"] = thread_count();
+  return json;
 }
 
 std::string summary_text(std::string_view method, SolveStatus status, Offset products,
-                         const solvers::SolveTimes& times, double setup) {
-  Table table({"method", "ended", "products", "time", "per product", "products", "orthogonal",
-               "reductions", "updates", "set-up"},
-              2);
+                         const solvers::SolveTimes& times, double setup,
+                         const solvers::SweptProduct& product = {}) {
   const auto share = [&](double seconds) {
     return seconds > 0 ? percent_text(seconds / times.total) : std::string("-");
   };
-  table.add({std::string(method), std::string(solvers::name_of(status)), std::to_string(products),
-             seconds_text(times.total),
-             products > 0 ? seconds_text(times.total / static_cast<double>(products)) : "-",
-             share(times.products), share(times.orthogonalisation), share(times.reductions),
-             share(times.updates), seconds_text(setup)});
+  std::vector<std::string> header{"method",   "ended",      "products",   "time",    "per product",
+                                  "products", "orthogonal", "reductions", "updates", "set-up"};
+  std::vector<std::string> row{
+      std::string(method),
+      std::string(solvers::name_of(status)),
+      std::to_string(products),
+      seconds_text(times.total),
+      products > 0 ? seconds_text(times.total / static_cast<double>(products)) : "-",
+      share(times.products),
+      share(times.orthogonalisation),
+      share(times.reductions),
+      share(times.updates),
+      seconds_text(setup)};
+  add_product_columns(product, header, row);
+  Table table(header, 2);
+  table.add(row);
   return table.text(2);
 }
 
@@ -109,8 +125,8 @@ struct Ending {
 
 template <Value V, Index I>
 Ending run_eigenvalues(const Csr<V, I>& csr, const AnyMatrix& matrix,
-                       const EigCommandOptions& options, ResultDocument& document,
-                       Progress& progress) {
+                       const EigCommandOptions& options, const FunctionBackend& backend,
+                       ResultDocument& document, Progress& progress) {
   solvers::EigenSolverOptions solver{
       .method = named(options.method, solvers::kEigenMethods, "method"),
       .eigen = {.count = options.count,
@@ -123,15 +139,16 @@ Ending run_eigenvalues(const Csr<V, I>& csr, const AnyMatrix& matrix,
       .interval = interval_from(options.interval),
       .degree = options.degree,
       .vectors = options.vectors,
-      .threads = options.common.threads};
+      .threads = options.common.threads,
+      .time_bare = options.bare};
   if (!options.target.empty()) solver.target = number_from(options.target, "--target");
   solver.eigen.progress = [&](const EigenIteration&) { return !is_interrupted(); };
   progress.start(fmt::format("eigenvalues by {}", options.method));
   const CleanUpFirst return_the_best;
-  const auto pairs = solvers::eigenpairs(csr, solver);
+  const auto pairs = eigenpairs_on(backend, csr, solver);
   const EigenResult& result = pairs.result;
 
-  Json json = common_json(options, matrix, result.status, result.message);
+  Json json = common_json(options, backend, pairs.variant, matrix, result.status, result.message);
   Json history = Json::array();
   for (const EigenIteration& iteration : result.history) {
     history.push_back({{"iteration", iteration.number},
@@ -153,7 +170,7 @@ Ending run_eigenvalues(const Csr<V, I>& csr, const AnyMatrix& matrix,
   if (solver.method == EigenMethod::ca_lanczos) json["s"] = options.s;
   if (solver.method == EigenMethod::filter) json["degree"] = pairs.degree;
   json["setup_seconds"] = pairs.setup_seconds;
-  json["seconds"] = seconds_json(result.times);
+  json["seconds"] = seconds_json(result.times, pairs.product);
   json["history"] = history;
   document.add_result(json);
 
@@ -164,7 +181,7 @@ Ending run_eigenvalues(const Csr<V, I>& csr, const AnyMatrix& matrix,
   }
   std::string text = result.values.empty() ? "  No eigenvalue there.\n" : table.text(2);
   text += "\n" + summary_text(options.method, result.status, result.products, result.times,
-                              pairs.setup_seconds);
+                              pairs.setup_seconds, pairs.product);
   for (const std::string& remark : result.remarks) text += "Remark: " + remark + ".\n";
   if (!result.message.empty()) text += options.method + ": " + result.message + ".\n";
   return {result.status, text};
@@ -172,20 +189,21 @@ Ending run_eigenvalues(const Csr<V, I>& csr, const AnyMatrix& matrix,
 
 template <Value V, Index I>
 Ending run_density(const Csr<V, I>& csr, const AnyMatrix& matrix, const EigCommandOptions& options,
-                   ResultDocument& document, Progress& progress) {
+                   const FunctionBackend& backend, ResultDocument& document, Progress& progress) {
   progress.start("density of states");
   const auto draw = progress.callback();
   const CleanUpFirst return_the_best;
-  const DensityOfStates density =
-      solvers::density_of_states(csr, {.moments = options.moments,
-                                       .vectors = options.vectors > 0 ? options.vectors : 32,
-                                       .seed = options.seed,
-                                       .threads = options.common.threads,
-                                       .progress = [&](double fraction) {
-                                         if (is_interrupted()) return false;
-                                         draw(fraction);
-                                         return true;
-                                       }});
+  const DensityOfStates density = density_on(backend, csr,
+                                             {.moments = options.moments,
+                                              .vectors = options.vectors > 0 ? options.vectors : 32,
+                                              .seed = options.seed,
+                                              .threads = options.common.threads,
+                                              .time_bare = options.bare,
+                                              .progress = [&](double fraction) {
+                                                if (is_interrupted()) return false;
+                                                draw(fraction);
+                                                return true;
+                                              }});
   constexpr int kPoints = 400, kColumns = 72;
   const auto sampled = [&](int points, const auto& function) {
     std::vector<double> values;
@@ -195,7 +213,8 @@ Ending run_density(const Csr<V, I>& csr, const AnyMatrix& matrix, const EigComma
     }
     return values;
   };
-  Json json = common_json(options, matrix, density.status, density.message);
+  Json json =
+      common_json(options, backend, density.variant, matrix, density.status, density.message);
   json["low"] = density.interval.low;
   json["high"] = density.interval.high;
   json["moments"] = list_json(density.moments);
@@ -207,7 +226,7 @@ Ending run_density(const Csr<V, I>& csr, const AnyMatrix& matrix, const EigComma
   json["share_below"] =
       list_json(sampled(kPoints, [&](double energy) { return density.below(energy); }));
   json["setup_seconds"] = density.setup_seconds;
-  json["seconds"] = seconds_json(density.times);
+  json["seconds"] = seconds_json(density.times, density.product);
   document.add_result(json);
 
   // A column is the mean over its width.
@@ -222,8 +241,8 @@ Ending run_density(const Csr<V, I>& csr, const AnyMatrix& matrix, const EigComma
       "\n  Share of eigenvalues per unit of energy, from {} moments of {} random vectors;\n"
       "  features narrower than {:.2g} are blurred.\n\n",
       density.moments.size(), density.vectors, density.resolution());
-  text +=
-      summary_text("kpm", density.status, density.products, density.times, density.setup_seconds);
+  text += summary_text("kpm", density.status, density.products, density.times,
+                       density.setup_seconds, density.product);
   if (!density.message.empty()) text += "kpm: " + density.message + ".\n";
   return {density.status, text};
 }
@@ -249,7 +268,7 @@ Ending run_page_rank(const Csr<V, I>& csr, const AnyMatrix& matrix,
                     [&](std::size_t a, std::size_t b) {
                       return std::pair(-result.ranks[a], a) < std::pair(-result.ranks[b], b);
                     });
-  Json json = common_json(options, matrix, result.status, result.message);
+  Json json = common_json(options, {}, "", matrix, result.status, result.message);
   Json ranks = Json::array(), history = Json::array();
   Table table({"", "row", "rank"});
   for (std::size_t k = 0; k < shown; ++k) {
@@ -285,20 +304,29 @@ Ending run_page_rank(const Csr<V, I>& csr, const AnyMatrix& matrix,
 
 std::string run_eig(const EigCommandOptions& options, ResultDocument& document, Progress& progress,
                     SolveStatus& status) {
+  const bool on_gpu = is_on_gpu(options.backend);
+  const bool page_rank = options.method == "pagerank";
+  if (on_gpu && page_rank) throw Unavailable("pagerank runs on processors, not on GPUs");
+  if (options.bare && (page_rank || options.method == "lanczos" || options.method == "power")) {
+    throw InvalidArgument(fmt::format(
+        "--bare is for methods on powers, ca-lanczos, filter and kpm; {} is none", options.method));
+  }
   const MatrixSource source = find_matrix(options.matrix);
   const AnyMatrix matrix = load_and_count(source, options.common, document, progress).matrix;
+  const FunctionBackend backend =
+      find_function_backend(on_gpu, options.common.device, document, progress);
   const Ending ending = std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) {
-        if (options.method == "kpm") return run_density(csr, matrix, options, document, progress);
-        if (options.method == "pagerank") {
-          return run_page_rank(csr, matrix, options, document, progress);
+        if (options.method == "kpm") {
+          return run_density(csr, matrix, options, backend, document, progress);
         }
-        return run_eigenvalues(csr, matrix, options, document, progress);
+        if (page_rank) return run_page_rank(csr, matrix, options, document, progress);
+        return run_eigenvalues(csr, matrix, options, backend, document, progress);
       },
       matrix);
   status = ending.status;
   check_interruption();
-  return ending.text;
+  return backend.heading() + ending.text;
 }
 
 }  // namespace
@@ -342,6 +370,10 @@ void add_eig(CommandLine& line) {
   command.add("--damping", options->damping, "How likely pagerank follows a link").show_default();
   command.add_flag("--weighted", options->weighted, "Values are weights of links, for pagerank");
   command.add("--seed", options->seed, "Of random vectors").show_default();
+  command.add_flag("--bare", options->bare,
+                   "Also time bare powers of the same plan, for ca-lanczos, filter and kpm");
+  add_backend_option(command, options->backend, "Where it runs: cpu, cuda or hip");
+  add_device_option(command, options->common);
   add_common_options(command, options->common);
   add_type_options(command, options->common);
   command.set_example("strata eig stencil7:64x64x64 --method ca-lanczos -k 4 --which both");

@@ -6,9 +6,11 @@
 #include <complex>
 #include <memory>
 
+#include "cli/parts/backends.hpp"
 #include "cli/parts/commands.hpp"
 #include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/exit_status.hpp"
+#include "cli/parts/function_backends.hpp"
 #include "cli/parts/interruption.hpp"
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/run_command.hpp"
@@ -31,6 +33,8 @@ struct ExpmCommandOptions {
   CommonOptions common;
   std::string matrix;
   std::string method = "auto";
+  std::string backend = "cpu";
+  bool bare = false;
   double time = 1;
   bool imaginary = false;
   int phi = 0;
@@ -63,11 +67,75 @@ std::string function_text(const ExpmCommandOptions& options) {
                          : fmt::format("exp({}) v", argument);
 }
 
+// ‖v‖ and that of the result.
+struct Norms {
+  double before = 0;
+  double after = 0;
+};
+
+Json json_of(const ExponentialResult& result, const Norms& norms, const ExpmCommandOptions& options,
+             const FunctionBackend& backend, std::string_view precision) {
+  Json json{{"kernel", "expm"},
+            {"backend", backend.name()},
+            {"method", solvers::name_of(result.method)},
+            {"variant", result.variant},
+            {"precision", precision},
+            {"status", solvers::name_of(result.status)},
+            {"message", result.message},
+            {"time", options.time},
+            {"time_reached", result.time},
+            {"imaginary", options.imaginary},
+            {"phi", options.phi},
+            {"tolerance", options.tolerance},
+            {"error_bound", result.error},
+            {"degree", result.degree},
+            {"steps", result.steps},
+            {"products", result.products},
+            {"norm_of_vector", norms.before},
+            {"norm_of_result", norms.after},
+            {"setup_seconds", result.setup_seconds},
+            {"seconds", seconds_json(result.times, result.product)}};
+  if (!backend.gpu) json["threads"] = thread_count();
+  return json;
+}
+
+std::string text_of(const ExponentialResult& result, const Norms& norms,
+                    const ExpmCommandOptions& options) {
+  std::vector<std::string> header{"",         "method",      "ended", "degree",      "steps",
+                                  "products", "error bound", "time",  "per product", "|v|",
+                                  "|result|"};
+  std::vector<std::string> row{
+      function_text(options),
+      std::string(solvers::name_of(result.method)),
+      std::string(solvers::name_of(result.status)),
+      std::to_string(result.degree),
+      std::to_string(result.steps),
+      std::to_string(result.products),
+      fmt::format("{:.1e}", result.error),
+      seconds_text(result.times.total),
+      result.products > 0 ? seconds_text(result.times.total / static_cast<double>(result.products))
+                          : "-",
+      fmt::format("{:.6g}", norms.before),
+      fmt::format("{:.6g}", norms.after)};
+  add_product_columns(result.product, header, row);
+  Table table(header, 3);
+  table.add(row);
+  std::string text = table.text(2) + "\n";
+  text += result.method == ExponentialMethod::taylor
+              ? "  The bound is for the error of tA relative to its norm.\n"
+              : "  The bound is for the error of the result relative to |v| and the largest "
+                "value of the function.\n";
+  text += fmt::format("  Set-up took {}.\n", seconds_text(result.setup_seconds));
+  if (!result.message.empty()) text += fmt::format("expm: {}.\n", result.message);
+  return text;
+}
+
 std::string run_expm(const ExpmCommandOptions& options, ResultDocument& document,
                      Progress& progress, SolveStatus& status) {
   if (options.imaginary && options.phi > 0) {
     throw InvalidArgument("--phi is for real time, and --imaginary was asked for");
   }
+  const bool on_gpu = is_on_gpu(options.backend);
   CommonOptions common = options.common;
   if (options.imaginary) {  // real matrices, too, turn vectors into complex ones
     const bool single =
@@ -76,75 +144,41 @@ std::string run_expm(const ExpmCommandOptions& options, ResultDocument& document
   }
   const MatrixSource source = find_matrix(options.matrix);
   const AnyMatrix matrix = load_and_count(source, common, document, progress).matrix;
+  const FunctionBackend backend =
+      find_function_backend(on_gpu, options.common.device, document, progress);
   return std::visit(
       [&]<Value V, Index I>(const Csr<V, I>& csr) -> std::string {
         const std::vector<V> v = vector_from<V>(options.vector, csr.rows(), options.seed);
         std::vector<V> y(v.size());
-        progress.start("planning");
-        const auto draw = progress.callback();
-        solvers::MatrixExponential<V, I> exponential(
-            csr, {.method = named(options.method, solvers::kExponentialMethods, "method"),
-                  .tolerance = options.tolerance,
-                  .most_degree = options.most_degree,
-                  .threads = options.common.threads,
-                  .progress = [&](int step, int steps) {
-                    if (is_interrupted()) return false;
-                    draw(static_cast<double>(step) / steps);
-                    return true;
-                  }});
         progress.start(function_text(options));
+        const auto draw = progress.callback();
+        const solvers::ExponentialOptions exponential{
+            .method = named(options.method, solvers::kExponentialMethods, "method"),
+            .tolerance = options.tolerance,
+            .most_degree = options.most_degree,
+            .threads = options.common.threads,
+            .time_bare = options.bare,
+            .progress = [&](int step, int steps) {
+              if (is_interrupted()) return false;
+              draw(static_cast<double>(step) / steps);
+              return true;
+            }};
         ExponentialResult result;
         {
           const CleanUpFirst return_the_best;
-          result = options.imaginary ? exponential.apply_imaginary(options.time, v, y)
-                                     : exponential.phi(options.phi, options.time, v, y);
+          result = exponential_on<V, I>(backend, csr, exponential,
+                                        {options.time, options.imaginary, options.phi}, v, y);
         }
         status = result.status;
-        const double before = norm_of(v), after = norm_of(y);
-        document.add_result({{"kernel", "expm"},
-                             {"backend", "cpu"},
-                             {"method", solvers::name_of(result.method)},
-                             {"threads", thread_count()},
-                             {"precision", name_of(precision_of(matrix))},
-                             {"status", solvers::name_of(result.status)},
-                             {"message", result.message},
-                             {"time", options.time},
-                             {"time_reached", result.time},
-                             {"imaginary", options.imaginary},
-                             {"phi", options.phi},
-                             {"tolerance", options.tolerance},
-                             {"error_bound", result.error},
-                             {"degree", result.degree},
-                             {"steps", result.steps},
-                             {"products", result.products},
-                             {"norm_of_vector", before},
-                             {"norm_of_result", after},
-                             {"setup_seconds", result.setup_seconds},
-                             {"seconds", seconds_json(result.times)}});
+        const Norms norms{norm_of(v), norm_of(y)};
+        document.add_result(
+            json_of(result, norms, options, backend, name_of(precision_of(matrix))));
         check_interruption();
         if (!options.output.empty()) {
           const CleanUpTemporary clean_up(options.output);
           write_vector<V>(options.output, y);
         }
-        Table table({"", "method", "ended", "degree", "steps", "products", "error bound", "time",
-                     "per product", "|v|", "|result|"},
-                    3);
-        table.add({function_text(options), std::string(solvers::name_of(result.method)),
-                   std::string(solvers::name_of(result.status)), std::to_string(result.degree),
-                   std::to_string(result.steps), std::to_string(result.products),
-                   fmt::format("{:.1e}", result.error), seconds_text(result.times.total),
-                   result.products > 0
-                       ? seconds_text(result.times.total / static_cast<double>(result.products))
-                       : "-",
-                   fmt::format("{:.6g}", before), fmt::format("{:.6g}", after)});
-        std::string text = table.text(2) + "\n";
-        text += result.method == ExponentialMethod::taylor
-                    ? "  The bound is for the error of tA relative to its norm.\n"
-                    : "  The bound is for the error of the result relative to |v| and the largest "
-                      "value of the function.\n";
-        text += fmt::format("  Set-up took {}.\n", seconds_text(result.setup_seconds));
-        if (!result.message.empty()) text += fmt::format("expm: {}.\n", result.message);
-        return text;
+        return backend.heading() + text_of(result, norms, options);
       },
       matrix);
 }
@@ -177,6 +211,9 @@ void add_expm(CommandLine& line) {
   command.add("-o,--output", options->output, "Write the result as a Matrix Market file")
       .type_name("FILE");
   command.add("--seed", options->seed, "Of a random vector").show_default();
+  command.add_flag("--bare", options->bare, "Also time bare powers of the same plan");
+  add_backend_option(command, options->backend, "Where it runs: cpu, cuda or hip");
+  add_device_option(command, options->common);
   add_common_options(command, options->common);
   add_type_options(command, options->common);
   command.set_example("strata expm stencil5:500x500 --time -10 --vector random");

@@ -211,10 +211,8 @@ Place gpu_place(ResultDocument&, Progress&, int) {
 #endif
 
 Place find_place(const HpcgCommandOptions& options, ResultDocument& document, Progress& progress) {
-  const Backends backends = choose_backends(options.backend, {"cpu", "cuda", "hip"});
-  if (backends.cpu == backends.gpu) throw InvalidArgument("--backend takes one place");
-  return backends.gpu ? gpu_place(document, progress, options.common.device)
-                      : processor_place(document, progress, options.common.threads);
+  return is_on_gpu(options.backend) ? gpu_place(document, progress, options.common.device)
+                                    : processor_place(document, progress, options.common.threads);
 }
 
 std::string run_hpcg(const HpcgCommandOptions& options, ResultDocument& document,

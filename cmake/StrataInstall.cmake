@@ -14,7 +14,8 @@ set(public_headers strata.hpp gpu.hpp kernels/cpu/entry_parts.hpp kernels/cpu/le
     kernels/reference/spmv.hpp solvers/chebyshev_series.hpp solvers/cost.hpp solvers/dense.hpp
     solvers/density_of_states.hpp solvers/eigen_result.hpp solvers/eigen_solver.hpp
     solvers/exponential.hpp solvers/krylov_basis.hpp solvers/linear_solver.hpp
-    solvers/page_rank.hpp solvers/solve_result.hpp solvers/gpu/linear_solver.hpp)
+    solvers/page_rank.hpp solvers/solve_result.hpp solvers/gpu/density_of_states.hpp
+    solvers/gpu/eigen_solver.hpp solvers/gpu/exponential.hpp solvers/gpu/linear_solver.hpp)
 set(private_headers
   base/identity.hpp base/instantiate.hpp base/random.hpp
   gen/coefficients.hpp gen/grid.hpp gen/line_elements.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp

@@ -31,7 +31,10 @@
 #include "strata/plans/gpu/power_plan.hpp"
 #include "strata/plans/gpu/product_plan.hpp"
 
-// Linear systems on a device.
+// Linear systems, eigenvalues and functions of matrices on a device.
+#include "strata/solvers/gpu/density_of_states.hpp"
+#include "strata/solvers/gpu/eigen_solver.hpp"
+#include "strata/solvers/gpu/exponential.hpp"
 #include "strata/solvers/gpu/linear_solver.hpp"
 
 // Contests on a device.

@@ -53,6 +53,12 @@ Backends choose_own_backends(const std::string& text) {
   return chosen;
 }
 
+bool is_on_gpu(const std::string& text) {
+  const Backends chosen = choose_backends(text, {"cpu", "cuda", "hip"});
+  if (chosen.cpu == chosen.gpu) throw InvalidArgument("--backend takes one place");
+  return chosen.gpu;
+}
+
 void add_backend_option(CommandOptions& command, std::string& backend, const std::string& help) {
   command.add("--backend", backend, help).type_name("NAME,…").show_default();
 }

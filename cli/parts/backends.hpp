@@ -28,6 +28,10 @@ Backends choose_power_backends(const std::string& text);
 // The same without the vendor, for commands that predict or explain what Strata itself does.
 Backends choose_own_backends(const std::string& text);
 
+// Whether the one place of cpu, cuda and hip is a GPU. Throws as choose_backends does, and
+// InvalidArgument for several.
+bool is_on_gpu(const std::string& text);
+
 // --backend for powers
 void add_backend_option(CommandOptions& command, std::string& backend, const std::string& help);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/parts/exit_status.hpp"
+#include "cli/parts/terminal.hpp"
 #include "strata/base/error.hpp"
 #include "strata/io/matrix_market.hpp"
 #include "strata/measure/json.hpp"
@@ -76,6 +77,23 @@ inline Json seconds_json(const solvers::SolveTimes& times) {
           {"reductions", times.reductions},
           {"updates", times.updates},
           {"rest", times.rest()}};
+}
+
+// With the product in sweeps and in bare powers, where these are known.
+inline Json seconds_json(const solvers::SolveTimes& times, const solvers::SweptProduct& product) {
+  Json seconds = seconds_json(times);
+  if (product.in_method > 0) seconds["product"] = product.in_method;
+  if (product.bare > 0) seconds["bare_product"] = product.bare;
+  return seconds;
+}
+
+// Columns for them, where bare powers were timed.
+inline void add_product_columns(const solvers::SweptProduct& product,
+                                std::vector<std::string>& header, std::vector<std::string>& row) {
+  if (!(product.bare > 0)) return;
+  header.insert(header.end(), {"in sweeps", "bare"});
+  row.insert(row.end(), {product.in_method > 0 ? seconds_text(product.in_method) : "-",
+                         seconds_text(product.bare)});
 }
 
 }  // namespace strata::cli

@@ -11,11 +11,13 @@
 //   requirements, SIAM J. Sci. Comput. 23, 2002 (orthogonalisation by the eigenvalues of WᴴW)
 //
 // The vectors come in interleaved blocks; f(A) of a block is one sweep that never stores its
-// powers. An iteration takes `degree` + 2 products with each vector. Memory has all vectors twice.
+// powers. An iteration takes `degree` + 2 products with each vector; the host waits twice. Memory
+// has all vectors twice.
 #pragma once
 
 #include <optional>
 
+#include "strata/base/checked.hpp"
 #include "strata/solvers/chebyshev_series.hpp"
 #include "strata/solvers/powers.hpp"
 #include "strata/solvers/spectrum_bounds.hpp"
@@ -60,7 +62,8 @@ class FilteredSubspace {
         u_(space.make_block(all_)),
         w_(space.make_block(all_)),
         z_(space.make_block(width_)),
-        first_(space.make_scalars(2 * width_ * width_)) {
+        first_(space.make_scalars(
+            narrow<int>(Offset{all_} * (2 * Offset{all_} + width_), "inner products of vectors"))) {
     const ChebyshevInterval interval{bounds.low, bounds.high};
     const int degree = powers.power();
     const auto series = window_series(options.window, interval, degree);
@@ -155,22 +158,37 @@ class FilteredSubspace {
     result_.products += Offset{powers_.power()} * all_;
   }
 
-  // aᴴb of two blocks.
-  Dense<W> gram(typename Space::ConstBlock a, typename Space::ConstBlock b) {
-    space_.gram(a, b, first_);
-    std::vector<V> known(static_cast<std::size_t>(width_ * width_));
+  // Where the numbers of a pair of blocks are among all.
+  Scalar pair(int number) const { return first_ + number * width_ * width_; }
+  // So many matrices of inner products, of one pair of blocks each, in one reading.
+  std::vector<Dense<W>> read_pairs(int count) {
+    const auto size = static_cast<std::size_t>(width_ * width_);
+    std::vector<V> known(static_cast<std::size_t>(count) * size);
     space_.read(first_, known);
-    return Dense<W>(width_, width_, known);
+    std::vector<Dense<W>> pairs;
+    for (auto at = known.begin(); at != known.end(); at += width_ * width_) {
+      pairs.emplace_back(width_, width_, std::vector<V>(at, at + width_ * width_));
+    }
+    return pairs;
   }
 
   // U = the Ritz vectors of the space of W. False where something is not finite.
   bool rayleigh_ritz() {
     Dense<W> s(all_, all_), h(all_, all_);
-    for (int b = 0; b < options_.blocks; ++b) {
+    const int blocks = options_.blocks;
+    for (int b = 0; b < blocks; ++b) {
       powers_.multiply(block(w_, b), View(z_));
-      for (int a = 0; a < options_.blocks; ++a) {
-        s.set_part(a * width_, b * width_, gram(operand(w_, a), operand(w_, b)));
-        h.set_part(a * width_, b * width_, gram(operand(w_, a), operand_z()));
+      for (int a = 0; a < blocks; ++a) {
+        space_.gram(operand(w_, a), operand(w_, b), pair(2 * (b * blocks + a)));
+        space_.gram(operand(w_, a), operand_z(), pair(2 * (b * blocks + a) + 1));
+      }
+    }
+    const std::vector<Dense<W>> products = read_pairs(2 * blocks * blocks);
+    for (int b = 0; b < blocks; ++b) {
+      for (int a = 0; a < blocks; ++a) {
+        const auto at = static_cast<std::size_t>(2 * (b * blocks + a));
+        s.set_part(a * width_, b * width_, products[at]);
+        h.set_part(a * width_, b * width_, products[at + 1]);
       }
     }
     result_.products += all_;
@@ -215,31 +233,47 @@ class FilteredSubspace {
       const double length = lengths[static_cast<std::size_t>(i)];
       for (int j = 0; j < rank; ++j) c(i, j) = length > 0 ? c(i, j) / length : W(0);
     }
-    for (int b = 0; b < options_.blocks; ++b) {
+    std::vector<V> values;
+    for (int b = 0; b < blocks; ++b) {
+      for (int a = 0; a < blocks; ++a) {
+        append(values, c.part(a * width_, b * width_, width_, width_));
+      }
+    }
+    space_.write(first_, values);
+    for (int b = 0; b < blocks; ++b) {
       View target = block(u_, b);
       clear(target);
-      for (int a = 0; a < options_.blocks; ++a) {
-        write(c.part(a * width_, b * width_, width_, width_));
-        space_.add_product(V(1), operand(w_, a), first_, operand(u_, b));
+      for (int a = 0; a < blocks; ++a) {
+        space_.add_product(V(1), operand(w_, a), pair(b * blocks + a), operand(u_, b));
       }
     }
     return true;
   }
 
   void find_residuals() {
-    residuals_.clear();
-    for (int b = 0; b < options_.blocks; ++b) {
-      powers_.multiply(block(u_, b), View(z_));
+    const int blocks = options_.blocks;
+    std::vector<V> values;
+    for (int b = 0; b < blocks; ++b) {
       Dense<W> theta(width_, width_);
       for (int k = 0; k < width_; ++k) theta(k, k) = W(value(b * width_ + k));
-      write(theta);
-      space_.add_product(V(-1), operand(u_, b), first_, operand_z());
-      const Dense<W> squares = gram(operand_z(), operand_z());
-      const Dense<W> lengths = gram(operand(u_, b), operand(u_, b));
-      for (int k = 0; k < width_ && b * width_ + k < static_cast<int>(values_.size()); ++k) {
-        const double residual = std::sqrt(std::real(squares(k, k)) / std::real(lengths(k, k)));
-        residuals_.push_back(norm_ > 0 ? residual / norm_ : residual);
-      }
+      append(values, theta);
+    }
+    const Scalar thetas = pair(2 * blocks * blocks);  // behind all inner products
+    space_.write(thetas, values);
+    for (int b = 0; b < blocks; ++b) {
+      powers_.multiply(block(u_, b), View(z_));
+      space_.add_product(V(-1), operand(u_, b), thetas + b * width_ * width_, operand_z());
+      space_.gram(operand_z(), operand_z(), pair(2 * b));
+      space_.gram(operand(u_, b), operand(u_, b), pair(2 * b + 1));
+    }
+    const std::vector<Dense<W>> products = read_pairs(2 * blocks);
+    residuals_.clear();
+    for (int k = 0; k < static_cast<int>(values_.size()); ++k) {
+      const auto at = static_cast<std::size_t>(2 * (k / width_));
+      const int column = k % width_;
+      const double residual = std::sqrt(std::real(products[at](column, column)) /
+                                        std::real(products[at + 1](column, column)));
+      residuals_.push_back(norm_ > 0 ? residual / norm_ : residual);
     }
     result_.products += all_;
   }
@@ -278,12 +312,10 @@ class FilteredSubspace {
     if constexpr (is_complex<W>) return std::conj(value);
     return value;
   }
-  void write(const Dense<W>& matrix) {
-    std::vector<V> values;
+  static void append(std::vector<V>& values, const Dense<W>& matrix) {
     for (int j = 0; j < matrix.columns(); ++j) {
       for (int i = 0; i < matrix.rows(); ++i) values.push_back(V(matrix(i, j)));
     }
-    space_.write(first_, values);
   }
   // A block is as long as its vectors together.
   void clear(View target) {

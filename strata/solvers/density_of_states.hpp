@@ -30,6 +30,7 @@ struct DensityOptions {
   std::uint64_t seed = 1;
   int threads = 0;  // as plans have them
   bool autotune = true;
+  bool time_bare = false;  // also time bare powers of the same plan
   // Called with the fraction that is done; false ends it after the vectors that are.
   std::function<bool(double)> progress = {};
 };
@@ -44,6 +45,8 @@ struct DensityOfStates {
   SolveStatus status = SolveStatus::converged;
   double setup_seconds = 0;
   SolveTimes times = {};
+  SweptProduct product = {};
+  std::string variant = {};  // how products are computed
   std::string message = {};  // what happened, in a sentence, unless it converged
 
   // At an energy; 0 outside the interval.

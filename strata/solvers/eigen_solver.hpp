@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct EigenSolverOptions {
   int vectors = 0;  // of filter; 0: by an estimate of how many eigenvalues there are
   int threads = 0;  // as plans have them
   bool autotune = true;
+  bool time_bare = false;  // of ca_lanczos and filter: also time bare powers of the same plan
 };
 
 template <Value V>
@@ -48,6 +50,8 @@ struct Eigenpairs {
   double setup_seconds = 0;     // planning and bounds
   int degree = 0;               // of the filter
   int subspace = 0;             // vectors that were kept
+  std::string variant = {};     // how products are computed
+  SweptProduct product = {};    // of ca_lanczos and filter
 };
 
 // Throws InvalidArgument for matrices that are not square and finite and, but for power, Hermitian;

@@ -54,6 +54,7 @@ struct ExponentialOptions {
   int most_degree = 1000;    // of a sweep
   int threads = 0;           // as plans have them
   bool autotune = true;
+  bool time_bare = false;  // also time bare powers of the same plan
   // Called after every step in time, of so many; false ends it there.
   std::function<bool(int step, int steps)> progress = {};
 };
@@ -74,6 +75,8 @@ struct ExponentialResult {
   double error = 0;
   double setup_seconds = 0;  // planning and bounds, if they were not known yet
   SolveTimes times = {};     // without them
+  SweptProduct product = {};
+  std::string variant = {};  // how powers are computed; empty if none were
   std::string message = {};  // what happened, in a sentence, unless it converged
 };
 

@@ -12,6 +12,7 @@
 #include "strata/solvers/diagonal.hpp"
 #include "strata/solvers/internal/run_method.hpp"
 #include "strata/solvers/internal/spectral.hpp"
+#include "strata/solvers/internal/variant.hpp"
 #include "strata/solvers/processor_powers.hpp"
 #include "strata/solvers/processor_space.hpp"
 #include "strata/solvers/random_rows.hpp"
@@ -103,9 +104,8 @@ class LinearSolver<V, I>::Engine {
   int threads() const { return powers_ ? powers_->plan().threads() : product_.threads(); }
 
   std::string variant() const {
-    if (!powers_) return label_of(product_.choice().spec());
-    const PowerCandidate& choice = powers_->plan().choice();
-    return fmt::format("{} {}", name_of(choice.strategy), label_of(choice.spec()));
+    return powers_ ? detail::variant_of_powers(powers_->plan().choice())
+                   : detail::variant_of_product(product_.choice());
   }
 
   std::string explain() const {

@@ -22,7 +22,7 @@ EigenResult power_iteration(Space& space, const Operator<Space>& a, typename Spa
   auto product = space.make_vector(), difference = space.make_vector();
   typename Space::View w(product), r(difference);
   const Scalar projection = space.make_scalars(4), square = projection + 1;
-  const Scalar inverse = projection + 2, rest = projection + 3;
+  const Scalar rest = projection + 2, inverse = projection + 3;
   EigenResult result;
   VectorProgram<V> measure;
   measure.dot(v, v, square);
@@ -53,7 +53,7 @@ EigenResult power_iteration(Space& space, const Operator<Space>& a, typename Spa
     residual.set(r, {{w}, {v, projection, V(-1)}});
     residual.dot(r, r, rest);
     space.run(residual);
-    V known[2];
+    V known[3];
     space.read(projection, known);
     const double value = static_cast<double>(std::real(known[0]));
     const double turned = static_cast<double>(std::imag(known[0]));
@@ -63,7 +63,7 @@ EigenResult power_iteration(Space& space, const Operator<Space>& a, typename Spa
       return result;
     }
     result.norm = std::max(result.norm, std::abs(value));
-    const double left = std::sqrt(static_cast<double>(std::real(space.read(rest))));
+    const double left = std::sqrt(static_cast<double>(std::real(known[2])));
     const double relative = result.norm > 0 ? left / result.norm : left;
     result.values = {value};
     result.residuals = {relative};

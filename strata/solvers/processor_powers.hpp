@@ -32,9 +32,13 @@ class ProcessorPowers final : public Powers<ProcessorSpace<V>> {
     const ClockedScope clock(seconds_);
     plan_.apply_sum(x, coefficients, sum, workspace_);
   }
+  // Not clocked: what others are compared with.
+  void apply_last(std::span<const V> x, std::span<V> last) {
+    plan_.apply_last(x, last, workspace_);
+  }
 
   const PowerPlan<V, I>& plan() const { return plan_; }
-  double seconds() const { return seconds_; }  // spent in all of these
+  double seconds() const { return seconds_; }  // spent in apply_first and apply_sum
   void update_values(const Csr<V, I>& matrix) { plan_.update_values(matrix); }
 
  private:

@@ -52,6 +52,12 @@ struct SolveTimes {
   }
 };
 
+// Seconds of a product with one vector in the sweeps of a method on powers: what it adds to them.
+struct SweptProduct {
+  double in_method = 0;  // the mean of all of its sweeps
+  double bare = 0;       // in bare powers of the same plan, the median; 0: not asked for
+};
+
 struct SolveResult {
   SolveStatus status = SolveStatus::converged;
   int iterations = 0;

@@ -56,8 +56,8 @@ SpectrumBounds estimate_bounds(Space& space, const Operator<Space>& a, typename 
   // (v, Av), (w, w), and what the host writes.
   const Scalar projection = space.make_scalars(4), square = projection + 1;
   const Scalar inverse = projection + 2, beta_scalar = projection + 3;
-  const auto finite = [&](Scalar scalar) {
-    const double value = static_cast<double>(std::real(space.read(scalar)));
+  const auto finite = [](V known) {
+    const double value = static_cast<double>(std::real(known));
     if (!std::isfinite(value)) throw Error("products with the matrix are not finite");
     return value;
   };
@@ -65,7 +65,7 @@ SpectrumBounds estimate_bounds(Space& space, const Operator<Space>& a, typename 
   measure.dot(v, v, square);
   space.run(measure);
   SpectrumBounds bounds;
-  double beta = std::sqrt(finite(square));
+  double beta = std::sqrt(finite(space.read(square)));
   const double first = beta;
   std::vector<double> alphas, betas;
   for (int k = 0; k < steps && beta > 0; ++k) {
@@ -84,8 +84,10 @@ SpectrumBounds estimate_bounds(Space& space, const Operator<Space>& a, typename 
     subtract.set(w, {{w}, {v, projection, V(-1)}});
     subtract.dot(w, w, square);
     space.run(subtract);
-    alphas.push_back(finite(projection));
-    beta = std::sqrt(std::max(finite(square), 0.0));
+    V known[2];
+    space.read(projection, known);
+    alphas.push_back(finite(known[0]));
+    beta = std::sqrt(std::max(finite(known[1]), 0.0));
     betas.push_back(beta);
     // The space is invariant: its Ritz values are eigenvalues.
     double scale = 0;

@@ -108,6 +108,40 @@ TEST_F(Eig, PowerIterationTakesAnyMatrix) {
   EXPECT_EQ(document["results"].at(0)["values"].size(), 1u);
 }
 
+TEST_F(Eig, BarePowersAreTimedBesideSweeps) {
+  for (const std::string method : {"ca-lanczos", "filter", "kpm"}) {
+    SCOPED_TRACE(method);
+    std::vector<std::string> words{"eig", "stencil5:30x20", "--method", method, "--moments", "32"};
+    if (method == "filter") words.insert(words.end(), {"--target", "3.1", "-k", "2"});
+    const json plain = json_of(words)["results"].at(0);
+    EXPECT_EQ(plain["backend"], "cpu");
+    EXPECT_FALSE(plain["variant"].get<std::string>().empty());
+    EXPECT_GT(plain["seconds"]["product"], 0);
+    EXPECT_FALSE(plain["seconds"].contains("bare_product"));
+    words.push_back("--bare");
+    const json timed = json_of(words)["results"].at(0);
+    EXPECT_GT(timed["seconds"]["product"], 0);
+    EXPECT_GT(timed["seconds"]["bare_product"], 0);
+  }
+  const Outcome outcome =
+      run({"eig", "stencil5:30x20", "--method", "ca-lanczos", "--backend", "cpu", "--bare"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("bare"), std::string::npos) << outcome.out;
+  for (const std::string method : {"lanczos", "power", "pagerank"}) {
+    expect_failure({"eig", "stencil5:4x4", "--method", method, "--bare"}, 2, "--bare");
+  }
+}
+
+TEST_F(Eig, BackendsThatAreNotThereAreRefused) {
+  expect_failure({"eig", "stencil5:4x4", "--backend", "abacus"}, 2, "abacus");
+  expect_failure({"eig", "stencil5:4x4", "--backend", "vendor"}, 2, "vendor");
+  // There is at most one of these here.
+  expect_failure({"eig", "stencil5:4x4", "--backend", "cuda,hip"}, 4, "GPU");
+  for (const std::string backend : {"cuda", "hip"}) {
+    expect_failure({"eig", "stencil5:4x4", "--method", "pagerank", "--backend", backend}, 4, "GPU");
+  }
+}
+
 TEST_F(Eig, WhatCannotBeIsRefused) {
   expect_failure({"eig", "random:50,nnzr=4"}, 2, "symmetric matrix");
   expect_failure({"eig", "random:50,nnzr=4", "--method", "kpm"}, 2, "symmetric matrix");

@@ -83,6 +83,31 @@ TEST_F(Expm, TheTableSaysWhatWasDone) {
   EXPECT_NE(outcome.out.find("error bound"), std::string::npos);
 }
 
+TEST_F(Expm, BarePowersAreTimedBesideSweeps) {
+  const json plain = json_of({"expm", "stencil5:20x20", "--time", "-3"})["results"].at(0);
+  EXPECT_EQ(plain["backend"], "cpu");
+  EXPECT_FALSE(plain["variant"].get<std::string>().empty());
+  EXPECT_GT(plain["seconds"]["product"], 0);
+  EXPECT_FALSE(plain["seconds"].contains("bare_product"));
+  for (const std::string phi : {"0", "1"}) {
+    const json timed =
+        json_of({"expm", "stencil5:20x20", "--time", "-3", "--bare", "--phi", phi})["results"].at(
+            0);
+    EXPECT_GT(timed["seconds"]["bare_product"], 0);
+  }
+  const Outcome outcome =
+      run({"expm", "stencil5:20x20", "--time", "-3", "--bare", "--backend", "cpu"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("bare"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Expm, BackendsThatAreNotThereAreRefused) {
+  expect_failure({"expm", small(), "--backend", "abacus"}, 2, "abacus");
+  expect_failure({"expm", small(), "--backend", "all"}, 2, "all");
+  // There is at most one of these here.
+  expect_failure({"expm", small(), "--backend", "cuda,hip"}, 4, "GPU");
+}
+
 TEST_F(Expm, WhatCannotBeIsRefused) {
   expect_failure({"expm", shift(), "--method", "chebyshev"}, 2, "symmetric");
   expect_failure({"expm", small(), "--imaginary", "--phi", "1"}, 2, "--phi");

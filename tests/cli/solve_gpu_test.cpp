@@ -1,4 +1,4 @@
-// strata solve on a GPU: the same systems, solved as processors solve them.
+// strata solve, eig and expm on a GPU: the results of processors.
 
 #include "strata/device/device.hpp"
 #include "strata/machine/gpu/cached_profile.hpp"
@@ -53,6 +53,58 @@ TEST_F(SolveGpu, TheVendorSolvesByConjugateGradients) {
   EXPECT_EQ(result["status"], "converged");
   EXPECT_NE(result["variant"].get<std::string>().find("cuSPARSE"), std::string::npos);
   EXPECT_EQ(run({"solve", "stencil5:9x9", "--backend", "vendor", "--method", "gmres"}).status, 4);
+}
+
+TEST_F(SolveGpu, EigenvaluesAreThoseOfTheProcessors) {
+  for (const std::string method : {"lanczos", "ca-lanczos", "filter", "power", "kpm"}) {
+    SCOPED_TRACE(method);
+    std::vector<std::string> words{
+        "eig",  "stencil5:12x11", "--method", method,      "-k", "3",        "--tol",
+        "1e-3", "--moments",      "32",       "--vectors", "8",  "--backend"};
+    if (method == "filter") words.insert(words.begin() + 2, {"--target", "3.1", "--degree", "60"});
+    auto on = [&](const std::string& place) {
+      auto all = words;
+      all.push_back(place);
+      if (method != "lanczos" && method != "power") all.push_back("--bare");
+      return json_of(all);
+    };
+    const json document = on(backend());
+    EXPECT_GT(document["machine"]["gpu"]["memory_read_bytes_per_second"], 0);
+    const json found = document["results"].at(0);
+    const json expected = on("cpu")["results"].at(0);
+    EXPECT_EQ(found["backend"], backend());
+    EXPECT_FALSE(found.contains("threads"));
+    EXPECT_FALSE(found["variant"].get<std::string>().empty());
+    EXPECT_EQ(found["status"], "converged");
+    const std::string list = method == "kpm" ? "moments" : "values";
+    ASSERT_EQ(found[list].size(), expected[list].size());
+    for (std::size_t k = 0; k < found[list].size(); ++k) {
+      EXPECT_NEAR(found[list][k], expected[list][k], 0.03) << k;
+    }
+    EXPECT_GE(found["seconds"]["total"], found["seconds"]["products"]);
+    if (method == "lanczos" || method == "power") continue;
+    EXPECT_GT(found["seconds"]["product"], 0);
+    EXPECT_GT(found["seconds"]["bare_product"], 0);
+  }
+  expect_failure({"eig", "stencil5:4x4", "--method", "pagerank", "--backend", backend()}, 4,
+                 "processors");
+}
+
+TEST_F(SolveGpu, ExponentialsAreThoseOfTheProcessors) {
+  const auto on = [&](const std::string& place) {
+    return json_of(
+               {"expm", "stencil5:12x11", "--time", "-2", "--bare", "--backend", place})["results"]
+        .at(0);
+  };
+  const json found = on(backend()), expected = on("cpu");
+  EXPECT_EQ(found["backend"], backend());
+  EXPECT_EQ(found["status"], "converged");
+  EXPECT_NEAR(found["norm_of_result"], expected["norm_of_result"], 1e-10);
+  EXPECT_GT(found["seconds"]["bare_product"], 0);
+  EXPECT_FALSE(found["variant"].get<std::string>().empty());
+  const Outcome outcome = run({"expm", "stencil5:12x11", "--backend", backend()});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("GB/s from memory"), std::string::npos) << outcome.out;
 }
 
 }  // namespace

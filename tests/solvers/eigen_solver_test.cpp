@@ -9,10 +9,10 @@
 
 #include "strata/base/error.hpp"
 #include "strata/gen/generate.hpp"
-#include "strata/kernels/reference/spmv.hpp"
 #include "strata/solvers/dense.hpp"
 #include "strata/solvers/density_of_states.hpp"
 #include "strata/solvers/hermitian.hpp"
+#include "tests/solvers/eigen_support.hpp"
 #include "tests/solvers/functions_support.hpp"
 
 namespace strata::solvers {
@@ -21,43 +21,13 @@ namespace {
 using I = std::int32_t;
 using Complex = std::complex<double>;
 using test::dense;
+using test::expect_residuals;
+using test::laplacian_spectrum;
 using test::sparse;
 using test::spectrum_of;
 
-// λ = 4 − 2 cos(iπ/(nx + 1)) − 2 cos(jπ/(ny + 1))
-std::vector<double> laplacian_spectrum(int nx, int ny) {
-  std::vector<double> values;
-  for (int i = 1; i <= nx; ++i) {
-    for (int j = 1; j <= ny; ++j) {
-      values.push_back(4 - 2 * std::cos(i * std::numbers::pi / (nx + 1)) -
-                       2 * std::cos(j * std::numbers::pi / (ny + 1)));
-    }
-  }
-  std::sort(values.begin(), values.end());
-  return values;
-}
-
 EigenSolverOptions quick(EigenMethod method, const EigenOptions& eigen) {
   return {.method = method, .eigen = eigen, .threads = 2, .autotune = false};
-}
-
-template <Value V>
-void expect_residuals(const Csr<V, I>& matrix, const Eigenpairs<V>& pairs, double tolerance) {
-  const auto rows = static_cast<std::size_t>(matrix.rows());
-  ASSERT_EQ(pairs.vectors.size(), rows * pairs.result.values.size());
-  ASSERT_EQ(pairs.result.residuals.size(), pairs.result.values.size());
-  for (std::size_t k = 0; k < pairs.result.values.size(); ++k) {
-    const std::span<const V> x(pairs.vectors.data() + k * rows, rows);
-    std::vector<V> ax(rows);
-    reference::spmv(matrix, V(1), x, V(0), ax);
-    double residual = 0, length = 0;
-    for (std::size_t i = 0; i < rows; ++i) {
-      using Real = decltype(std::abs(V()));
-      residual += std::norm(ax[i] - static_cast<Real>(pairs.result.values[k]) * x[i]);
-      length += std::norm(x[i]);
-    }
-    EXPECT_LE(std::sqrt(residual / length), 1.01 * tolerance * pairs.result.norm) << k;
-  }
 }
 
 TEST(EigenSolver, OrderAndPaddingOfAPlanLeaveNoTrace) {
@@ -121,20 +91,14 @@ TYPED_TEST(Filter, FindsAllEigenvaluesInAnInterval) {
   const double tolerance = single ? 2e-5 : 1e-10;
   const auto matrix = generate<V, I>(is_complex<V> ? "topi:4x4x4" : "anderson:8x8x7");
   const auto values = spectrum_of(matrix);
-  // Between eigenvalues, so that rounding does not decide who is inside.
-  const std::size_t first = values.size() / 3;
-  std::size_t low = first, high = first + 12;
-  while (values[low] - values[low - 1] < 1e-3) ++low;
-  while (values[high] - values[high - 1] < 1e-3) ++high;
-  const ChebyshevInterval interval{(values[low] + values[low - 1]) / 2,
-                                   (values[high] + values[high - 1]) / 2};
+  std::size_t first = values.size() / 3, count = 12;
   EigenSolverOptions options = quick(EigenMethod::filter, {.tolerance = tolerance});
-  options.interval = interval;
+  options.interval = test::interval_between(values, first, count);
   const auto pairs = eigenpairs(matrix, options);
   EXPECT_EQ(pairs.result.status, SolveStatus::converged) << pairs.result.message;
-  ASSERT_EQ(pairs.result.values.size(), high - low);
-  for (std::size_t k = 0; k < high - low; ++k) {
-    EXPECT_NEAR(pairs.result.values[k], values[low + k], (single ? 1e-3 : 1e-8));
+  ASSERT_EQ(pairs.result.values.size(), count);
+  for (std::size_t k = 0; k < count; ++k) {
+    EXPECT_NEAR(pairs.result.values[k], values[first + k], (single ? 1e-3 : 1e-8));
   }
   expect_residuals(matrix, pairs, tolerance);
 }
@@ -219,6 +183,33 @@ TEST(EigenSolver, BadInputIsRefused) {
   symmetric(0, 1) = symmetric(1, 0) = Complex(0, 1);
   EXPECT_THROW(eigenpairs(sparse(symmetric), quick(EigenMethod::lanczos, {.count = 1})),
                InvalidArgument);
+}
+
+// What a method adds to powers is told by its own sweeps and by bare ones of the same plan.
+TEST(EigenSolver, SweepsAreComparedWithBarePowers) {
+  const auto matrix = generate<double, I>("stencil5:40x30");
+  for (const EigenMethod method : {EigenMethod::ca_lanczos, EigenMethod::filter}) {
+    SCOPED_TRACE(name_of(method));
+    EigenSolverOptions options = quick(method, {.count = 2, .tolerance = 1e-6});
+    options.target = 3.05;
+    const auto plain = eigenpairs(matrix, options);
+    EXPECT_GT(plain.product.in_method, 0);
+    EXPECT_EQ(plain.product.bare, 0);
+    EXPECT_FALSE(plain.variant.empty());
+    options.time_bare = true;
+    const auto timed = eigenpairs(matrix, options);
+    EXPECT_GT(timed.product.bare, 0);
+    EXPECT_EQ(timed.result.values, plain.result.values);
+    EXPECT_LE(timed.product.in_method * static_cast<double>(timed.result.products) * 0.5,
+              timed.result.times.total);
+  }
+  const auto density = density_of_states(
+      matrix, {.moments = 16, .vectors = 8, .threads = 2, .autotune = false, .time_bare = true});
+  EXPECT_GT(density.product.bare, 0);
+  EXPECT_GT(density.product.in_method, 0);
+  const auto lanczos = eigenpairs(matrix, quick(EigenMethod::lanczos, {.count = 2}));
+  EXPECT_EQ(lanczos.product.in_method, 0);
+  EXPECT_FALSE(lanczos.variant.empty());
 }
 
 TEST(Hermitian, ChecksNameTheEntryAndFieldsOfValuesHoldTheirs) {

@@ -210,6 +210,31 @@ TEST(Exponential, PhiFunctionsAreThoseOfTheDenseMatrix) {
   }
 }
 
+// Their matrices are far from normal: terms of interpolations grow, and single precision shows it.
+TEST(Exponential, PhiFunctionsInSinglePrecisionAreThoseInDouble) {
+  for (const char* spec : {"stencil5:12x11,shuffle=1", "random:70,nnzr=5,seed=3"}) {
+    const auto exact = generate<double, I>(spec);
+    const auto matrix = generate<float, I>(spec);
+    const auto v = test::random_vector<double>(static_cast<std::size_t>(exact.rows()), 8);
+    const std::vector<float> start(v.begin(), v.end());
+    std::vector<double> expected(v.size());
+    std::vector<float> y(v.size());
+    MatrixExponential<double, I> in_double(exact, quick(ExponentialMethod::taylor));
+    for (const double time : {-0.3, 0.5}) {
+      ASSERT_EQ(in_double.phi(2, time, v, expected).status, SolveStatus::converged);
+      for (const ExponentialMethod method : kExponentialMethods) {
+        if (spec[0] == 'r' && method == ExponentialMethod::chebyshev) continue;
+        SCOPED_TRACE(testing::Message() << spec << " " << name_of(method) << " " << time);
+        MatrixExponential<float, I> exponential(matrix, quick(method, 1e-5));
+        const auto result = exponential.phi(2, time, start, y);
+        EXPECT_EQ(result.status, SolveStatus::converged) << result.message;
+        EXPECT_LE(distance(std::vector<double>(y.begin(), y.end()), as_eigen(expected)),
+                  2e-4 * as_eigen(expected).norm());
+      }
+    }
+  }
+}
+
 TEST(Exponential, TaylorRadiiAreThoseOfThePaper) {
   // Table 3.1 of Al-Mohy and Higham, for 2^−24 and 2^−53.
   const double single = std::ldexp(1.0, -24), unit = std::ldexp(1.0, -53);
@@ -241,6 +266,22 @@ TEST(Exponential, TinyMatricesAndZeroVectors) {
     EXPECT_EQ(trivial.products, 0);
     EXPECT_EQ(result, nothing);
   }
+}
+
+TEST(Exponential, SweepsAreComparedWithBarePowers) {
+  const auto matrix = generate<double, I>("stencil5:30x30");
+  const std::vector<double> v(900, 1.0);
+  std::vector<double> y(900), again(900);
+  ExponentialOptions options = quick(ExponentialMethod::automatic);
+  const auto plain = MatrixExponential<double, I>(matrix, options).apply(-2, v, y);
+  EXPECT_GT(plain.product.in_method, 0);
+  EXPECT_EQ(plain.product.bare, 0);
+  EXPECT_FALSE(plain.variant.empty());
+  options.time_bare = true;
+  const auto timed = MatrixExponential<double, I>(matrix, options).apply(-2, v, again);
+  EXPECT_GT(timed.product.bare, 0);
+  EXPECT_EQ(y, again);
+  EXPECT_LE(timed.times.products, timed.times.total);
 }
 
 TEST(Exponential, BadInputIsRefusedOrSaid) {

@@ -204,9 +204,14 @@ struct TransformArguments {
   std::int32_t from = 0;
 };
 
-// So many rows at a time are copied to shared memory.
+// So many rows at a time are copied to shared memory, of which a block of threads has 48 KB: 32
+// rows of up to 192 doubles, fewer of wider blocks.
+template <class T>
 STRATA_HOST_DEVICE constexpr int transform_rows(int columns) {
-  return columns <= 8 ? 128 : columns <= 16 ? 64 : 32;
+  constexpr int most = 48 * 1024 / static_cast<int>(sizeof(T));
+  int rows = columns <= 8 ? 128 : columns <= 16 ? 64 : 32;
+  while (rows > 1 && rows * columns > most) rows /= 2;
+  return rows;
 }
 
 template <class Thread, class T>
@@ -214,7 +219,7 @@ STRATA_DEVICE void transform(Thread& thread, const TransformArguments<T>& a) {
   constexpr int columns = 4;  // of the result, by one thread
   T* const tile = thread.template shared<T>();
   const int n = a.block.columns;
-  const int rows = transform_rows(n);
+  const int rows = transform_rows<T>(n);
   const int r = thread.index() % rows;
   const int groups = thread.size() / rows;
   for (std::int64_t first = static_cast<std::int64_t>(thread.block()) * rows; first < a.rows;

@@ -35,6 +35,9 @@ class DevicePowers final : public solvers::Powers<DeviceSpace<V>> {
                  DeviceSpan<V> sum) override {
     plan_.apply_sum(x, coefficients, sum, workspace_, *stream_);
   }
+  void apply_last(DeviceSpan<const V> x, DeviceSpan<V> last) {
+    plan_.apply_last(x, last, workspace_, *stream_);
+  }
 
   const PowerPlan<V>& plan() const { return plan_; }
   template <Index I>

@@ -258,6 +258,18 @@ void DeviceSpace<V>::check(ConstBlock block) const {
   }
 }
 
+// Tiles of all columns of a in one product, and rows of a block in shared memory.
+template <Value V>
+void DeviceSpace<V>::check_columns(int columns) const {
+  static_assert(kMostColumns <= kGramTiles * kGramPanels * kGramColumns<DeviceValue<V>>);
+  static_assert(transform_rows<DeviceValue<V>>(kMostColumns) * kMostColumns * sizeof(V) <=
+                48 * 1024);
+  if (columns > kMostColumns) {
+    throw InvalidArgument(
+        fmt::format("blocks have {} columns on a GPU, not {}", kMostColumns, columns));
+  }
+}
+
 // The device changes them from here on.
 template <Value V>
 void DeviceSpace<V>::forget(Scalar first, Offset count) {
@@ -300,23 +312,29 @@ void DeviceSpace<V>::gram(ConstBlock a, ConstBlock b, Scalar first) {
   const Offset count = Offset{a.columns} * b.columns;
   check(first, count);
   if (count == 0) return;
+  check_columns(a.columns);
   forget(first, count);
-  const detail::GramShape shape = detail::gram_shape<V>(rows_, a.columns, b.columns);
-  if (shape.tiles > kGramTiles * kGramPanels) {
-    throw InvalidArgument(fmt::format("blocks of {} and {} columns are too wide for one product",
-                                      a.columns, b.columns));
+  // So many columns of b at a time as there are panels for their tiles.
+  const int tiles_of_a = ceil_div(a.columns, kGramColumns<DeviceValue<V>>);
+  const int most = 4 * (kGramTiles * kGramPanels / tiles_of_a);
+  const auto of_b = block_view<V>(b, rows_);
+  for (int j = 0; j < b.columns; j += most) {
+    auto some_b = of_b;
+    some_b.data += j * of_b.column_stride;
+    some_b.columns = std::min(most, b.columns - j);
+    const detail::GramShape shape = detail::gram_shape<V>(rows_, a.columns, some_b.columns);
+    if (sums_.size() < shape.sums) sums_ = DeviceArray<V>(shape.sums);
+    detail::launch_gram<V>({.a = block_view<V>(a, rows_),
+                            .b = some_b,
+                            .rows = rows_,
+                            .target = device_pointer<V>(at(first)) + Offset{j} * a.columns,
+                            .sums = device_pointer<V>(sums_.data()),
+                            .arrivals = arrivals_.data(),
+                            .row_blocks = shape.row_blocks,
+                            .tiles_of_a = shape.tiles_of_a,
+                            .tiles = shape.tiles},
+                           shape, *stream_);
   }
-  if (sums_.size() < shape.sums) sums_ = DeviceArray<V>(shape.sums);
-  detail::launch_gram<V>({.a = block_view<V>(a, rows_),
-                          .b = block_view<V>(b, rows_),
-                          .rows = rows_,
-                          .target = device_pointer<V>(at(first)),
-                          .sums = device_pointer<V>(sums_.data()),
-                          .arrivals = arrivals_.data(),
-                          .row_blocks = shape.row_blocks,
-                          .tiles_of_a = shape.tiles_of_a,
-                          .tiles = shape.tiles},
-                         shape, *stream_);
 }
 
 template <Value V>
@@ -355,10 +373,7 @@ void DeviceSpace<V>::transform(Block block, Scalar first, int from) {
     throw InvalidArgument(fmt::format("column {} of a block of {} columns", from, block.columns));
   }
   check(first, Offset{block.columns} * (block.columns - from));
-  if (block.columns > detail::most_transformed_columns<V>()) {
-    throw InvalidArgument(fmt::format("a block of {} columns is transformed on a GPU, not of {}",
-                                      detail::most_transformed_columns<V>(), block.columns));
-  }
+  check_columns(block.columns);
   if (from == block.columns) return;
   flush();
   detail::launch_transform<V>({.block = block_view<V>(block, rows_),

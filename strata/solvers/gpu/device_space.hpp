@@ -59,8 +59,9 @@ class DeviceSpace {
   Vector make_block(int count) const;
   solvers::Scalar make_scalars(int count);  // the first of so many more, all zero
 
-  // As ProcessorSpace has them; in the order of the stream. A block that is transformed may have
-  // 192 columns of doubles, or as many bytes of other values; more throws InvalidArgument.
+  // As ProcessorSpace has them; in the order of the stream. The first block of gram and a block
+  // that is transformed have kMostColumns at most, or InvalidArgument is thrown.
+  static constexpr int kMostColumns = 2048;
   void run(const Program& program);
   void gram(ConstBlock a, ConstBlock b, Scalar first);
   void add_product(V factor, ConstBlock a, Scalar first, Block target);
@@ -126,6 +127,7 @@ class DeviceSpace {
 
   void check(Scalar first, Offset count = 1) const;
   void check(ConstBlock block) const;
+  void check_columns(int columns) const;
   V* at(Scalar scalar) { return scalars_.data() + scalar.index; }
   std::optional<V>& known(int scalar) { return known_[static_cast<std::size_t>(scalar)]; }
   void forget(Scalar first, Offset count);

@@ -13,6 +13,7 @@
 #include "strata/solvers/gpu/device_space.hpp"
 #include "strata/solvers/internal/run_method.hpp"
 #include "strata/solvers/internal/spectral.hpp"
+#include "strata/solvers/internal/variant.hpp"
 #include "strata/solvers/random_rows.hpp"
 #include "strata/solvers/timed_operator.hpp"
 
@@ -100,9 +101,8 @@ class LinearSolver<V>::Engine {
   }
 
   std::string variant() const {
-    if (!powers_) return label_of(product_.choice().spec());
-    const PowerCandidate& choice = powers_->plan().choice();
-    return fmt::format("{} {}", name_of(choice.strategy), label_of(choice.spec()));
+    return powers_ ? solvers::detail::variant_of_powers(powers_->plan().choice())
+                   : solvers::detail::variant_of_product(product_.choice());
   }
 
   std::string explain() const {

@@ -49,8 +49,6 @@ void with_enough(int wanted, const Body& body) {
   (try_one(std::integral_constant<int, numbers>()), ...);
 }
 
-constexpr Offset kSharedBytes = 48 * 1024;
-
 }  // namespace
 
 template <Value V>
@@ -111,14 +109,9 @@ void launch_add_product(const AddProductArguments<DeviceValue<V>>& arguments, St
 }
 
 template <Value V>
-int most_transformed_columns() {
-  return static_cast<int>(kSharedBytes / (32 * Offset{sizeof(V)}));
-}
-
-template <Value V>
 void launch_transform(const TransformArguments<DeviceValue<V>>& arguments, Stream& stream) {
   using T = DeviceValue<V>;
-  const int rows = transform_rows(arguments.block.columns);
+  const int rows = transform_rows<T>(arguments.block.columns);
   const Offset blocks = std::min<Offset>(ceil_div<Offset>(arguments.rows, rows), kBlockGrid);
   launch("transform_kernel", transform_kernel<T>,
          {blocks, kBlockThreads, Offset{arguments.block.columns} * rows * Offset{sizeof(T)}},
@@ -130,7 +123,6 @@ void launch_transform(const TransformArguments<DeviceValue<V>>& arguments, Strea
   template GramShape gram_shape<V>(Offset, int, int);                                            \
   template void launch_gram<V>(const GramArguments<DeviceValue<V>>&, const GramShape&, Stream&); \
   template void launch_add_product<V>(const AddProductArguments<DeviceValue<V>>&, Stream&);      \
-  template int most_transformed_columns<V>();                                                    \
   template void launch_transform<V>(const TransformArguments<DeviceValue<V>>&, Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 

@@ -234,6 +234,37 @@ TYPED_TEST(OnDevice, BlocksMultiplyAsOnProcessors) {
   }
 }
 
+// More columns than shared memory has room for 32 rows of, and than one launch has tiles for.
+TYPED_TEST(OnDevice, WideBlocksMultiplyAsOnProcessors) {
+  using V = TypeParam;
+  const Offset rows = test::on_gpu_or_emulated<Offset>(3'001, 37);
+  for (const auto& [m, n] : {std::pair{3, 200}, {260, 30}, {7, 390}, {2048, 9}}) {
+    SCOPED_TRACE(testing::Message() << m << " and " << n);
+    const auto a = solver_numbers<V>(m * rows, 6);
+    auto b = solver_numbers<V>(n * rows, 7);
+    const auto by = solver_numbers<V>(n * (n - 2), 8);
+    const auto device_a = this->upload(a);
+    auto device_b = this->upload(b);
+    const auto run = [&](auto& space, const auto& left, auto& right) {
+      const Scalar first = space.make_scalars(m * n), last = space.make_scalars(n * (n - 2));
+      space.gram({left, m}, {right, n}, first);
+      std::vector<V> products(static_cast<std::size_t>(m * n));
+      space.read(first, products);
+      space.write(last, std::span<const V>(by));
+      space.transform({right, n}, last, 2);
+      return products;
+    };
+    ProcessorSpace<V> here(rows, 2);
+    DeviceSpace<V> there(rows, this->stream());
+    const auto expected = run(here, a, b);
+    const auto found = run(there, device_a, device_b);
+    for (std::size_t k = 0; k < found.size(); ++k) {
+      ASSERT_LE(std::abs(found[k] - expected[k]), sum_tolerance<V>(rows)) << "product " << k;
+    }
+    this->expect_same(device_b, b, sum_tolerance<V>(n));
+  }
+}
+
 class DeviceSpaceUse : public test::GpuTest {};
 
 TEST_F(DeviceSpaceUse, WhatDoesNotExistOrFitIsRefused) {
@@ -251,6 +282,11 @@ TEST_F(DeviceSpaceUse, WhatDoesNotExistOrFitIsRefused) {
   VectorProgram<double> program;
   program.set(x, {{x, one + 1}});
   EXPECT_THROW(space.run(program), InvalidArgument);
+  constexpr int kTooMany = DeviceSpace<double>::kMostColumns + 1;
+  auto wide = space.make_block(kTooMany);
+  const Scalar many = space.make_scalars(kTooMany);
+  EXPECT_THROW(space.gram({wide, kTooMany}, {x, 1}, many), InvalidArgument);
+  EXPECT_THROW(space.transform({wide, kTooMany}, many, kTooMany - 1), InvalidArgument);
 }
 
 TEST_F(DeviceSpaceUse, ScalarsKeepTheirValuesWhenMoreAreMade) {

@@ -159,8 +159,8 @@ TYPED_TEST(SpaceBodies, BlocksAreMultipliedInTilesOfColumns) {
                              [&](auto& thread) { gpu::add_product<8>(thread, add); });
       const gpu::TransformArguments<T> transform{of_b, rows, device_by.data(), 0};
       emulator::launch<warp>(2, gpu::kBlockThreads,
-                             static_cast<std::size_t>(n * gpu::transform_rows(n)) * sizeof(T), {},
-                             [&](auto& thread) { gpu::transform(thread, transform); });
+                             static_cast<std::size_t>(n * gpu::transform_rows<T>(n)) * sizeof(T),
+                             {}, [&](auto& thread) { gpu::transform(thread, transform); });
       for (int r = 0; r < rows; ++r) {
         std::vector<V> row;
         for (int j = 0; j < n; ++j) {

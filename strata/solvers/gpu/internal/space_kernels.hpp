@@ -30,8 +30,6 @@ template <Value V>
 void launch_add_product(const AddProductArguments<DeviceValue<V>>& arguments, Stream& stream);
 
 template <Value V>
-int most_transformed_columns();
-template <Value V>
 void launch_transform(const TransformArguments<DeviceValue<V>>& arguments, Stream& stream);
 
 }  // namespace strata::gpu::detail
