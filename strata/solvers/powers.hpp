@@ -26,7 +26,7 @@ class Powers {
   // [y_1, …, y_count], one after another, of at most power().
   virtual void apply_first(int count, ConstView x, View powers) = 0;
   void apply(ConstView x, View powers) { apply_first(power(), x, powers); }
-  // Σ c_k y_k, k = 0 … p, keeping two of them.
+  // Σ c_k y_k, k = 0 … p, keeping a few of them.
   virtual void apply_sum(ConstView x, std::span<const Value> coefficients, View sum) = 0;
 };
 

@@ -1,5 +1,5 @@
 // A polynomial of a matrix times a vector, once or several times in a row, each time as one sweep
-// of powers that keeps two of them and adds up the sum on its way.
+// of powers that keeps a few of them and adds up the sum on its way.
 //
 //   x ← Σ c_k p_k(A) x,  k = 0 … degree
 #pragma once

@@ -88,7 +88,8 @@ STRATA_DEVICE StepArguments<T> step_of(const SweepArguments<T>& sweep, int k) {
   return step;
 }
 
-// Adds what a step of power k has written to the sum, if there is one. All it needs is among the
+// Adds what steps have written to the sum, if there is one: after every second power both, so that
+// the sum is read and written half as often, and after the last. All it needs is among the
 // arguments of the kernel: nothing has to be kept for it in registers.
 template <class T>
 struct AddToSum {
@@ -97,9 +98,12 @@ struct AddToSum {
 
   STRATA_DEVICE void operator()(const StepArguments<T>& step, std::int64_t i) const {
     if (sweep.sum == nullptr) return;
-    const T before =
-        k == 1 && sweep.starts ? multiply_add(sweep.start, step.x[i], T{}) : sweep.sum[i];
-    sweep.sum[i] = multiply_add(sweep.weight[k - 1], step.out[i], before);
+    const bool both = k % 2 == 0;
+    if (!both && k < sweep.power) return;
+    T total =
+        sweep.starts && k <= 2 ? multiply_add(sweep.start, sweep.vectors[0][i], T{}) : sweep.sum[i];
+    if (both) total = multiply_add(sweep.weight[k - 2], step.x[i], total);
+    sweep.sum[i] = multiply_add(sweep.weight[k - 1], step.out[i], total);
   }
 };
 

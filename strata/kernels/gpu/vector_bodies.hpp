@@ -42,7 +42,7 @@ STRATA_DEVICE void axpby(Thread& thread, const AxpbyArguments<T>& a) {
 }
 
 // target = Σ weights · vectors, or that much more where it adds.
-inline constexpr int kMostSummands = 3;
+inline constexpr int kMostSummands = 7;
 template <class T>
 struct WeightedSumArguments {
   T* target = nullptr;

@@ -20,7 +20,7 @@ template <Value V>
 void axpby(std::type_identity_t<V> alpha, DeviceSpan<const std::type_identity_t<V>> x,
            std::type_identity_t<V> beta, DeviceSpan<V> y, Stream& stream);
 
-// target = Σ weights · vectors, of one to three vectors, or that much more where `adds` says so, in
+// target = Σ weights · vectors, of one to seven vectors, or that much more where `adds` says so, in
 // the order of the stream. Throws InvalidArgument for vectors of different lengths, or more.
 template <Value V>
 struct Summand {

@@ -71,7 +71,8 @@ PlanWorkspace<V> PowerPlan<V>::make_workspace_for_last(Stream& stream) const {
 
 template <Value V>
 PlanWorkspace<V> PowerPlan<V>::make_workspace_for_sum(Stream& stream) const {
-  return State<V>::make(prepared(), prepared().direct() ? 2 : 4, stream);
+  const int kept = detail::kept_for_sum(prepared().method, power());
+  return State<V>::make(prepared(), prepared().direct() ? kept : kept + 2, stream);
 }
 
 template <Value V>
@@ -142,15 +143,19 @@ void PowerPlan<V>::apply_sum(DeviceSpan<const V> x, std::span<const V> coefficie
   }
   require_apart(x, sum);
   const bool direct = prepared().direct();
-  auto& state = State<V>::of(workspace, prepared(), direct ? 2 : 4);
+  // Powers take turns in so many vectors; behind them are x and the sum in the plan's order.
+  const int kept = detail::kept_for_sum(prepared().method, power());
+  auto& state = State<V>::of(workspace, prepared(), direct ? kept : kept + 2);
   const DeviceOrder& order = prepared().rows->on_device;
-  if (!direct) order.gather(x, state.vectors[2].span(), vectors(), stream);
-  std::vector<V*> y{direct ? const_cast<V*>(x.data()) : state.vectors[2].data()};
-  for (int k = 1; k <= power(); ++k) y.push_back(state.vectors[k % 2].data());
-  V* const target = direct ? sum.data() : state.vectors[3].data();
+  if (!direct) order.gather(x, state.vectors[kept].span(), vectors(), stream);
+  std::vector<V*> y{direct ? const_cast<V*>(x.data()) : state.vectors[kept].data()};
+  for (int k = 1; k <= power(); ++k) y.push_back(state.vectors[k % kept].data());
+  V* const target = direct ? sum.data() : state.vectors[kept + 1].data();
   detail::run_powers<V>(prepared().method, prepared().coefficients, y, vectors(), state.method,
                         stream, {target, coefficients.subspan(1), coefficients[0], true});
-  if (!direct) order.scatter(DeviceSpan<const V>(state.vectors[3].span()), sum, vectors(), stream);
+  if (!direct) {
+    order.scatter(DeviceSpan<const V>(state.vectors[kept + 1].span()), sum, vectors(), stream);
+  }
 }
 
 template <Value V>

@@ -78,8 +78,8 @@ class PowerPlan {
   void apply_first(int count, DeviceSpan<const V> x, DeviceSpan<V> powers, Workspace& workspace,
                    Stream& stream) const;
   // sum = c_0 x + c_1 y_1 + … + c_p y_p, of power() + 1 coefficients: what filters and functions of
-  // the matrix need. No more than two powers are kept; kernels of wavefront sweeps add them up
-  // themselves. x must not overlap the sum.
+  // the matrix need. Kernels of wavefront sweeps add them up themselves and keep two; others keep
+  // six at most. x must not overlap the sum.
   void apply_sum(DeviceSpan<const V> x, std::span<const V> coefficients, DeviceSpan<V> sum,
                  Workspace& workspace, Stream& stream) const;
   // y = Ax with the matrix as the plan has it, whatever the basis, and with any workspace of the

@@ -57,7 +57,7 @@ TEST_F(GpuVectorOperations, WeightedSumsStartOrGoOn) {
   const auto found = to_host(sum.span(), stream);
   for (std::size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(found[i], 4.5 * x[i] - y[i], 1e-14) << i;
   EXPECT_THROW(weighted_sum<double>(three, true, few.span(), stream), InvalidArgument);
-  EXPECT_THROW(weighted_sum<double>(std::vector(4, three[0]), true, sum.span(), stream),
+  EXPECT_THROW(weighted_sum<double>(std::vector(8, three[0]), true, sum.span(), stream),
                InvalidArgument);
 }
 

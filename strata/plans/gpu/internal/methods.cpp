@@ -99,24 +99,33 @@ void run_sweeps(const PersistentSweep<V>& sweep, std::span<const StepCoefficient
   }
 }
 
-// Powers one by one, run_one(k), and after every second of them a pass that adds both to the sum:
-// it moves as many bytes as kernels would that add up their own, and these keep their registers.
+// Powers one by one, run_one(k), and after as many as are kept a pass that adds all of them to the
+// sum, which is read and written once for them. Kernels that add up their own would move hardly
+// fewer bytes, and these keep their registers.
 template <Value V, class RunOne>
-void run_summed(std::span<V* const> vectors, Offset elements, const PowersSum<V>& sum,
+void run_summed(std::span<V* const> vectors, int kept, Offset elements, const PowersSum<V>& sum,
                 Stream& stream, const RunOne& run_one) {
   const std::size_t power = vectors.size() - 1;
   std::vector<Summand<V>> summands;
   if (sum.starts) summands.push_back({sum.start, {vectors[0], elements}});
+  bool adds = !sum.starts;
   for (std::size_t k = 1; k <= power; ++k) {
     run_one(k);
     summands.push_back({sum.coefficients[k - 1], {vectors[k], elements}});
-    if (k % 2 == 1 && k < power) continue;
-    weighted_sum<V>(summands, k > 2 || !sum.starts, {sum.target, elements}, stream);
+    if (k % static_cast<std::size_t>(kept) != 0 && k < power) continue;
+    weighted_sum<V>(summands, adds, {sum.target, elements}, stream);
+    adds = true;
     summands.clear();
   }
 }
 
 }  // namespace
+
+template <Value V>
+int kept_for_sum(const Method<V>& method, int power) {
+  constexpr int kMost = 6;  // of weighted_sum, beside y_0
+  return std::holds_alternative<PersistentSweep<V>>(method) ? 2 : std::clamp(power, 2, kMost);
+}
 
 template <Value V>
 MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stream) {
@@ -139,6 +148,7 @@ template <Value V>
 void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> coefficients,
                 std::span<V* const> vectors, int count, MethodWorkspace<V>& workspace,
                 Stream& stream, const PowersSum<V>& sum) {
+  const int kept = kept_for_sum(method, static_cast<int>(vectors.size()) - 1);
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
     run_sweeps(*sweep, coefficients, vectors, workspace.sweep, stream, sum);
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
@@ -148,7 +158,7 @@ void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> co
     }
     const Offset elements = std::visit(
         [&](const auto& matrix) { return Offset{matrix.rows()} * count; }, levels->matrix());
-    run_summed<V>(vectors, elements, sum, stream, [&](std::size_t k) {
+    run_summed<V>(vectors, kept, elements, sum, stream, [&](std::size_t k) {
       levels->run_one(coefficients[k - 1], k >= 2 ? vectors[k - 2] : nullptr, vectors[k - 1],
                       vectors[k], workspace.levels, stream);
     });
@@ -165,7 +175,7 @@ void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> co
     }
     const Offset elements =
         std::visit([&](const auto& stored) { return Offset{stored.rows()} * count; }, matrix);
-    run_summed<V>(vectors, elements, sum, stream, [&](std::size_t k) {
+    run_summed<V>(vectors, kept, elements, sum, stream, [&](std::size_t k) {
       run_plain<V>(matrix, coefficients.subspan(k - 1, 1), vectors.subspan(k - 1, 2),
                    k >= 2 ? vectors[k - 2] : nullptr, count, workspace.scratch.span(), stream);
     });
@@ -397,6 +407,7 @@ MethodOfValues<V> method_like(const Method<V>& method, const StoredFormat& store
 }
 
 #define STRATA_INSTANTIATE(V, unused)                                                             \
+  template int kept_for_sum(const Method<V>&, int);                                               \
   template MethodWorkspace<V> workspace_of(const Method<V>&, int, Stream&);                       \
   template void run_powers(const Method<V>&, std::span<const StepCoefficients<V>>,                \
                            std::span<V* const>, int, MethodWorkspace<V>&, Stream&,                \

@@ -44,13 +44,18 @@ struct MethodWorkspace {
   Offset bytes() const { return scratch.bytes() + sweep.bytes() + levels.bytes(); }
 };
 
+// How many vectors powers take turns in while they are added up: sweeps find them in the cache and
+// need two; others are added up by a pass for so many, power k in vector k mod so many.
+template <Value V>
+int kept_for_sum(const Method<V>& method, int power);
+
 // count: vectors side by side.
 template <Value V>
 MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stream);
 
 // As many powers as there are coefficients, in the order of the stream. vectors: y_0 … y_p, each of
-// rows × count elements. Sweeps add to the sum in their kernels, of which two vectors may be all
-// there are; others after them.
+// rows × count elements. Sweeps add to the sum in their kernels; others after as many powers as
+// kept_for_sum says, which have to be in vectors of their own.
 template <Value V>
 void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> coefficients,
                 std::span<V* const> vectors, int count, MethodWorkspace<V>& workspace,
