@@ -277,16 +277,16 @@ TEST_F(DeviceSpaceUse, WhatDoesNotExistOrFitIsRefused) {
   EXPECT_THROW(space.gram({x, 2}, {x, 1}, one), InvalidArgument);
   EXPECT_THROW(space.gram({x, 1}, {x, 1}, one + 1), InvalidArgument);
   EXPECT_THROW(space.transform({x, -1}, one), InvalidArgument);
-  constexpr int kTooMany = DeviceSpace<double>::kMostColumns + 1;
-  auto wide = space.make_block(kTooMany);
-  const Scalar many = space.make_scalars(kTooMany);
-  EXPECT_THROW(space.gram({wide, kTooMany}, {x, 1}, many), InvalidArgument);
-  EXPECT_THROW(space.transform({wide, kTooMany}, many, kTooMany - 1), InvalidArgument);
   EXPECT_THROW(space.write(one + 1, 1.0), InvalidArgument);
   EXPECT_THROW(space.request(one, 2), InvalidArgument);
   VectorProgram<double> program;
   program.set(x, {{x, one + 1}});
   EXPECT_THROW(space.run(program), InvalidArgument);
+  constexpr int kTooMany = DeviceSpace<double>::kMostColumns + 1;
+  auto wide = space.make_block(kTooMany);
+  const Scalar many = space.make_scalars(kTooMany);
+  EXPECT_THROW(space.gram({wide, kTooMany}, {x, 1}, many), InvalidArgument);
+  EXPECT_THROW(space.transform({wide, kTooMany}, many, kTooMany - 1), InvalidArgument);
 }
 
 TEST_F(DeviceSpaceUse, ScalarsKeepTheirValuesWhenMoreAreMade) {
