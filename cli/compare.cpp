@@ -37,15 +37,27 @@ std::string time_text(double time, bool over_peers) {
   return over_peers ? fmt::format("{:.3f}", time) : seconds_text(time);
 }
 
+std::string spread_text(const ComparedCase& each) {
+  if (each.noise > 0) return fmt::format("{:.0f} % assumed", 100 * each.noise);
+  if (!each.sampled) return "too few samples";
+  return fmt::format("{} … {}", percent_text(each.ratio.low), percent_text(each.ratio.high));
+}
+
+std::string verdict_text(const ComparedCase& each) {
+  std::string text = each.wrong ? "wrong now" : std::string(name_of(each.verdict));
+  if (each.count_changed()) {
+    text += fmt::format(", {} {} instead of {}", each.count_after, each.counted, each.count_before);
+  }
+  return text;
+}
+
 std::vector<std::string> row_of(const ComparedCase& each, bool over_peers) {
   return {each.name,
           time_text(each.before, over_peers),
           time_text(each.after, over_peers),
           percent_text(each.ratio.middle),
-          each.sampled
-              ? fmt::format("{} … {}", percent_text(each.ratio.low), percent_text(each.ratio.high))
-              : "no samples",
-          each.wrong ? "wrong now" : std::string(name_of(each.verdict))};
+          spread_text(each),
+          verdict_text(each)};
 }
 
 // Those that changed, and how many did not.
@@ -54,7 +66,7 @@ std::string table_text(const Comparison& compared, const ComparisonOptions& opti
   std::size_t rows = 0;
   std::size_t left_out = 0;
   for (const ComparedCase& each : compared.cases) {
-    if (!options.all && each.verdict == Verdict::same) continue;
+    if (!options.all && each.verdict == Verdict::same && !each.count_changed()) continue;
     if (!options.all && rows >= kShown && each.verdict != Verdict::regressed) {
       ++left_out;
       continue;
@@ -75,27 +87,37 @@ std::string missing_text(const std::vector<std::string>& names, std::string_view
 }
 
 std::string answer_text(const Comparison& compared) {
-  return fmt::format(
+  std::string text = fmt::format(
       "{} compared: {} regressed, {} slower, {} faster, {} the same beyond the noise.\n"
       "In geometric mean the time changed by {} ({} … {}).\n",
       compared.cases.size(), compared.count(Verdict::regressed), compared.count(Verdict::slower),
       compared.count(Verdict::faster), compared.count(Verdict::same),
       percent_text(compared.mean.middle), percent_text(compared.mean.low),
       percent_text(compared.mean.high));
+  if (const int changed = compared.other_counts(); changed > 0) {
+    text += fmt::format("{} another number of iterations or products.\n",
+                        changed == 1 ? "1 takes" : fmt::format("{} take", changed));
+  }
+  return text;
 }
 
 Json json_of(const ComparedCase& each, bool over_peers) {
   const char* unit = over_peers ? "over_peers" : "seconds";
-  return {{"kernel", "compare"},
-          {"case", each.name},
-          {unit, {{"before", each.before}, {"after", each.after}}},
-          {"ratio",
-           {{"low", each.ratio.low}, {"median", each.ratio.middle}, {"high", each.ratio.high}}},
-          {"probability", each.probability},
-          {"samples", {{"before", each.samples_before}, {"after", each.samples_after}}},
-          {"sampled", each.sampled},
-          {"wrong", each.wrong},
-          {"verdict", name_of(each.verdict)}};
+  Json json{{"kernel", "compare"},
+            {"case", each.name},
+            {unit, {{"before", each.before}, {"after", each.after}}},
+            {"ratio",
+             {{"low", each.ratio.low}, {"median", each.ratio.middle}, {"high", each.ratio.high}}},
+            {"probability", each.probability},
+            {"samples", {{"before", each.samples_before}, {"after", each.samples_after}}},
+            {"sampled", each.sampled},
+            {"wrong", each.wrong},
+            {"verdict", name_of(each.verdict)}};
+  if (each.noise > 0) json["assumed_noise"] = each.noise;
+  if (!each.counted.empty()) {
+    json[each.counted] = {{"before", each.count_before}, {"after", each.count_after}};
+  }
+  return json;
 }
 
 std::string run_compare(const ComparisonOptions& options, ResultDocument& document,

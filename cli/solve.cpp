@@ -92,6 +92,7 @@ Json history_json(const SolveResult& result) {
 struct Solution {
   SolveBackend backend;
   Method method;
+  std::string preconditioner;
   BackendSolution found;
 
   const SolveResult& result() const { return found.result; }
@@ -122,7 +123,8 @@ std::vector<std::pair<BackendSolution, std::vector<V>>> solve_by_peers(
 }
 
 // What a method was told, of what it heeds.
-Json parameters_of(Method method, const SolveCommandOptions& options) {
+Json parameters_of(Method method, const std::string& preconditioner,
+                   const SolveCommandOptions& options) {
   Json parameters = Json::object();
   if (method == Method::ca_cg || method == Method::ca_gmres) {
     parameters["powers"] = options.powers;
@@ -130,7 +132,6 @@ Json parameters_of(Method method, const SolveCommandOptions& options) {
   }
   if (method == Method::gmres || method == Method::ca_gmres)
     parameters["restart"] = options.restart;
-  const std::string& preconditioner = options.preconditioner;
   if (preconditioner == "block-jacobi") parameters["block_rows"] = options.block_rows;
   const bool is_polynomial =
       preconditioner == "chebyshev" || preconditioner == "neumann" || preconditioner == "gmres";
@@ -146,8 +147,8 @@ Json json_of(const Solution& solution, const SolveCommandOptions& options,
   return {{"kernel", "solve"},
           {"backend", name_of(solution.backend)},
           {"method", solvers::name_of(solution.method)},
-          {"preconditioner", options.preconditioner},
-          {"parameters", parameters_of(solution.method, options)},
+          {"preconditioner", solution.preconditioner},
+          {"parameters", parameters_of(solution.method, solution.preconditioner, options)},
           {"variant", solution.found.variant},
           {"threads", solution.found.threads},
           {"precision", precision},
@@ -156,6 +157,7 @@ Json json_of(const Solution& solution, const SolveCommandOptions& options,
           {"remark", result.remark},
           {"iterations", result.iterations},
           {"products", result.products},
+          {"right_hand_side", options.right_hand_side},
           {"tolerance", options.tolerance},
           {"residual", result.residual},
           {"seconds", seconds},
@@ -230,7 +232,7 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
                                gpu ? &gpu->profile : nullptr,
                                [&](const std::string& what) { progress.start(what); });
             found.result.residual = true_residual(csr, b, x);
-            solutions.push_back({backend, method, std::move(found)});
+            solutions.push_back({backend, method, options.preconditioner, std::move(found)});
             document.add_result(json_of(solutions.back(), options, name_of(precision_of(matrix))));
             if (!options.solution.empty()) write_vector<V>(options.solution, x);
             check_interruption();
@@ -240,7 +242,7 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
         progress.start("conjugate gradients of other libraries");
         for (auto& [found, x] : solve_by_peers(csr, b, options)) {
           found.result.residual = true_residual(csr, b, x);
-          solutions.push_back({SolveBackend::vendor, Method::cg, std::move(found)});
+          solutions.push_back({SolveBackend::vendor, Method::cg, "none", std::move(found)});
           document.add_result(json_of(solutions.back(), options, name_of(precision_of(matrix))));
         }
       },
@@ -248,6 +250,7 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
   std::string text = table_of(solutions) + "\n";
   std::vector<ConvergenceCurve> curves;
   for (const Solution& solution : solutions) {
+    if (solution.result().history.empty()) continue;  // of other libraries
     curves.push_back(
         {fmt::format("{} ({})", solvers::name_of(solution.method), name_of(solution.backend)),
          solution.result().history});
@@ -259,9 +262,12 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
                           name_of(solution.backend), solution.result().remark);
     }
     if (solution.result().status == SolveStatus::converged) continue;
-    // With no tolerance at all, all iterations are what was asked for.
-    if (options.tolerance == 0 && solution.result().status == SolveStatus::most_iterations)
+    // With no tolerance at all, all iterations are what was asked for, or all that change anything.
+    const SolveStatus ended = solution.result().status;
+    if (options.tolerance == 0 &&
+        (ended == SolveStatus::most_iterations || ended == SolveStatus::stagnated)) {
       continue;
+    }
     ++not_converged;
     text += fmt::format("{} ({}): {}.\n", solvers::name_of(solution.method),
                         name_of(solution.backend), solution.result().message);

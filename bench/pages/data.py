@@ -19,6 +19,7 @@ class Run:
         # As the campaign names it: a file with its folder.
         self.matrix = record.get("matrix") or self.name
         self.words = record.get("words", [])
+        self.failed = record.get("status", "done") != "done"
         self.command = self.words[0] if self.words else self._kernel()
 
     def _kernel(self):
@@ -31,13 +32,13 @@ def text_of(path):
 
 
 def campaign_runs(text):
-    """Of several results of a case the last counts; cases that failed have none."""
+    """Of several results of a case the last counts. Cases that failed may have some, too: a solver
+    that did not converge says how far it came."""
     latest = {}
     for line in text.splitlines():
         record = json.loads(line)
         latest[record["host"], record["case"]] = record
-    return [Run(record["document"], record) for record in latest.values()
-            if record["status"] == "done" and record.get("document")]
+    return [Run(record["document"], record) for record in latest.values() if record.get("document")]
 
 
 def read(path):
@@ -51,10 +52,10 @@ def read(path):
     return [Run(common | run, outer) for run in outer["runs"]]
 
 
-def select(runs, command=None, matrices="*", without=(), host="*", options=()):
+def select(runs, command=None, matrices="*", without=(), host="*", options=(), failed=False):
     """Those of one command, with matrices like a pattern and unlike all of others, and with all the
-    words in their command line."""
+    words in their command line; on demand also those that failed."""
     return [run for run in runs
-            if command in (None, run.command) and fnmatch.fnmatchcase(run.matrix, matrices)
+            if (failed or not run.failed) and command in (None, run.command) and fnmatch.fnmatchcase(run.matrix, matrices)
             and not any(fnmatch.fnmatchcase(run.matrix, pattern) for pattern in without)
             and fnmatch.fnmatchcase(run.host, host) and set(options) <= set(run.words)]

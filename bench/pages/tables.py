@@ -291,6 +291,11 @@ def iteration(result):
     return result["seconds"]["iteration"]
 
 
+def libraries(results):
+    """Names of those that the results are of, without versions and threads."""
+    return sorted({label(result).split()[0] for result in results if is_peer(result)})
+
+
 @table
 def gradients(runs):
     """Conjugate gradients of Strata and of the fastest peer, per iteration."""
@@ -307,6 +312,71 @@ def gradients(runs):
                      label(peer), f"{1e6 * iteration(peer):.1f}", number(ratios[run.name], 2)])
     heads = ["=matrix", "=product of Strata", "µs", "% in products", "=peer", "µs", "Strata over peer"]
     return "\n\n".join([markdown(heads, rows), ratio_summary("per iteration", ratios)])
+
+
+@table
+def gradients_by_library(runs):
+    """Conjugate gradients of Strata, and how many times as fast they are as the fastest of each
+    other library on as many threads, per iteration."""
+    runs = [run for run in runs if any(map(is_peer, run.results))]
+    others = libraries(result for run in runs for result in run.results)
+    rows, ratios = [], {}
+    for run in runs:
+        own = next(result for result in run.results if not is_peer(result))
+        cells = [code(run.name), own["threads"], label(own), f"{1e6 * iteration(own):.0f}",
+                 number(100 * own["seconds"]["products"] / own["seconds"]["total"])]
+        for other in others:
+            peers = [iteration(result) for result in run.results
+                     if is_peer(result) and label(result).startswith(other)
+                     and result["threads"] == own["threads"]]
+            ratio = min(peers) / iteration(own) if peers else None
+            cells.append(number(ratio, 2))
+            named = f"{run.name}, {own['threads']} threads".replace(" 1 threads", " 1 thread")
+            ratios.setdefault(other, {})[named] = ratio
+        rows.append(cells)
+    heads = ["=matrix", "threads", "=product of Strata", "µs", "% in products",
+             *(f"over {other}" for other in others)]
+    return "\n\n".join([markdown(heads, rows), "\n".join(
+        ratio_summary(f"over {other}, per iteration", found) for other, found in ratios.items())])
+
+
+def products_for(result, tolerance):
+    """How many products a method had needed when its residual became so small."""
+    return next((step["products"] for step in result["history"] if step["residual"] <= tolerance),
+                None)
+
+
+@table
+def accuracy(runs):
+    """s-step methods against the classical one of the same run, which ends where rounding allows no
+    more: products on the way to 1e-8, and the residual that is attained."""
+    lines, more, worse = [], {}, {}
+    for run in runs:
+        by_method = {result["method"]: result for result in run.results}
+        if not {"cg", "ca-cg"} <= by_method.keys():
+            continue
+        classical, steps_of = by_method["cg"], by_method["ca-cg"]
+        name, s = run.name, steps_of["parameters"]["powers"]
+        needed = [products_for(result, 1e-8) for result in (classical, steps_of)]
+        growth = needed[1] / needed[0] if all(needed) else None
+        ratio = steps_of["residual"] / classical["residual"]
+        more[f"{name}, s = {s}"], worse[f"{name}, s = {s}"] = growth, ratio
+        lines.append([code(name), s, *(count or "-" for count in needed),
+                      number(growth and 100 * (growth - 1), 1), f"{classical['residual']:.1e}",
+                      f"{steps_of['residual']:.1e}", number(ratio, 2),
+                      "yes" if steps_of["remark"] else ""])
+
+    def most(of, what):
+        known = {name: value for name, value in of.items() if value is not None}
+        name = max(known, key=known.get)
+        return f"- {what}: at most {known[name]:.2f} times ({code(name)})"
+
+    lines.sort(key=lambda line: (line[0], line[1]))
+    heads = ["=matrix", "s", "products of cg", "of ca-cg", "% more", "cg attains", "ca-cg attains",
+             "ratio", "=s reduced"]
+    return "\n\n".join([markdown(heads, lines), "\n".join([
+        most(more, "products of ca-cg over those of cg"),
+        most(worse, "residual that ca-cg attains over that of cg")])])
 
 
 @table

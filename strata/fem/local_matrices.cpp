@@ -36,20 +36,20 @@ constexpr int in_half(int row, int column, int nodes) {
 
 // A batch: kLanes elements side by side, of which `count` exist. `values` and `unknowns` are those
 // of the first; numbers are `stride` apart.
-template <int kNodes, bool kSymmetric>
-void multiply_batch(const double* values, const Unknown* unknowns, Offset stride, Offset count,
-                    const double* x, double* y) {
-  double in[kNodes][kLanes];
+template <int kNodes, bool kSymmetric, class Real>
+void multiply_batch(const Real* values, const Unknown* unknowns, Offset stride, Offset count,
+                    const Real* x, Real* y) {
+  Real in[kNodes][kLanes];
   for (int a = 0; a < kNodes; ++a) {
     for (Offset lane = 0; lane < kLanes; ++lane) in[a][lane] = x[unknowns[a * stride + lane]];
   }
-  const auto scatter = [&](int a, const double* sums) {
+  const auto scatter = [&](int a, const Real* sums) {
     for (Offset lane = 0; lane < count; ++lane) y[unknowns[a * stride + lane]] += sums[lane];
   };
   if constexpr (kSymmetric) {
-    double out[kNodes][kLanes] = {};
+    Real out[kNodes][kLanes] = {};
     for (int a = 0; a < kNodes; ++a) {
-      double sums[kLanes];
+      Real sums[kLanes];
       for (Offset lane = 0; lane < kLanes; ++lane) {
         sums[lane] = out[a][lane] + values[lane] * in[a][lane];
       }
@@ -64,7 +64,7 @@ void multiply_batch(const double* values, const Unknown* unknowns, Offset stride
     }
   } else {
     for (int a = 0; a < kNodes; ++a) {
-      double sums[kLanes] = {};
+      Real sums[kLanes] = {};
       for (int b = 0; b < kNodes; ++b, values += stride) {
         for (Offset lane = 0; lane < kLanes; ++lane) sums[lane] += values[lane] * in[b][lane];
       }
@@ -73,43 +73,50 @@ void multiply_batch(const double* values, const Unknown* unknowns, Offset stride
   }
 }
 
-using Batch = void (*)(const double*, const Unknown*, Offset, Offset, const double*, double*);
+template <class Real>
+using Batch = void (*)(const Real*, const Unknown*, Offset, Offset, const Real*, Real*);
 
-Batch batch_for(int degree, bool symmetric) {
+template <class Real>
+Batch<Real> batch_for(int degree, bool symmetric) {
   switch (degree) {
-    case 1: return symmetric ? multiply_batch<4, true> : multiply_batch<4, false>;
-    case 2: return symmetric ? multiply_batch<9, true> : multiply_batch<9, false>;
-    case 3: return symmetric ? multiply_batch<16, true> : multiply_batch<16, false>;
-    default: return symmetric ? multiply_batch<25, true> : multiply_batch<25, false>;
+    case 1: return symmetric ? multiply_batch<4, true, Real> : multiply_batch<4, false, Real>;
+    case 2: return symmetric ? multiply_batch<9, true, Real> : multiply_batch<9, false, Real>;
+    case 3: return symmetric ? multiply_batch<16, true, Real> : multiply_batch<16, false, Real>;
+    default: return symmetric ? multiply_batch<25, true, Real> : multiply_batch<25, false, Real>;
   }
 }
 
 }  // namespace
 
-int LocalMatrices::element_values() const {
+template <std::floating_point Real>
+int LocalMatrices<Real>::element_values() const {
   const int nodes = element_nodes();
   return symmetric_ ? nodes * (nodes + 1) / 2 : nodes * nodes;
 }
 
-RowRange<Offset> LocalMatrices::slots_of(int colour) const {
+template <std::floating_point Real>
+RowRange<Offset> LocalMatrices<Real>::slots_of(int colour) const {
   const Offset begin = colour_begin_[colour];
   return {begin, begin + across(mesh_, colour) * along(mesh_, colour)};
 }
 
-Offset LocalMatrices::slot_of(Offset ex, Offset ey) const {
+template <std::floating_point Real>
+Offset LocalMatrices<Real>::slot_of(Offset ex, Offset ey) const {
   const int colour = colour_of(ex, ey);
   return colour_begin_[colour] + ey / 2 * across(mesh_, colour) + ex / 2;
 }
 
-double LocalMatrices::entry(Offset slot, int row, int column) const {
+template <std::floating_point Real>
+Real LocalMatrices<Real>::entry(Offset slot, int row, int column) const {
   const int nodes = element_nodes();
   const int number = symmetric_ ? in_half(std::min(row, column), std::max(row, column), nodes)
                                 : row * nodes + column;
   return values_[place(slot, number, element_values())];
 }
 
-LocalMatrices::LocalMatrices(const QuadMesh& mesh, const Field& diffusivity,
-                             const LocalMatrixOptions& options)
+template <std::floating_point Real>
+LocalMatrices<Real>::LocalMatrices(const QuadMesh& mesh, const Field& diffusivity,
+                                   const LocalMatrixOptions& options)
     : mesh_(mesh), symmetric_(options.symmetric) {
   mesh.require_usable();
   if (options.block < 0 || options.block % kLanes != 0) {
@@ -126,7 +133,7 @@ LocalMatrices::LocalMatrices(const QuadMesh& mesh, const Field& diffusivity,
 
   const int nodes = element_nodes();
   const int stored = element_values();
-  values_ = Array<double>(checked_multiply<Offset>(slots(), stored, "the number of values"));
+  values_ = Array<Real>(checked_multiply<Offset>(slots(), stored, "the number of values"));
   unknowns_ = Array<Unknown>(slots() * nodes);
   const ElementMatrices matrices(mesh, diffusivity);
   // By batches, so that what a thread writes first is what it will read.
@@ -165,7 +172,8 @@ LocalMatrices::LocalMatrices(const QuadMesh& mesh, const Field& diffusivity,
         for (int row = 0; row < nodes; ++row) {
           unknowns_[place(slot, row, nodes)] = own[row];
           for (int column = symmetric_ ? row : 0; column < nodes; ++column) {
-            values_[place(slot, number++, stored)] = matrix[row * nodes + column];
+            values_[place(slot, number++, stored)] =
+                static_cast<Real>(matrix[row * nodes + column]);
           }
         }
       }
@@ -173,15 +181,16 @@ LocalMatrices::LocalMatrices(const QuadMesh& mesh, const Field& diffusivity,
   }
 }
 
-void LocalMatrices::multiply(std::span<const double> x, std::span<double> y) const {
+template <std::floating_point Real>
+void LocalMatrices<Real>::multiply(std::span<const Real> x, std::span<Real> y) const {
   if (std::ssize(x) != mesh_.unknowns() || std::ssize(y) != mesh_.unknowns()) {
     throw InvalidArgument(fmt::format("vectors of {} and {} elements for {} unknowns", x.size(),
                                       y.size(), mesh_.unknowns()));
   }
   parallel_chunks(mesh_.unknowns(), [&](Offset begin, Offset end) {
-    std::fill(y.data() + begin, y.data() + end, 0.0);
+    std::fill(y.data() + begin, y.data() + end, Real(0));
   });
-  const Batch batch = batch_for(mesh_.degree, symmetric_);
+  const Batch<Real> batch = batch_for<Real>(mesh_.degree, symmetric_);
   for (int colour = 0; colour < kMeshColours; ++colour) {
     const RowRange<Offset> slots = slots_of(colour);
     const Offset batches = ceil_div(slots.end - slots.begin, kLanes);
@@ -197,13 +206,14 @@ void LocalMatrices::multiply(std::span<const double> x, std::span<double> y) con
   }
 }
 
-Offset LocalMatrices::bytes() const {
+template <std::floating_point Real>
+Offset LocalMatrices<Real>::bytes() const {
   return mesh_.elements() *
-         (element_values() * Offset{sizeof(double)} + element_nodes() * Offset{sizeof(Unknown)});
+         (element_values() * Offset{sizeof(Real)} + element_nodes() * Offset{sizeof(Unknown)});
 }
 
 // Of two nodes that share elements, these add up in the order of their numbers.
-Matrix assembled(const LocalMatrices& local) {
+Matrix assembled(const LocalMatrices<double>& local) {
   const QuadMesh mesh = local.mesh();
   const Offset degree = mesh.degree;
   const auto order = static_cast<Unknown>(mesh.unknowns());
@@ -236,5 +246,8 @@ Matrix assembled(const LocalMatrices& local) {
   };
   return build_rows<double, Unknown>(order, order, length, row);
 }
+
+template class LocalMatrices<double>;
+template class LocalMatrices<float>;
 
 }  // namespace strata::fem

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <span>
 
@@ -40,6 +41,8 @@ struct LocalMatrixOptions {
   Offset block = kLanes;  // B, a multiple of kLanes; 0: all slots
 };
 
+// In double or single precision; element matrices are computed in double.
+template <std::floating_point Real = double>
 class LocalMatrices {
  public:
   LocalMatrices() = default;
@@ -57,12 +60,12 @@ class LocalMatrices {
   RowRange<Offset> slots_of(int colour) const;
   Offset slot_of(Offset ex, Offset ey) const;
 
-  std::span<const double> values() const { return values_; }
+  std::span<const Real> values() const { return values_; }
   std::span<const Unknown> unknowns() const { return unknowns_; }
-  double entry(Offset slot, int row, int column) const;
+  Real entry(Offset slot, int row, int column) const;
 
   // y = Kx. Vectors have an element for every unknown and do not overlap.
-  void multiply(std::span<const double> x, std::span<double> y) const;
+  void multiply(std::span<const Real> x, std::span<Real> y) const;
   // Of values and unknowns, without empty slots: what a product reads.
   Offset bytes() const;
 
@@ -75,12 +78,12 @@ class LocalMatrices {
   bool symmetric_ = false;
   Offset block_ = kLanes;
   std::array<Offset, kMeshColours + 1> colour_begin_{};
-  Array<double> values_;
+  Array<Real> values_;
   Array<Unknown> unknowns_;
 };
 
 // The sum of all: rows and columns of unknowns, with all entries of the element matrices, whatever
 // their values. The pattern is that of the generator `fem`.
-Matrix assembled(const LocalMatrices& local);
+Matrix assembled(const LocalMatrices<double>& local);
 
 }  // namespace strata::fem

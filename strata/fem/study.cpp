@@ -1,5 +1,6 @@
 #include "strata/fem/study.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -17,20 +18,23 @@ namespace {
 
 using solvers::RunningClock;
 
-using Space = solvers::ProcessorSpace<double>;
+template <class Real>
+using Space = solvers::ProcessorSpace<Real>;
 
 // From and to vectors in the order of the product.
-void run_cg(FemSolution& solution, Space& space, const solvers::Operator<Space>& product,
-            std::span<const double> load, std::span<double> u, const FemOptions& options) {
-  const std::vector<double> guess(u.begin(), u.end());
+template <class Real>
+void run_cg(FemSolution& solution, Space<Real>& space,
+            const solvers::Operator<Space<Real>>& product, std::span<const Real> load,
+            std::span<Real> u, const FemOptions& options) {
+  const std::vector<Real> guess(u.begin(), u.end());
   std::vector<double> seconds;
   double products = 0;
   for (int k = 0; k < options.repetitions; ++k) {
     std::copy(guess.begin(), guess.end(), u.begin());
     products = 0;
     const RunningClock clock;
-    solution.result = solvers::conjugate_gradients<Space>(
-        space, solvers::timed<Space>(product, products), {}, load, u, options.solve);
+    solution.result = solvers::conjugate_gradients<Space<Real>>(
+        space, solvers::timed<Space<Real>>(product, products), {}, load, u, options.solve);
     seconds.push_back(clock.seconds());
   }
   solution.timing = summarise(seconds);
@@ -40,44 +44,60 @@ void run_cg(FemSolution& solution, Space& space, const solvers::Operator<Space>&
   }
 }
 
-FemSolution solve_assembled(const FemSystem& system, Format format, std::span<double> u,
-                            const FemOptions& options) {
+template <class Real>
+FemSolution solve_assembled(const FemSystem& system, Format format, std::span<const Real> load,
+                            std::span<Real> u, const FemOptions& options) {
   FemSolution solution;
+  const auto matrix = converted<Real, Unknown>(system.matrix);
   const RunningClock clock;
-  const auto plan = plan_product(system.matrix, {.vector_order = VectorOrder::plan,
-                                                 .format = format,
-                                                 .threads = options.threads,
-                                                 .profile = options.profile});
+  const auto plan = plan_product(matrix, {.vector_order = VectorOrder::plan,
+                                          .format = format,
+                                          .threads = options.threads,
+                                          .profile = options.profile});
   auto workspace = plan.make_workspace();
   solution.setup_seconds = clock.seconds();
   solution.variant = format_text(plan.choice());
   solution.matrix_bytes = plan.choice().format_bytes;
-  Space space(plan.x_rows(), plan.threads());
-  auto load = space.make_vector(), x = space.make_vector();
-  plan.to_plan_order(system.load, load);
+  Space<Real> space(plan.x_rows(), plan.threads());
+  auto ordered = space.make_vector(), x = space.make_vector();
+  plan.to_plan_order(load, ordered);
   plan.to_plan_order(u, x);
-  run_cg(
+  run_cg<Real>(
       solution, space,
-      [&](std::span<const double> from, std::span<double> to) { plan.apply(from, to, workspace); },
-      load, x, options);
+      [&](std::span<const Real> from, std::span<Real> to) { plan.apply(from, to, workspace); },
+      ordered, x, options);
   plan.to_caller_order(x, u);
   return solution;
 }
 
-FemSolution solve_local(const FemSystem& system, bool symmetric, std::span<double> u,
-                        const FemOptions& options) {
+template <class Real>
+FemSolution solve_local(const FemSystem& system, bool symmetric, std::span<const Real> load,
+                        std::span<Real> u, const FemOptions& options) {
   const ThreadCountScope scope(options.threads);
   FemSolution solution;
   const RunningClock clock;
-  const LocalMatrices local(system.mesh, system.problem.diffusivity, {.symmetric = symmetric});
+  const LocalMatrices<Real> local(system.mesh, system.problem.diffusivity,
+                                  {.symmetric = symmetric});
   solution.setup_seconds = clock.seconds();
   solution.variant = symmetric ? "half of each local matrix" : "local matrices";
   solution.matrix_bytes = local.bytes();
-  Space space(system.mesh.unknowns(), options.threads);
-  run_cg(
-      solution, space,
-      [&](std::span<const double> x, std::span<double> y) { local.multiply(x, y); }, system.load, u,
-      options);
+  Space<Real> space(system.mesh.unknowns(), options.threads);
+  run_cg<Real>(
+      solution, space, [&](std::span<const Real> x, std::span<Real> y) { local.multiply(x, y); },
+      load, u, options);
+  return solution;
+}
+
+template <class Real>
+FemSolution solve_in(const FemSystem& system, MatrixForm form, std::span<double> u,
+                     const FemOptions& options) {
+  const std::vector<Real> load(system.load.begin(), system.load.end());
+  std::vector<Real> inside(u.begin(), u.end());
+  FemSolution solution =
+      is_local(form)
+          ? solve_local<Real>(system, form == MatrixForm::lma_symmetric, load, inside, options)
+          : solve_assembled<Real>(system, format_of(form), load, inside, options);
+  std::copy(inside.begin(), inside.end(), u.begin());
   return solution;
 }
 
@@ -116,9 +136,8 @@ FemSystem::FemSystem(const QuadMesh& of_mesh, Diffusion of_problem)
 FemSolution solve(const FemSystem& system, MatrixForm form, std::span<double> u,
                   const FemOptions& options) {
   if (options.repetitions < 1) throw InvalidArgument("a system that is solved no time");
-  FemSolution solution = is_local(form)
-                             ? solve_local(system, form == MatrixForm::lma_symmetric, u, options)
-                             : solve_assembled(system, format_of(form), u, options);
+  FemSolution solution = options.single_precision ? solve_in<float>(system, form, u, options)
+                                                  : solve_in<double>(system, form, u, options);
   solution.residual = residual_of(system, u);
   return solution;
 }

@@ -63,6 +63,7 @@ struct FemSolution {
 struct FemOptions {
   solvers::SolveOptions solve = {};
   int repetitions = 1;                      // how often it is solved, from the same guess
+  bool single_precision = false;            // matrix and vectors, while it is solved
   int threads = 0;                          // 0: as many as there are
   const MachineProfile* profile = nullptr;  // for plans; none: that of this machine
 };

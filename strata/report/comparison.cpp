@@ -26,17 +26,32 @@ struct Samples {
   std::vector<double> before;
   std::vector<double> after;
   bool sampled = true;
+  bool averaged = false;
 };
 
+// Whether so many samples of each side could show a difference: the chance that all of one side are
+// smaller by chance, 2 / binomial(first + second, first), has to be small enough.
+bool could_differ(std::size_t first, std::size_t second) {
+  double chance = 2;
+  for (std::size_t i = 1; i <= first; ++i) {
+    chance *= static_cast<double>(i) / static_cast<double>(second + i);
+  }
+  return chance < kChance;
+}
+
 Samples samples_of(const TimedResult& before, const TimedResult& after, bool over_peers) {
+  Samples samples;
   if (over_peers) {
-    return {before.over_peers, after.over_peers,
-            before.over_peers.size() >= kEnoughRuns && after.over_peers.size() >= kEnoughRuns};
+    samples = {before.over_peers, after.over_peers,
+               before.over_peers.size() >= kEnoughRuns && after.over_peers.size() >= kEnoughRuns};
+  } else if (before.runs.size() >= kEnoughRuns && after.runs.size() >= kEnoughRuns) {
+    samples = {medians_of(before.runs), medians_of(after.runs)};
+  } else {
+    samples = {before.all_samples(), after.all_samples(), before.sampled && after.sampled};
   }
-  if (before.runs.size() >= kEnoughRuns && after.runs.size() >= kEnoughRuns) {
-    return {medians_of(before.runs), medians_of(after.runs)};
-  }
-  return {before.all_samples(), after.all_samples(), before.sampled && after.sampled};
+  samples.sampled = samples.sampled && could_differ(samples.before.size(), samples.after.size());
+  samples.averaged = !over_peers && before.averaged && after.averaged;
+  return samples;
 }
 
 ComparedCase compared(const TimedResult& before, const TimedResult& after, const Samples& samples) {
@@ -46,21 +61,28 @@ ComparedCase compared(const TimedResult& before, const TimedResult& after, const
                       .samples_before = static_cast<int>(samples.before.size()),
                       .samples_after = static_cast<int>(samples.after.size()),
                       .sampled = samples.sampled,
+                      .noise = samples.averaged && !samples.sampled ? kAssumedNoise : 0,
                       .wrong = after.wrong && !before.wrong};
+  if (before.counted == after.counted) {
+    result.counted = after.counted;
+    result.count_before = before.count;
+    result.count_after = after.count;
+  }
   const double ratio = result.after / result.before;
-  result.ratio = samples.sampled ? ratio_of_medians(samples.before, samples.after)
-                                 : Interval{ratio, ratio, ratio};
+  result.ratio = samples.sampled
+                     ? ratio_of_medians(samples.before, samples.after)
+                     : Interval{ratio / (1 + result.noise), ratio, ratio * (1 + result.noise)};
   if (samples.sampled) result.probability = rank_test(samples.before, samples.after);
   return result;
 }
 
 Verdict verdict_of(const ComparedCase& each, double threshold) {
   if (each.wrong) return Verdict::regressed;
-  if (!each.sampled) {
+  if (!each.sampled && each.noise == 0) {
     if (each.ratio.middle > 1 + 2 * threshold) return Verdict::regressed;
     return each.ratio.middle < 1 / (1 + 2 * threshold) ? Verdict::faster : Verdict::same;
   }
-  if (each.probability >= kChance) return Verdict::same;
+  if (each.sampled && each.probability >= kChance) return Verdict::same;
   if (each.ratio.high < 1) return Verdict::faster;
   if (each.ratio.low <= 1) return Verdict::same;
   return each.ratio.low > 1 + threshold ? Verdict::regressed : Verdict::slower;
@@ -75,6 +97,11 @@ std::string_view name_of(Verdict verdict) {
 
 int Comparison::count(Verdict verdict) const {
   return static_cast<int>(std::ranges::count(cases, verdict, &ComparedCase::verdict));
+}
+
+int Comparison::other_counts() const {
+  return static_cast<int>(
+      std::ranges::count_if(cases, [](const ComparedCase& each) { return each.count_changed(); }));
 }
 
 Comparison compare(const std::vector<TimedResult>& before, const std::vector<TimedResult>& after,

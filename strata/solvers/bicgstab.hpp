@@ -84,7 +84,7 @@ SolveResult bicgstab(Space& space, const Operator<Space>& a, const Operator<Spac
         space.run(onward);
       });
       loop.multiplied(2);
-      loop.iterated();
+      loop.launched();
     }
   }
   return loop.result();

@@ -67,16 +67,21 @@ class CaCgBlock {
     }
   }
 
-  // Iterations with v_1 … v_width. Returns how many: fewer where more cannot be trusted, and none
-  // where not even r has a positive curvature.
-  int advance(int width, const Dense<W>& change) {
-    const int old = root_.columns();
+  // The one reduction of s iterations, and the only time that the host waits.
+  void multiply_vectors() {
     // Rows of the products: v_1 … v_s, r, AP. Columns: v_1 … v_s, r.
-    const int tall = s_ + 1 + old, wide = s_ + 1;
+    const int tall = s_ + 1 + root_.columns(), wide = s_ + 1;
     space_.gram({columns_, tall}, {columns_, wide}, scalars_);
     std::vector<V> known(static_cast<std::size_t>(tall) * static_cast<std::size_t>(wide));
     space_.read(scalars_, known);
-    const Dense<W> products(tall, wide, known);
+    products_ = Dense<W>(tall, wide, known);
+  }
+
+  // Iterations with v_1 … v_width and their products. Returns how many: fewer where more cannot be
+  // trusted, and none where not even r has a positive curvature.
+  int advance(int width, const Dense<W>& change) {
+    const int old = root_.columns();
+    const Dense<W>& products = products_;
     const auto place = [&](int k) { return k == 0 ? s_ : k - 1; };  // of v_k
     Dense<W> inner(width, width + 1), cross(old, width);
     for (int j = 0; j <= width; ++j) {
@@ -144,6 +149,7 @@ class CaCgBlock {
   int s_ = 0;
   typename Space::Vector columns_;
   Scalar scalars_;
+  Dense<W> products_;
   Dense<W> root_;  // RᴴR = PᴴAP
   double first_curvature_ = 0;
   bool restartable_ = false;
@@ -195,6 +201,7 @@ SolveResult ca_conjugate_gradients(Space& space, Powers<Space>& powers, typename
   };
   SolveLoop<Space> loop(space, a, b, solution, options.solve);
   loop.reduces_error();
+  loop.watch(square, 1, [](std::span<const V>) { return true; });
   // A cycle that ended because its blocks were too wide may have gained nothing.
   bool cut_short = false;
   while (loop.begin_cycle(r, cut_short ? std::numeric_limits<double>::max() : 0.5)) {
@@ -246,15 +253,20 @@ SolveResult ca_conjugate_gradients(Space& space, Powers<Space>& powers, typename
     while (loop.continues() && loop.norm_of_residual() > replaced_below) {
       powers.apply_first(width, r, block.powers(width));
       loop.multiplied(width);
+      block.multiply_vectors();
+      // On a device (r, r) of the last block arrives with these: its last powers are then in vain.
+      loop.settle();
+      if (!loop.continues() || !(loop.norm_of_residual() > replaced_below)) break;
       const int kept = block.advance(width, change.part(0, 0, width + 1, width));
       if (kept == 0 && !block.restartable()) refuse(loop, block.first_curvature());
       if (kept > 0) {
         VectorProgram<V> measure;
         measure.dot(r, r, square);
         space.run(measure);
-        loop.iterated(space.read(square), kept);
+        loop.launched(kept);
       }
       if (kept < width && loop.continues()) {
+        loop.settle();
         const int narrower = std::max(kept, width / 2);
         loop.remark(
             fmt::format("blocks of {} vectors were too close to dependent; from iteration "

@@ -86,7 +86,7 @@ SolveResult conjugate_gradients(Space& space, const Operator<Space>& a,
         space.run(step);
       });
       loop.multiplied();
-      loop.iterated();
+      loop.launched();
     }
   }
   return loop.result();

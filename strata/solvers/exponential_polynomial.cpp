@@ -205,11 +205,13 @@ class LejaInterpolation {
     return result;
   }
 
-  // The largest error on the boundary of the field of values, which is the largest inside, and the
-  // largest value.
+  // The largest error on the boundary of the field of values, which is the largest inside, the
+  // largest value, and the largest sum of the sizes of all terms: off the line of its nodes a basis
+  // grows, and rounding with it.
   struct Range {
     double error = 0;
     double largest = 0;
+    double terms = 0;
   };
   Range range(Complex factor, const std::vector<Complex>& coefficients) const {
     const int samples = 4 * static_cast<int>(coefficients.size()) + 16;
@@ -218,8 +220,10 @@ class LejaInterpolation {
       for (int k = 0; k <= samples; ++k) {
         const Complex z = from + (to - from) * (static_cast<double>(k) / samples);
         const Complex exact = std::exp(factor * (z - centre_));
-        range.error = std::max(range.error, std::abs(exact - value(coefficients, z)));
+        const Sum sum = sum_at(coefficients, z);
+        range.error = std::max(range.error, std::abs(exact - sum.value));
         range.largest = std::max(range.largest, std::abs(exact));
+        range.terms = std::max(range.terms, sum.sizes);
       }
     };
     const Complex corners[] = {{field_.real_low, field_.imaginary_low},
@@ -228,7 +232,10 @@ class LejaInterpolation {
                                {field_.real_low, field_.imaginary_high}};
     for (int side = 0; side < 4; ++side) visit(corners[side], corners[(side + 1) % 4]);
     const bool hermitian = field_.imaginary_low == 0 && field_.imaginary_high == 0;
-    if (!hermitian) range.error *= 1 + std::sqrt(2.0);
+    if (!hermitian) {
+      range.error *= 1 + std::sqrt(2.0);
+      range.terms *= 1 + std::sqrt(2.0);
+    }
     return range;
   }
 
@@ -236,15 +243,21 @@ class LejaInterpolation {
   using Exact = Wide<V>;
   static constexpr int kMostNodes = kMostDegree + 2;
 
-  Complex value(const std::vector<Complex>& coefficients, Complex z) const {
-    Complex before = 0, here = 1, sum = coefficients[0];
+  struct Sum {
+    Complex value;
+    double sizes = 0;  // of the terms
+  };
+  Sum sum_at(const std::vector<Complex>& coefficients, Complex z) const {
+    Complex before = 0, here = 1;
+    Sum sum{coefficients[0], std::abs(coefficients[0])};
     for (std::size_t k = 1; k < coefficients.size(); ++k) {
       const auto& step = steps_[k - 1];
       const Complex next =
           Complex(step.alpha) * (z - Complex(step.shift)) * here + Complex(step.beta) * before;
       before = here;
       here = next;
-      sum += coefficients[k] * here;
+      sum.value += coefficients[k] * here;
+      sum.sizes += std::abs(coefficients[k] * here);
     }
     return sum;
   }
@@ -268,25 +281,30 @@ ExponentialPolynomial leja_exponential(const ExponentialTime& time, const FieldO
   if (!(whole / most < kMostSteps)) no_polynomial(demand);
   ExponentialPolynomial best;
   double products = std::numeric_limits<double>::infinity();
-  // From the fewest steps that can do on; many more of them cost more than they save.
+  const auto rounding = [&](const ExponentialPolynomial& of) {
+    return 2 * demand.epsilon * of.growth;
+  };
+  // From the fewest steps that can do on; many more of them cost more than they save. Where
+  // rounding spoils what terms add up to, more steps have smaller terms.
   int steps = std::max(fewest_steps(demand.excess), static_cast<int>(whole / (4.0 * most)));
   for (int attempt = 0; attempt < 40 && 4.0 * steps < products; ++attempt) {
     const Complex factor = time.factor() / static_cast<double>(steps);
-    const double needed = demand.tolerance / steps * std::exp(-demand.excess / steps);
+    // Half of the tolerance is left to rounding.
+    const double needed = demand.tolerance / 2 / steps * std::exp(-demand.excess / steps);
     for (int degree = 4; degree <= most && static_cast<double>(degree) * steps < products;
          degree += 2) {
       std::vector<Complex> coefficients = leja.coefficients(factor, degree);
       const auto range = leja.range(factor, coefficients);
       if (!(range.error <= needed * range.largest)) continue;
-      products = static_cast<double>(degree) * steps;
-      double sum = 0;
-      for (Complex& each : coefficients) {
-        sum += std::abs(each) / range.largest;
-        each *= std::exp(factor * leja.centre());
+      for (Complex& each : coefficients) each *= std::exp(factor * leja.centre());
+      ExponentialPolynomial found{.polynomial = {leja.basis(), std::move(coefficients), steps},
+                                  .error = range.error / range.largest};
+      finish(found, range.terms / range.largest, demand);
+      const bool good = rounding(found) <= std::max(demand.tolerance / 2, 4 * demand.epsilon);
+      if (good) products = static_cast<double>(degree) * steps;
+      if (good || best.polynomial.coefficients.empty() || rounding(found) < rounding(best)) {
+        best = std::move(found);
       }
-      best.polynomial = {leja.basis(), std::move(coefficients), steps};
-      best.error = range.error / range.largest;
-      finish(best, sum, demand);
       break;
     }
     steps = more_steps(steps);

@@ -58,7 +58,7 @@ using ReadingOf = typename ReadingIn<Space>::type;
 //
 //   loop.watch(square, 2, [&](std::span<const Value> known) { … return true; });
 //   …
-//       loop.iterated();
+//       loop.launched();
 template <class Space>
 class SolveLoop {
  public:
@@ -86,7 +86,7 @@ class SolveLoop {
   // not finite, or the last cycle left more than `stagnant` of it. Then x is what had the smallest
   // residual of all that cycles began or ended with.
   bool begin_cycle(View r, double stagnant = 0.5) {
-    settle(0);
+    settle();
     multiply(x_, r);
     VectorProgram<Value> program;
     program.set(r, {{b_}, {r, Value(-1)}});
@@ -124,12 +124,13 @@ class SolveLoop {
 
   // Whether a cycle goes on.
   bool continues() {
-    const auto begun = static_cast<int>(awaited_.size());
+    int begun = 0;
+    for (const Awaited& each : awaited_) begun += each.iterations;
     if (!failed_ && residual_ > options_.tolerance &&
         result_.iterations + begun < options_.most_iterations) {
       return true;
     }
-    settle(0);
+    settle();
     return false;
   }
 
@@ -153,14 +154,30 @@ class SolveLoop {
     seen_ = std::move(seen);
   }
 
-  // An iteration is done, or will be when the space has come to it.
-  void iterated() {
+  // An iteration is done, or several at a time, or will be when the space has come to it.
+  void launched(int count = 1) {
     if constexpr (Space::kLag > 0) {
-      awaited_.push_back({space_.request(watched_, watched_count_), result_.products});
+      awaited_.push_back({space_.request(watched_, watched_count_), result_.products, count});
     } else {
-      awaited_.push_back({{}, result_.products});
+      awaited_.push_back({{}, result_.products, count});
     }
     settle(Space::kLag);
+  }
+
+  // Looks at all iterations but the newest few. Costs nothing after another reading from the space.
+  void settle(std::size_t but = 0) {
+    while (awaited_.size() > but) {
+      const auto [reading, products, count] = awaited_.front();
+      awaited_.pop_front();
+      std::array<Value, kMostWatched> values;
+      const std::span known(values.data(), static_cast<std::size_t>(watched_count_));
+      if constexpr (Space::kLag > 0) {
+        space_.await(reading, known);
+      } else {
+        space_.read(watched_, known);
+      }
+      if (!failed_ && seen_(known)) iterated(known[0], products, count);
+    }
   }
 
   // Ends the method; the first reason counts.
@@ -191,22 +208,6 @@ class SolveLoop {
            fmt::format("iteration {} has values that are not finite", result_.iterations));
     } else if (options_.progress && !options_.progress(result_.history.back())) {
       fail(SolveStatus::stopped, fmt::format("stopped after {} iterations", result_.iterations));
-    }
-  }
-
-  // Looks at all iterations but the newest few.
-  void settle(std::size_t but) {
-    while (awaited_.size() > but) {
-      const auto [reading, products] = awaited_.front();
-      awaited_.pop_front();
-      std::array<Value, kMostWatched> values;
-      const std::span known(values.data(), static_cast<std::size_t>(watched_count_));
-      if constexpr (Space::kLag > 0) {
-        space_.await(reading, known);
-      } else {
-        space_.read(watched_, known);
-      }
-      if (!failed_ && seen_(known)) iterated(known[0], products, 1);
     }
   }
 
@@ -255,6 +256,7 @@ class SolveLoop {
   struct Awaited {
     detail::ReadingOf<Space> reading;
     Offset products;
+    int iterations;
   };
   std::deque<Awaited> awaited_;
 };

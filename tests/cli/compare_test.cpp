@@ -63,6 +63,46 @@ TEST_F(Compare, FilesWithoutResultsAreNamed) {
   expect_one_line_error(run({"compare", before, before, "--threshold", "-1"}), 2, "threshold");
 }
 
+TEST_F(Compare, SolversAreComparedByTheirTimesAndCounts) {
+  const auto solved = [&](const std::string& name, int iterations) {
+    const json document{{"matrix", {{"name", "stencil7:9x9x9"}}},
+                        {"results",
+                         {{{"kernel", "solve"},
+                           {"backend", "cpu"},
+                           {"method", "cg"},
+                           {"tolerance", 1e-8},
+                           {"status", "converged"},
+                           {"iterations", iterations},
+                           {"seconds", {{"iteration", 1e-3}, {"total", 1e-3 * iterations}}}}}}};
+    write_file(file(name), document.dump());
+    return file(name);
+  };
+  const std::string before = solved("before.json", 100);
+  EXPECT_EQ(run({"compare", before, solved("again.json", 100)}).status, 0);
+  const Outcome worse = run({"compare", before, solved("more.json", 130)});
+  expect_one_line_error(worse, 1, "1 regressed");
+  EXPECT_NE(worse.out.find("1 takes another number of iterations"), std::string::npos) << worse.out;
+  EXPECT_NE(worse.out.find("regressed, 130 iterations instead of 100"), std::string::npos)
+      << worse.out;
+  EXPECT_NE(worse.out.find("4 % assumed"), std::string::npos) << worse.out;
+  const json document = json::parse(run({"compare", before, file("more.json"), "--json", "-"}).out);
+  EXPECT_EQ(document["results"][0]["iterations"]["after"], 130);
+  EXPECT_NEAR(document["results"][0]["assumed_noise"], 0.04, 1e-12);
+}
+
+// What the program itself wrote.
+TEST_F(Compare, ASolveIsTheSameAsItself) {
+  ASSERT_EQ(run({"solve", "stencil7:8x8x8", "--method", "cg,ca-cg", "-s", "2", "--json",
+                 file("solve.json"), "--quiet"})
+                .status,
+            0);
+  const Outcome same = run({"compare", file("solve.json"), file("solve.json")});
+  EXPECT_EQ(same.status, 0) << same.err;
+  EXPECT_NE(same.out.find("4 compared: 0 regressed, 0 slower, 0 faster, 4 the same"),
+            std::string::npos)
+      << same.out;
+}
+
 class Report : public Compare {
  protected:
   Report() {

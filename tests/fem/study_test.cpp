@@ -100,6 +100,26 @@ TEST(FemStudy, SolvesFromTheSameGuessAsOftenAsAsked) {
   }
 }
 
+TEST(FemStudy, SolvesInSinglePrecisionWithFewerBytes) {
+  const MachineProfile profile = default_profile();
+  for (const int degree : {1, 3}) {
+    const FemSystem system({.nx = 12, .ny = 10, .degree = degree});
+    for (const MatrixForm form : kMatrixForms) {
+      Vector expected(system.load.size(), 0.0), u = expected;
+      const FemSolution in_double =
+          solve(system, form, expected, {.solve = {.tolerance = 1e-12}, .profile = &profile});
+      const FemSolution found =
+          solve(system, form, u,
+                {.solve = {.tolerance = 1e-4}, .single_precision = true, .profile = &profile});
+      EXPECT_EQ(found.result.status, SolveStatus::converged) << found.result.message;
+      EXPECT_LT(found.residual, 2e-4);
+      EXPECT_GT(found.residual, in_double.residual);
+      EXPECT_LT(found.matrix_bytes, in_double.matrix_bytes);
+      for (std::size_t i = 0; i < u.size(); ++i) ASSERT_NEAR(u[i], expected[i], 1e-3) << i;
+    }
+  }
+}
+
 TEST(FemStudy, NamesFormsAndTheirFormats) {
   EXPECT_EQ(name_of(MatrixForm::lma_symmetric), "lma-symmetric");
   EXPECT_EQ(format_of(MatrixForm::packed_sell), Format::packed_sell);

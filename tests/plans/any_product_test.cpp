@@ -340,12 +340,13 @@ TEST_F(ProductSearchOfPlans, AgreesWithExactStepsWhateverItFinds) {
   expect_products(Matrix(3, 0, {0, 0, 0, 0}, {}, {}), searching(TuningMemory::ignore));
 }
 
+bool considers_rcm(const ProductPlan<double, std::int32_t>& plan) {
+  return std::ranges::any_of(plan.record().candidates, [](const PowerCandidate& candidate) {
+    return candidate.order.kind == RowOrder::Kind::rcm && candidate.measured_seconds > 0;
+  });
+}
+
 TEST_F(ProductSearchOfPlans, ReordersRowsWhereThatKeepsXInTheCache) {
-  const auto considers_rcm = [](const ProductPlan<double, std::int32_t>& plan) {
-    return std::ranges::any_of(plan.record().candidates, [](const PowerCandidate& candidate) {
-      return candidate.order.kind == RowOrder::Kind::rcm && candidate.measured_seconds > 0;
-    });
-  };
   const auto shuffled = generate<double, std::int32_t>("stencil7:52x52x52,shuffle=1");
   for (const VectorOrder order : {VectorOrder::caller, VectorOrder::plan}) {
     ProductOptions options = searching(TuningMemory::ignore);
@@ -357,6 +358,16 @@ TEST_F(ProductSearchOfPlans, ReordersRowsWhereThatKeepsXInTheCache) {
   }
   const auto as_given = generate<double, std::int32_t>("stencil7:52x52x52");
   EXPECT_FALSE(considers_rcm(plan_product(as_given, searching(TuningMemory::ignore))));
+}
+
+// What the store knows was found in the given order.
+TEST_F(ProductSearchOfPlans, LooksForOrdersBesideTheStoreWhereMovingRowsIsFree) {
+  const auto shuffled = generate<double, std::int32_t>("stencil7:52x52x52,shuffle=1");
+  store(shuffled, rare_);
+  ProductOptions options = searching(TuningMemory::recall);
+  EXPECT_EQ(plan_product(shuffled, options).choice().spec(), rare_);
+  options.vector_order = VectorOrder::plan;
+  EXPECT_TRUE(considers_rcm(plan_product(shuffled, options)));
 }
 
 TEST_F(ProductSearchOfPlans, TakesWhatIsInTheStoreWithoutTiming) {

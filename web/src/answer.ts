@@ -36,7 +36,7 @@ const fewMatrices = 5;
 /** The most telling sentence first; none if nothing was compared. */
 export function answers(view: View): Answer[] {
   const places = groupBy(comparisonsOf(view), ({ kernel, againstPeers, cases }) =>
-    [kernel, againstPeers, placeText(cases[0]!)].join('|'),
+    [kernel, againstPeers, questionText(cases[0]!)].join('|'),
   );
   const found = [...places.values()].map((comparisons) => ({
     answer: answerOf(comparisons),
@@ -51,8 +51,8 @@ export function answers(view: View): Answer[] {
 
 function comparisonsOf(view: View): Comparison[] {
   return [...collectionsOf(view)].flatMap(([collection, results]) =>
-    ['spmv', 'mpk'].flatMap((kernel) =>
-      [...groupBy(casesOf(results, kernel), placeText).values()].flatMap(
+    ['spmv', 'mpk', 'solve'].flatMap((kernel) =>
+      [...groupBy(casesOf(results, kernel), questionText).values()].flatMap(
         (cases) =>
           compare(kernel, collection, cases, true) ??
           (kernel === 'mpk' ? compare(kernel, collection, cases, false) : null) ??
@@ -104,10 +104,7 @@ function answerOf(comparisons: readonly Comparison[]): Answer {
   const first = counted[0]!;
   const low = Math.min(...counted.map((item) => item.low));
   const high = Math.max(...counted.map((item) => item.high));
-  const subject =
-    first.kernel === 'spmv'
-      ? 'Strata’s fastest product is'
-      : `Strata’s powers${powersText(cases)} are`;
+  const subject = subjectText(first.kernel, cases);
   const than = first.againstPeers ? peerText(cases) : 'plain products';
   const place = placeText(cases[0]!);
   const single = counted.length === 1;
@@ -129,6 +126,17 @@ function answerOf(comparisons: readonly Comparison[]): Answer {
           ]),
     ],
   };
+}
+
+function subjectText(kernel: string, cases: readonly Case[]): string {
+  if (kernel === 'solve') return `Strata’s iterations of ${cases[0]!.method} are`;
+  if (kernel === 'mpk') return `Strata’s powers${powersText(cases)} are`;
+  return 'Strata’s fastest product is';
+}
+
+/** Cases of one mean are of one place, and those of solvers of one method. */
+function questionText(item: Case): string {
+  return `${item.method}|${placeText(item)}`;
 }
 
 /** "3 campaigns", "2 files", or both. */
@@ -177,7 +185,8 @@ function peerText(cases: readonly Case[]): string {
     ),
   ).sort();
   if (libraries.length === 0) return 'the best of the others';
-  if (libraries.length === 1) return `${libraries[0]}’s fastest`;
+  if (libraries.length === 1)
+    return `${libraries[0]}’s${cases[0]!.kernel === 'solve' ? '' : ' fastest'}`;
   return libraries.length > 4
     ? `the best of ${libraries.length} libraries`
     : `the best of ${listed(libraries)}`;

@@ -1,8 +1,9 @@
 // A case is one question that was asked: one matrix on one machine, with so many threads, in one
-// precision, and for one power. It holds all answers, Strata's and those of others.
+// precision, and for one power or by one method. It holds all answers, Strata's and those of others.
 
 import type { Machine } from './documents/machines.ts';
 import type { Matrix, Result } from './documents/report.ts';
+import { comparedThreads, speedOf } from './documents/speedups.ts';
 import { largestBy } from './statistics.ts';
 
 export interface Case {
@@ -10,6 +11,7 @@ export interface Case {
   matrix: Matrix;
   kernel: string;
   power: number;
+  method: string; // of solvers; empty for products and powers
   threads: number | null;
   precision: string;
   time: string;
@@ -33,18 +35,20 @@ export function casesOf(results: readonly Result[], kernel: string): readonly Ca
 }
 
 function findCases(results: readonly Result[], kernel: string): Case[] {
-  const groups = new Map<string, { question: string; results: Result[] }>();
+  const asked = (result: Result, threads: number | null) =>
+    `${result.machine.index}|${result.matrix.index}|${result.power}|${threads}|${result.precision}|${result.method?.label ?? ''}`;
+  const groups = new Map<string, Result[]>();
   for (const result of results) {
-    if (result.kernel !== kernel || result.gflops === null) continue;
-    const question = `${result.machine.index}|${result.matrix.index}|${result.power}|${result.threads}|${result.precision}`;
-    const key = `${result.group}|${question}`;
+    if (result.kernel !== kernel || speedOf(result) === null) continue;
+    const key = `${result.group}|${asked(result, comparedThreads(result))}`;
     const group = groups.get(key);
-    if (group) group.results.push(result);
-    else groups.set(key, { question, results: [result] });
+    if (group) group.push(result);
+    else groups.set(key, [result]);
   }
   const latest = new Map<string, Case>();
-  for (const { question, results: group } of groups.values()) {
+  for (const group of groups.values()) {
     const candidate = caseOf(group);
+    const question = asked(group[0]!, candidate.threads);
     const other = latest.get(question);
     if (!other || isBetter(candidate, other)) latest.set(question, candidate);
   }
@@ -52,30 +56,30 @@ function findCases(results: readonly Result[], kernel: string): Case[] {
 }
 
 function caseOf(results: Result[]): Case {
-  const first = results[0]!;
-  const speed = (result: Result) => result.gflops;
+  const first = results.find((result) => result.own) ?? results[0]!;
   const own = results.filter((result) => result.own && result.backend !== 'reference');
   return {
     machine: first.machine,
     matrix: first.matrix,
     kernel: first.kernel,
     power: first.power,
+    method: first.method?.label ?? '',
     threads: first.threads,
     precision: first.precision,
     time: results.reduce((time, result) => (result.time > time ? result.time : time), ''),
     results,
-    best: largestBy(own, speed),
+    best: largestBy(own, speedOf),
     plan: largestBy(
       own.filter((result) => result.planned),
-      speed,
+      speedOf,
     ),
     peer: largestBy(
       results.filter((result) => !result.own),
-      speed,
+      speedOf,
     ),
     plain: largestBy(
       own.filter((result) => result.strategy === 'plain products' && !result.planned),
-      speed,
+      speedOf,
     ),
   };
 }

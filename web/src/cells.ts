@@ -2,6 +2,7 @@
 // are sorted by what they hold, written for people, and exported in full.
 
 import { csv, type Cell } from './csv.ts';
+import type { Report } from './documents/report.ts';
 import { bytes, grouped, number, percent, seconds } from './text.ts';
 
 export type Unit = 'bytes' | 'seconds' | 'share';
@@ -10,6 +11,16 @@ export interface Table {
   header: string[];
   rows: Cell[][];
   units?: Readonly<Record<string, Unit>>; // by heading; cells of other columns are plain
+}
+
+/** A table of the page that stands by itself. */
+export interface FactTable {
+  id: string;
+  title: string;
+  thesis?: string; // the table of Panzlaff's thesis that it corresponds to
+  open?: boolean;
+  summary(table: Table): string;
+  build(report: Report): Table | null; // null: there is no data for it
 }
 
 const written: Record<Unit, (value: number) => string> = { bytes, seconds, share: percent };

@@ -20,6 +20,13 @@ const columns: Column[] = [
   { name: 'matrix', value: (r) => r.matrix.name },
   { name: 'product', value: (r) => r.product },
   { name: 'time', numeric: true, unit: 'seconds', value: (r) => r.seconds },
+  { name: 'iterations', numeric: true, value: (r) => r.method?.iterations ?? null },
+  {
+    name: 'per iteration',
+    numeric: true,
+    unit: 'seconds',
+    value: (r) => r.method?.perIteration ?? null,
+  },
   { name: 'GF/s', numeric: true, value: (r) => r.gflops },
   { name: 'GB/s', numeric: true, value: (r) => r.gbytes },
   { name: 'over others', numeric: true, value: (r) => r.overPeer },
@@ -53,7 +60,11 @@ const columns: Column[] = [
 const pageSize = 50;
 
 export function everythingCsv(results: readonly Result[], report: Report): string {
-  const unit: Record<string, string> = { time: 'time, s', 'set-up': 'set-up, s' };
+  const unit: Record<string, string> = {
+    time: 'time, s',
+    'per iteration': 'per iteration, s',
+    'set-up': 'set-up, s',
+  };
   return csv(
     columns.map((column) => unit[column.name] ?? column.name),
     results.map((result) =>

@@ -1,8 +1,8 @@
 // The tables of facts: machines, what was measured of them, matrices and cache sizes. Those of
 // chapter 4 of Panzlaff's thesis have their counterparts here.
 
-import { type Table, withoutEmptyColumns } from './cells.ts';
-import type { Matrix, Profile, Report, Result } from './documents/report.ts';
+import { type FactTable, type Table, withoutEmptyColumns } from './cells.ts';
+import type { Matrix, Profile, Result } from './documents/report.ts';
 import {
   blockingCaches,
   blockingGain,
@@ -12,17 +12,9 @@ import {
   latestProfiles,
   memoryBandwidth,
 } from './machine_model.ts';
+import { solverTables } from './solver_tables.ts';
 import { groupBy, largestBy } from './statistics.ts';
 import { bytes, plural } from './text.ts';
-
-export interface FactTable {
-  id: string;
-  title: string;
-  thesis?: string; // the table of the thesis that it corresponds to
-  open?: boolean;
-  summary(table: Table): string;
-  build(report: Report): Table | null; // null: there is no data for it
-}
 
 /** What a table corresponds to, for its caption. */
 export function correspondence(table: FactTable): string {
@@ -330,4 +322,5 @@ export const factTables: FactTable[] = [
   cacheSizeTable,
   blockingTable,
   fitTable,
+  ...solverTables,
 ];

@@ -43,6 +43,11 @@ const kernelNames: Record<string, string> = {
   mpk: 'powers',
   tune: 'tuning',
   explain: 'plans',
+  solve: 'linear systems',
+  eig: 'eigenvalues',
+  expm: 'exponentials',
+  fem: 'finite elements',
+  hpcg: 'HPCG',
 };
 
 export function kernelName(kernel: string): string {

@@ -223,6 +223,45 @@ describe('the page in a browser', { skip }, () => {
     await page.close();
   });
 
+  test('solvers: curves, choices, and a table that sorts and downloads', async () => {
+    const opened = await open(browser.context, files.complete);
+    const { page } = opened;
+    await page.locator('#convergence').scrollIntoViewIfNeeded();
+    await page.waitForFunction(() => document.querySelector('#convergence svg'));
+    assert.equal(await page.locator('#convergence svg [aria-label=line] path').count(), 4);
+    assert.match(await page.locator('#convergence svg').textContent(), /tolerance 1e−8/);
+    const bars = page.locator('#iterations svg');
+    await page.locator('#iterations').scrollIntoViewIfNeeded();
+    await page.waitForFunction(() => document.querySelector('#iterations svg'));
+    assert.match(await bars.textContent(), /time per iteration, ms.*stencil7:256x256x256.*PETSc/s);
+    await page
+      .locator('#iterations select')
+      .last()
+      .selectOption({ label: 'all methods on stencil7:64x64x64' });
+    assert.match(await bars.textContent(), /ca-cg, s = 4, newton/);
+    await page.selectOption('#filter-kernel', 'solve');
+    await page.waitForFunction(() =>
+      /of 18$/.test(document.querySelector('#table-status').textContent),
+    );
+    await page.locator('#solves details').evaluate((fold) => (fold.open = true));
+    await page.locator('#solves thead button', { hasText: /^per iteration$/ }).click();
+    const times = await page.evaluate(() => {
+      const table = document.querySelector('#solves table');
+      const column = [...table.tHead.rows[0].cells].findIndex((cell) =>
+        cell.textContent.trim().startsWith('per iteration'),
+      );
+      return [...table.tBodies[0].rows].map((row) => parseFloat(row.cells[column].textContent));
+    });
+    assert.deepEqual([times[0], times.length], [12, 18]);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.locator('#solves .actions button').click(),
+    ]);
+    assert.match(readFileSync(await download.path(), 'utf8'), /^matrix,backend,method,parameters,/);
+    quiet(opened);
+    await page.close();
+  });
+
   test('CSV has every filtered row, and figures have their numbers', async () => {
     const { page } = await open(browser.context, files.awkward);
     const saved = async (click) => {
@@ -392,10 +431,12 @@ describe('the page in a browser', { skip }, () => {
   });
 
   test('nothing is wider than a phone', async () => {
-    const { page } = await open(browser.context, files.awkward, { width: 360, height: 740 });
-    await drawn(page);
-    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360);
-    await page.close();
+    for (const name of ['awkward', 'complete']) {
+      const { page } = await open(browser.context, files[name], { width: 360, height: 740 });
+      await drawn(page);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 360, name);
+      await page.close();
+    }
   });
 
   test('a page without data and a damaged one say so', async () => {

@@ -212,6 +212,40 @@ export function awkwardData() {
         }),
       ],
     }),
+    ...awkwardNames.map((name) =>
+      document({
+        matrix: { name, rows: 5 },
+        results: [
+          solve({ method: name, preconditioner: name, parameters: { [name]: name, powers: 4 } }),
+          solve({ method: name, backend: 'vendor', variant: name, message: name, status: name }),
+          elements(name, 2, 100),
+          hpcg({
+            checks: [{ name, value: 'x', passed: 1 }],
+            parts: [{ part: name, seconds: 1e-3, predicted_seconds: -1 }],
+          }),
+          { ...spectra()[0], method: name },
+        ],
+      }),
+    ),
+    document({
+      results: [
+        solve({ history: [null, 'x', { products: 1, residual: null }, { residual: 1 }] }),
+        solve({
+          history: [
+            { products: 1, residual: 1e300 },
+            { products: 2, residual: 1e-300 },
+          ],
+        }),
+        solve({ history: 7, parameters: null, seconds: null }),
+        solve({ method: null, tolerance: 'x', seconds: 1e-300 }),
+        elements('csr', -1, 5),
+        elements('csr', 1, 'fast', { bytes: null, convergence: null }),
+        hpcg({ gflops: null, ratings: null, parts: 'none', checks: null, seconds: 3 }),
+        { kernel: 'eig', method: 'kpm', energies: [1, 1], density: [-1, 2], seconds: { total: 1 } },
+        { kernel: 'eig', method: 'kpm', energies: [1, null, 'x'], density: [1] },
+        { kernel: 'expm', seconds: { total: -1 } },
+      ],
+    }),
     document({
       machine: machine({ caches: 'none', cpu: 7 }),
       matrix: {},
@@ -249,6 +283,157 @@ export function awkwardData() {
     null,
   );
   return data;
+}
+
+/** As strata solve writes it; residuals go down by a factor per product. */
+export function solve(overrides = {}) {
+  const { iterations = 60, seconds = 2e-3, ...rest } = overrides;
+  const total = seconds * (iterations + 2);
+  return {
+    kernel: 'solve',
+    backend: 'cpu',
+    method: 'cg',
+    preconditioner: 'none',
+    parameters: {},
+    variant: 'packed SELL-32',
+    threads: 8,
+    precision: 'double',
+    status: 'converged',
+    message: '',
+    remark: '',
+    iterations,
+    products: iterations + 2,
+    tolerance: 1e-8,
+    residual: 9e-9,
+    seconds: {
+      total,
+      products: 0.6 * total,
+      preconditioner: rest.preconditioner ? 0.05 * total : 0,
+      orthogonalisation: rest.method === 'gmres' ? 0.05 * total : 0,
+      reductions: 0.1 * total,
+      updates: 0.2 * total,
+      rest: 0.1 * total,
+      iteration: seconds,
+    },
+    history: Array.from({ length: iterations }, (_, k) => ({
+      iteration: k + 1,
+      products: k + 2,
+      residual: 1e-8 ** ((k + 1) / iterations),
+    })),
+    ...rest,
+  };
+}
+
+/** As strata fem writes it. */
+export function elements(matrix, degree, rate, overrides = {}) {
+  return {
+    kernel: 'fem',
+    backend: 'cpu',
+    parameters: { degree },
+    degree,
+    matrix,
+    format: matrix,
+    variant: matrix,
+    threads: 8,
+    precision: 'double',
+    elements: [Math.round(1000 / degree), Math.round(1000 / degree)],
+    unknowns: 998_001,
+    nnz: 9e6 * degree,
+    iterations: 100,
+    seconds: { median: 100 / rate, samples: [100 / rate] },
+    seconds_per_product: 0.6 / rate,
+    gflops: 10,
+    iterations_per_second: rate,
+    bytes: { format: 1.1e8 * degree },
+    convergence: { order: degree + 1 },
+    passed: true,
+    ...overrides,
+  };
+}
+
+/** As strata hpcg writes it. */
+export function hpcg(overrides = {}) {
+  return {
+    kernel: 'hpcg',
+    backend: 'cpu',
+    variant: 'packed-sell C=32, full values',
+    values: 'full',
+    threads: 8,
+    precision: 'double',
+    checks: [
+      { name: 'symmetry of the matrix', value: 0, limit: 1, passed: true },
+      { name: 'iterations, large diagonal, plain', value: 11, limit: 12, passed: true },
+    ],
+    passed: true,
+    reference: { iterations: 50, residual: 5e-8, seconds: 15 },
+    iterations: 51,
+    sets: 20,
+    seconds: { median: 0.9, samples: [0.9, 0.91] },
+    gflops: 18,
+    ratings: { raw: 23, converged: 22, rating: 18 },
+    predicted: { seconds: 1.5e-2 },
+    seconds_per_iteration: 1.76e-2,
+    parts: ['product', 'vectors', 'smoothing, level 0', 'transfer, level 0'].map((part, k) => ({
+      part,
+      bytes: 1e8 / (k + 1),
+      flops: 1e7,
+      predicted_seconds: 4e-3 / (k + 1),
+      seconds: 5e-3 / (k + 1),
+    })),
+    ...overrides,
+  };
+}
+
+function spectra() {
+  const energies = Array.from({ length: 400 }, (_, k) => (k + 0.5) / 50);
+  const seconds = {
+    total: 0.5,
+    products: 0.4,
+    orthogonalisation: 0.03,
+    reductions: 0.01,
+    updates: 0.02,
+    preconditioner: 0.01,
+    product: 1.05e-3,
+    bare_product: 1e-3,
+  };
+  const common = { threads: 8, precision: 'double', status: 'converged', setup_seconds: 0.1 };
+  return [
+    {
+      kernel: 'eig',
+      backend: 'cpu',
+      method: 'kpm',
+      products: 450,
+      energies,
+      density: energies.map((energy) => 0.2 * Math.sin((energy / 8) * Math.PI) ** 2),
+      seconds,
+      ...common,
+    },
+    {
+      kernel: 'eig',
+      backend: 'cpu',
+      method: 'ca-lanczos',
+      which: 'both',
+      s: 8,
+      tolerance: 1e-8,
+      residuals: [1e-9, 3e-9],
+      products: 480,
+      seconds,
+      ...common,
+    },
+    {
+      kernel: 'expm',
+      backend: 'cpu',
+      method: 'chebyshev',
+      time: -10,
+      imaginary: false,
+      phi: 0,
+      tolerance: 1e-12,
+      error_bound: 4e-13,
+      products: 470,
+      seconds,
+      ...common,
+    },
+  ];
 }
 
 /** Something for every figure. */
@@ -527,6 +712,48 @@ export function completeData() {
         },
       ],
     }),
+  );
+  for (let i = 1; i <= 3; ++i) {
+    const n = 32 * 2 ** i;
+    const library = { method: 'cg', seconds: 3e-3 * i, history: [] };
+    documents.push(
+      document({
+        matrix: { name: `stencil7:${n}x${n}x${n}`, rows: n ** 3, cols: n ** 3, nnz: 7 * n ** 3 },
+        results: [
+          solve({ seconds: 1.5e-3 * i }),
+          solve({
+            method: 'ca-cg',
+            parameters: { powers: 4, basis: 'newton' },
+            variant: 'wavefront packed SELL-32',
+            seconds: 1.2e-3 * i,
+          }),
+          solve({
+            method: 'cg',
+            preconditioner: 'jacobi',
+            iterations: 50,
+            seconds: 1.7e-3 * i,
+          }),
+          solve({ method: 'gmres', parameters: { restart: 30 }, seconds: 4e-3 * i }),
+          solve({ ...library, backend: 'vendor', variant: 'Eigen 3.4.0' }),
+          solve({ ...library, backend: 'vendor', variant: 'PETSc 3.18.5', threads: 1 }),
+        ],
+      }),
+    );
+  }
+  for (const precision of ['double', 'single'])
+    documents.push(
+      document({
+        matrix: { name: 'fem:1000x1000' },
+        results: [1, 2, 3, 4].flatMap((degree) => [
+          elements('csr', degree, 400 / degree, { precision }),
+          elements('packed-sell', degree, 500 / degree, { precision }),
+          elements('lma-symmetric', degree, 260 / Math.sqrt(degree), { precision }),
+        ]),
+      }),
+    );
+  documents.push(
+    document({ matrix: { name: 'hpcg:104x104x104', rows: 1124864 }, results: [hpcg()] }),
+    document({ matrix: stencil, results: spectra() }),
   );
   const read = (threads) =>
     Array.from({ length: 18 }, (_, k) => ({

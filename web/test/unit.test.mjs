@@ -15,10 +15,13 @@ import {
   campaignData,
   completeData,
   document,
+  elements,
+  hpcg,
   machine,
   manyResults,
   pageOf,
   product,
+  solve,
 } from './samples.mjs';
 
 const m = await load(
@@ -28,6 +31,7 @@ const m = await load(
   'data',
   'documents/normalise',
   'documents/machines',
+  'documents/solvers',
   'filter',
   'cases',
   'answer',
@@ -489,6 +493,252 @@ test('tables without data are left out, and captions name the table of the thesi
       if (item.id !== 'machines' && item.id !== 'matrices')
         assert.ok(table.header.includes(name), `${item.id}: ${name}`);
   }
+});
+
+const figureOf = (id, data, chosen = {}) =>
+  m.figures.find((figure) => figure.id === id).build(viewOf(data), chosen);
+
+test('long curves are thinned and keep their ends, peaks and valleys', () => {
+  const points = Array.from({ length: 50_000 }, (_, x) => ({ x, y: 1 / (x + 1) }));
+  points[12_345].y = 7;
+  points[40_000].y = 1e-9;
+  const few = m.thinned(points, (point) => point.y);
+  assert.ok(few.length > 100 && few.length <= 400, `${few.length}`);
+  assert.equal(few[0], points[0]);
+  assert.equal(few[few.length - 1], points[49_999]);
+  assert.ok(few.includes(points[12_345]) && few.includes(points[40_000]));
+  assert.ok(few.every((point, i) => i === 0 || point.x > few[i - 1].x));
+  assert.deepEqual(m.thinned(points.slice(0, 400), (point) => point.y).length, 400);
+  const history = points.map(({ x, y }) => ({ iteration: x, products: x + 1, residual: y }));
+  const drawing = figureOf('convergence', pageOf(document({ results: [solve({ history })] })));
+  assert.ok(drawing.table.rows.length <= 400);
+  assert.deepEqual(drawing.table.rows[0], ['cg', 1, 1, 1e-8]);
+});
+
+/** A matrix, the times of an iteration of Strata's cg and of those of libraries. */
+const solved = (name, own, libraries, overrides = {}) =>
+  document({
+    matrix: { name, rows: 1000, cols: 1000, nnz: 7000 },
+    results: [
+      solve({ seconds: own, ...overrides }),
+      ...Object.entries(libraries).map(([variant, seconds]) =>
+        solve({ seconds, backend: 'vendor', variant, history: [], threads: 1, ...overrides }),
+      ),
+    ],
+  });
+
+test('iterations are compared with those of libraries, whatever threads these can use', () => {
+  const data = pageOf(
+    solved('a', 1e-3, { 'Eigen 3.4.0': 5e-3, 'PETSc 3.18.5': 4e-3 }),
+    solved('b', 2e-3, { 'Eigen 3.4.0': 2e-3 }),
+    solved('c', 1e-3, { 'Eigen 3.4.0': 2e-3 }),
+  );
+  const [answer] = m.answers(viewOf(data));
+  assert.equal(
+    answer.text,
+    'Strata’s iterations of cg are 2.00 times as fast as the best of Eigen and PETSc on Example, 8 cores with 8 threads, in geometric mean over 3 matrices; at least 1.00, on b.',
+  );
+  const { table, summary } = figureOf('iterations', data);
+  assert.match(summary, /cg on 3 matrices: .* 2\.00 times as fast .*, in geometric mean\.$/);
+  const alone = pageOf(...data.runs.map((run) => run.document), solved('d', 1e-3, {}));
+  assert.match(figureOf('iterations', alone).summary, /^cg on 4 .* over 3 of them\.$/);
+  assert.deepEqual(table.header.slice(2, 6), [
+    'Strata, per iteration',
+    'Eigen, per iteration',
+    'PETSc, per iteration',
+    'over the others',
+  ]);
+  assert.deepEqual(table.rows.find(([name]) => name === 'a').slice(2, 6), [1e-3, 5e-3, 4e-3, 4]);
+});
+
+test('methods are compared with the same method alone', () => {
+  const jacobi = { preconditioner: 'jacobi' };
+  const own = solved('a', 1e-3, {}, jacobi).results;
+  const both = solved('a', 2e-3, { 'Eigen 3.4.0': 4e-3 });
+  const data = pageOf({ ...both, results: [...both.results, ...own] });
+  const [plain, , preconditioned] = reportOf(data).results;
+  assert.equal(plain.overPeer, 2);
+  assert.equal(preconditioned.overPeer, null);
+  assert.equal(preconditioned.product, 'cg with jacobi');
+});
+
+test('libraries that solve on a GPU are on the GPU', () => {
+  const gpu = machine({ gpu: { name: 'Example GPU' } });
+  const data = pageOf({
+    ...solved('a', 1e-3, { 'cuSPARSE 12.6.3 SELL-32': 2e-3 }, { threads: 0 }),
+    machine: gpu,
+  });
+  data.runs[0].document.results[0].backend = 'cuda';
+  const report = reportOf(data);
+  assert.deepEqual(
+    report.results.map((result) => result.machine.label),
+    ['Example GPU', 'Example GPU'],
+  );
+  assert.equal(report.results[0].overPeer, 2);
+  assert.equal(report.results[0].threads, null);
+});
+
+test('s steps at a time are compared with the classical method', () => {
+  const { table } = figureOf(
+    'iterations',
+    pageOf(
+      document({
+        results: [
+          solve({ seconds: 3e-3 }),
+          solve({ method: 'ca-cg', parameters: { powers: 4 }, seconds: 2e-3 }),
+        ],
+      }),
+    ),
+  );
+  const column = table.header.indexOf('over the classical method');
+  assert.deepEqual(
+    table.rows.map((row) => [row[1], row[column]]),
+    [
+      ['cg', null],
+      ['ca-cg, s = 4', 1.5],
+    ],
+  );
+});
+
+test('convergence has a curve per method and backend, and the tolerance', () => {
+  const data = pageOf(
+    document({
+      results: [
+        solve({ iterations: 80 }),
+        solve({ method: 'gmres', parameters: { restart: 30 }, iterations: 40 }),
+        solve({ method: 'cg', backend: 'cuda', threads: 0, iterations: 80 }),
+      ],
+    }),
+  );
+  const { summary, table } = figureOf('convergence', data);
+  assert.equal(
+    summary,
+    'example: 3 of 3 solves converged; gmres, restart 30 with the fewest products, 42.',
+  );
+  assert.deepEqual(
+    [...new Set(table.rows.map(([name]) => name))],
+    ['cg', 'gmres, restart 30', 'cg (cuda)'],
+  );
+  const [{ text }] = writeFigures('convergence', data, 'convergence');
+  assert.match(text, />tolerance 1e−8</);
+  assert.equal([...text.matchAll(/<g[^>]*aria-label="line"/g)].length, 3);
+  const endless = pageOf(
+    document({ results: [solve({ tolerance: 0, status: 'most-iterations' })] }),
+  );
+  assert.match(figureOf('convergence', endless).summary, /1 solve, none to a tolerance/);
+  assert.doesNotMatch(writeFigures('endless', endless, 'convergence')[0].text, />tolerance/);
+});
+
+test('solves that did not converge are listed with the reason', () => {
+  const report = reportOf(
+    pageOf(
+      document({
+        results: [
+          solve({ status: 'stagnated', message: 'it gains nothing' }),
+          solve({ tolerance: 0, status: 'most-iterations', message: 'as asked for' }),
+        ],
+      }),
+    ),
+  );
+  assert.deepEqual(
+    report.failures.map(({ what, reason }) => [what, reason]),
+    [['cg did not converge', 'it gains nothing']],
+  );
+  assert.equal(report.results.length, 2);
+});
+
+test('the table of solves has where the time went', () => {
+  const table = factTable(completeData(), 'solves');
+  const of = (name, row = 0) => table.rows[row][table.header.indexOf(name)];
+  assert.equal(of('ended'), 'converged');
+  assert.equal(of('iterations'), 60);
+  assert.equal(of('per iteration'), 1.5e-3);
+  assert.ok(Math.abs(of('products, share') - 0.6) < 1e-12);
+  assert.equal(of('preconditioner, share'), null);
+  assert.equal(of('over the others'), 2);
+  assert.equal(of('parameters', 1), 's = 4, newton');
+  assert.equal(of('runs as', 1), 'packed SELL');
+  assert.match(m.tableCsv(table), /^matrix,backend,method,.*"time, s","per iteration, s"/);
+});
+
+test('finite elements are drawn over their degree, in both precisions', () => {
+  const { table, summary, controls } = figureOf('elements', completeData());
+  assert.match(
+    summary,
+    /The fastest: packed SELL at degrees 1, 2 and 3; symmetric local matrices at degree 4\.$/,
+  );
+  const row = table.rows.find(
+    ([degree, name]) => degree === 4 && name === 'symmetric local matrices',
+  );
+  assert.ok(Math.abs(row[table.header.indexOf('over CSR')] - 1.3) < 1e-12);
+  assert.deepEqual(
+    controls.find(({ id }) => id === 'precision').options.map(({ value }) => value),
+    ['double', 'single'],
+  );
+  assert.match(
+    figureOf('elements', completeData(), { precision: 'single' }).summary,
+    /single precision/,
+  );
+});
+
+test('results of earlier versions of fem and hpcg are read', () => {
+  const { format, gflops, seconds_per_product, ...old } = elements('lma', 2, 100, {
+    seconds: { total: 1, per_product: 5e-3 },
+    bytes: { matrix: 998_001 * 72 },
+  });
+  const { table, summary } = figureOf('elements', pageOf(document({ matrix: {}, results: [old] })));
+  assert.match(summary, /^fem:500x500 in double precision/);
+  assert.deepEqual(table.rows[0].slice(0, 3), [2, 'local matrices', 100]);
+  assert.equal(table.rows[0][table.header.indexOf('bytes per unknown')], 72);
+  assert.equal(table.rows[0][table.header.indexOf('per product')], 5e-3);
+  const { ratings, ...older } = hpcg({
+    gflops: { raw: 23, converged: 22, rating: 18 },
+    seconds: { sets: 30 },
+  });
+  const [run] = reportOf(pageOf(document({ results: [older] }))).results;
+  assert.deepEqual([run.hpcg.raw, run.hpcg.rating, run.gflops, run.seconds], [23, 18, 18, 1.5]);
+});
+
+test('HPCG has its checks, its ratings, and its parts against the model', () => {
+  const failing = hpcg({
+    passed: false,
+    checks: [{ name: 'symmetry', value: 3, limit: 1, passed: false }],
+  });
+  const data = pageOf(document({ matrix: { name: 'hpcg:16x16x16' }, results: [failing] }));
+  assert.deepEqual(factTable(data, 'hpcg-checks').rows[0].slice(0, 4), [
+    'symmetry',
+    'failed',
+    3,
+    1,
+  ]);
+  const ratings = factTable(data, 'hpcg-ratings');
+  assert.deepEqual(ratings.rows[0].slice(2, 7), [23, 22, 18, 0, 1]);
+  assert.ok(reportOf(data).failures.some(({ what }) => what.endsWith('is wrong')));
+  const { summary, table } = figureOf('hpcg', data);
+  assert.match(
+    summary,
+    /23\.0 GF\/s of all iterations, a rating of 18\.0; an iteration takes 17\.6\u202fms, 1\.17 times what the model predicts; 1 of 1 check failed\.$/,
+  );
+  assert.deepEqual(table.rows[0].slice(0, 3), ['product', 5e-3, 4e-3]);
+  assert.ok(Math.abs(table.rows[0][3] - 1.25) < 1e-12);
+});
+
+test('eigenvalues and exponentials have the time of a product, and of a bare one', () => {
+  const table = factTable(completeData(), 'spectra');
+  const column = (name) => table.rows.map((row) => row[table.header.indexOf(name)]);
+  assert.deepEqual(column('method'), ['kpm', 'ca-lanczos', 'chebyshev']);
+  assert.deepEqual(column('parameters'), ['', 's = 8, both', 't = -10']);
+  assert.deepEqual(column('residual or bound'), [null, 3e-9, 4e-13]);
+  assert.ok(Math.abs(column('per product')[0] - 0.5 / 450) < 1e-15);
+  assert.ok(Math.abs(column('over bare')[0] - 1.05) < 1e-12);
+  const density = figureOf('density', completeData());
+  assert.match(density.summary, /eigenvalues from 0\.0100 to 7\.99, the densest near 3\.9/);
+});
+
+test('solvers stay out of figures of products', () => {
+  const data = pageOf(document({ results: [solve(), hpcg(), elements('csr', 1, 100)] }));
+  const drawn = m.figures.filter((figure) => figure.build(viewOf(data), {})).map(({ id }) => id);
+  assert.deepEqual(drawn, ['convergence', 'iterations', 'elements', 'hpcg']);
 });
 
 test('cells sort by what they hold and show their units', () => {

@@ -7,7 +7,9 @@
 
 namespace strata::gpu {
 
-DeviceLocalMatrices::DeviceLocalMatrices(const fem::LocalMatrices& local, Stream& stream)
+template <std::floating_point Real>
+DeviceLocalMatrices<Real>::DeviceLocalMatrices(const fem::LocalMatrices<Real>& local,
+                                               Stream& stream)
     : rows_(local.mesh().unknowns()),
       slots_(local.slots()),
       degree_(local.mesh().degree),
@@ -23,19 +25,23 @@ DeviceLocalMatrices::DeviceLocalMatrices(const fem::LocalMatrices& local, Stream
   unknowns_ = to_device(local.unknowns(), stream);
 }
 
-void DeviceLocalMatrices::multiply(DeviceSpan<const double> x, DeviceSpan<double> y,
-                                   Stream& stream) const {
+template <std::floating_point Real>
+void DeviceLocalMatrices<Real>::multiply(DeviceSpan<const Real> x, DeviceSpan<Real> y,
+                                         Stream& stream) const {
   if (x.size() != rows_ || y.size() != rows_) {
     throw InvalidArgument(
         fmt::format("vectors of {} and {} elements for {} unknowns", x.size(), y.size(), rows_));
   }
   fill_zero(y, stream);
   for (const RowRange<Offset>& slots : colours_) {
-    detail::launch_local_product(
+    detail::launch_local_product<Real>(
         degree_, symmetric_,
         {values_.data(), unknowns_.data(), slots_, slots.begin, slots.end, x.data(), y.data()},
         stream);
   }
 }
+
+template class DeviceLocalMatrices<double>;
+template class DeviceLocalMatrices<float>;
 
 }  // namespace strata::gpu

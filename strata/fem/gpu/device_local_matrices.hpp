@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 
 #include "strata/device/array.hpp"
@@ -11,17 +12,18 @@
 
 namespace strata::gpu {
 
+template <std::floating_point Real = double>
 class DeviceLocalMatrices {
  public:
   // Throws InvalidArgument unless `local` is one block, and DeviceOutOfMemory.
-  DeviceLocalMatrices(const fem::LocalMatrices& local, Stream& stream);
+  DeviceLocalMatrices(const fem::LocalMatrices<Real>& local, Stream& stream);
 
   Offset rows() const { return rows_; }
   Offset bytes() const { return values_.bytes() + unknowns_.bytes(); }  // on the device
 
   // y = Kx, in the order of the stream; the same bits every time. Vectors have an element for every
   // unknown and do not overlap. Throws InvalidArgument for others.
-  void multiply(DeviceSpan<const double> x, DeviceSpan<double> y, Stream& stream) const;
+  void multiply(DeviceSpan<const Real> x, DeviceSpan<Real> y, Stream& stream) const;
 
  private:
   Offset rows_ = 0;
@@ -29,7 +31,7 @@ class DeviceLocalMatrices {
   int degree_ = 1;
   bool symmetric_ = false;
   std::array<RowRange<Offset>, fem::kMeshColours> colours_{};
-  DeviceArray<double> values_;
+  DeviceArray<Real> values_;
   DeviceArray<std::int32_t> unknowns_;
 };
 

@@ -10,20 +10,20 @@ namespace {
 
 constexpr int kLocalThreads = 128;
 
-template <int nodes, bool symmetric>
+template <int nodes, bool symmetric, class T>
 __global__ void __launch_bounds__(kLocalThreads)
-    local_product_kernel(LocalProductArguments<double> arguments) {
+    local_product_kernel(LocalProductArguments<T> arguments) {
   NativeThread thread;
   multiply_local<nodes, symmetric>(thread, arguments);
 }
 
-template <bool symmetric>
+template <bool symmetric, class T>
 auto kernel_of(int degree) {
   switch (degree) {
-    case 1: return local_product_kernel<4, symmetric>;
-    case 2: return local_product_kernel<9, symmetric>;
-    case 3: return local_product_kernel<16, symmetric>;
-    default: return local_product_kernel<25, symmetric>;
+    case 1: return local_product_kernel<4, symmetric, T>;
+    case 2: return local_product_kernel<9, symmetric, T>;
+    case 3: return local_product_kernel<16, symmetric, T>;
+    default: return local_product_kernel<25, symmetric, T>;
   }
 }
 
@@ -31,12 +31,17 @@ auto kernel_of(int degree) {
 
 namespace detail {
 
-void launch_local_product(int degree, bool symmetric,
-                          const LocalProductArguments<double>& arguments, Stream& stream) {
+template <class T>
+void launch_local_product(int degree, bool symmetric, const LocalProductArguments<T>& arguments,
+                          Stream& stream) {
   const Offset blocks = ceil_div<Offset>(arguments.end - arguments.begin, kLocalThreads);
-  launch("local_product_kernel", symmetric ? kernel_of<true>(degree) : kernel_of<false>(degree),
+  launch("local_product_kernel",
+         symmetric ? kernel_of<true, T>(degree) : kernel_of<false, T>(degree),
          {.blocks = blocks, .threads = kLocalThreads}, stream, arguments);
 }
+
+template void launch_local_product(int, bool, const LocalProductArguments<double>&, Stream&);
+template void launch_local_product(int, bool, const LocalProductArguments<float>&, Stream&);
 
 }  // namespace detail
 

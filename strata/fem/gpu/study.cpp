@@ -1,6 +1,8 @@
 #include "strata/fem/gpu/study.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "strata/base/error.hpp"
 #include "strata/device/array.hpp"
@@ -20,21 +22,24 @@ using solvers::RunningClock;
 
 namespace {
 
-using Space = DeviceSpace<double>;
+template <class Real>
+using Space = DeviceSpace<Real>;
 
 // From and to vectors in the order of the product, which is timed by itself afterwards.
-void run_cg(FemSolution& solution, Space& space, const solvers::Operator<Space>& product,
-            DeviceSpan<const double> load, DeviceSpan<double> x, const fem::FemOptions& options) {
+template <class Real>
+void run_cg(FemSolution& solution, Space<Real>& space,
+            const solvers::Operator<Space<Real>>& product, DeviceSpan<const Real> load,
+            DeviceSpan<Real> x, const fem::FemOptions& options) {
   Stream& stream = space.stream();
-  DeviceArray<double> guess(x.size());
-  copy(DeviceSpan<const double>(x), guess.span(), stream);
+  DeviceArray<Real> guess(x.size());
+  copy(DeviceSpan<const Real>(x), guess.span(), stream);
   std::vector<double> seconds;
   for (int k = 0; k < options.repetitions; ++k) {
     copy(std::as_const(guess).span(), x, stream);
     stream.synchronize();
     const RunningClock clock;
     solution.result =
-        solvers::conjugate_gradients<Space>(space, product, {}, load, x, options.solve);
+        solvers::conjugate_gradients<Space<Real>>(space, product, {}, load, x, options.solve);
     stream.synchronize();
     seconds.push_back(clock.seconds());
   }
@@ -50,55 +55,66 @@ void run_cg(FemSolution& solution, Space& space, const solvers::Operator<Space>&
       solution.seconds_per_product * static_cast<double>(solution.result.products);
 }
 
-FemSolution solve_assembled(const FemSystem& system, Format format, std::span<double> u,
-                            const fem::FemOptions& options, Stream& stream) {
+template <class Real>
+FemSolution solve_assembled(const FemSystem& system, Format format, DeviceSpan<const Real> load,
+                            DeviceSpan<Real> u, const fem::FemOptions& options, Stream& stream) {
   FemSolution solution;
+  const auto matrix = converted<Real, fem::Unknown>(system.matrix);
   const RunningClock clock;
   const auto plan =
-      plan_product(system.matrix, {.vector_order = VectorOrder::plan, .format = format}, stream);
+      plan_product(matrix, {.vector_order = VectorOrder::plan, .format = format}, stream);
   auto workspace = plan.make_workspace(stream);
   solution.setup_seconds = clock.seconds();
   solution.variant = format_text(plan.choice());
   solution.matrix_bytes = plan.choice().format_bytes;
-  Space space(plan.x_rows(), stream);
-  auto load = space.make_vector(), x = space.make_vector();
-  const DeviceArray<double> given = to_device(std::span<const double>(system.load), stream);
-  DeviceArray<double> solved = to_device(std::span<const double>(u), stream);
-  plan.to_plan_order(given.span(), load.span(), stream);
-  plan.to_plan_order(std::as_const(solved).span(), x.span(), stream);
-  run_cg(
+  Space<Real> space(plan.x_rows(), stream);
+  auto ordered = space.make_vector(), x = space.make_vector();
+  plan.to_plan_order(load, ordered.span(), stream);
+  plan.to_plan_order(DeviceSpan<const Real>(u), x.span(), stream);
+  run_cg<Real>(
       solution, space,
-      [&](DeviceSpan<const double> from, DeviceSpan<double> to) {
+      [&](DeviceSpan<const Real> from, DeviceSpan<Real> to) {
         plan.apply(from, to, workspace, stream);
       },
-      load, x, options);
-  plan.to_caller_order(std::as_const(x).span(), solved.span(), stream);
-  copy(std::as_const(solved).span(), u, stream);
-  stream.synchronize();
+      ordered, x, options);
+  plan.to_caller_order(std::as_const(x).span(), u, stream);
   return solution;
 }
 
-FemSolution solve_local(const FemSystem& system, bool symmetric, std::span<double> u,
-                        const fem::FemOptions& options, Stream& stream) {
+template <class Real>
+FemSolution solve_local(const FemSystem& system, bool symmetric, DeviceSpan<const Real> load,
+                        DeviceSpan<Real> u, const fem::FemOptions& options, Stream& stream) {
   FemSolution solution;
   const RunningClock clock;
-  const fem::LocalMatrices local(system.mesh, system.problem.diffusivity,
-                                 {.symmetric = symmetric, .block = 0});
-  const DeviceLocalMatrices device(local, stream);
+  const fem::LocalMatrices<Real> local(system.mesh, system.problem.diffusivity,
+                                       {.symmetric = symmetric, .block = 0});
+  const DeviceLocalMatrices<Real> device(local, stream);
   solution.setup_seconds = clock.seconds();
   solution.variant = symmetric ? "half of each local matrix" : "local matrices";
   solution.matrix_bytes = local.bytes();
-  Space space(device.rows(), stream);
-  const auto load = to_device(std::span<const double>(system.load), stream);
-  auto x = to_device(std::span<const double>(u), stream);
-  run_cg(
+  Space<Real> space(device.rows(), stream);
+  run_cg<Real>(
       solution, space,
-      [&](DeviceSpan<const double> from, DeviceSpan<double> to) {
-        device.multiply(from, to, stream);
-      },
-      load.span(), x.span(), options);
-  copy(std::as_const(x).span(), u, stream);
+      [&](DeviceSpan<const Real> from, DeviceSpan<Real> to) { device.multiply(from, to, stream); },
+      load, u, options);
+  return solution;
+}
+
+template <class Real>
+FemSolution solve_in(const FemSystem& system, MatrixForm form, std::span<double> u,
+                     const fem::FemOptions& options, Stream& stream) {
+  const std::vector<Real> given(system.load.begin(), system.load.end());
+  std::vector<Real> inside(u.begin(), u.end());
+  const auto load = to_device(std::span<const Real>(given), stream);
+  auto x = to_device(std::span<const Real>(inside), stream);
+  FemSolution solution =
+      is_local(form)
+          ? solve_local<Real>(system, form == MatrixForm::lma_symmetric, load.span(), x.span(),
+                              options, stream)
+          : solve_assembled<Real>(system, format_of(form), load.span(), x.span(), options, stream);
+  copy(std::as_const(x).span(), std::span<Real>(inside), stream);
   stream.synchronize();
+  std::copy(inside.begin(), inside.end(), u.begin());
   return solution;
 }
 
@@ -107,9 +123,9 @@ FemSolution solve_local(const FemSystem& system, bool symmetric, std::span<doubl
 FemSolution solve(const FemSystem& system, MatrixForm form, std::span<double> u,
                   const fem::FemOptions& options, Stream& stream) {
   if (options.repetitions < 1) throw InvalidArgument("a system that is solved no time");
-  FemSolution solution =
-      is_local(form) ? solve_local(system, form == MatrixForm::lma_symmetric, u, options, stream)
-                     : solve_assembled(system, format_of(form), u, options, stream);
+  FemSolution solution = options.single_precision
+                             ? solve_in<float>(system, form, u, options, stream)
+                             : solve_in<double>(system, form, u, options, stream);
   solution.residual = residual_of(system, u);
   return solution;
 }

@@ -129,7 +129,7 @@ SolveResult conjugate_gradients(DeviceSpace<V>& space, const Operator<DeviceSpac
         blas.scale(space.address(beta), p);
         blas.axpy(space.address(one), r, p);
       }
-      loop.iterated();
+      loop.launched();
     }
   }
   return loop.result();

@@ -6,6 +6,8 @@
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/pattern.hpp"
+#include "strata/plans/internal/planning.hpp"
+#include "strata/plans/plan_options.hpp"
 
 namespace strata::detail {
 
@@ -30,5 +32,14 @@ Offset dependency_distance(const PatternView<I>& pattern, std::span<const Offset
 // how many distinct ones a sample of blocks of rows touches. Another order may then pay by itself.
 template <Index I>
 bool reads_scattered(const PatternView<I>& pattern);
+
+// Whether the tuning store, which knows no orders of rows, has the last word on products: not where
+// rows move at no cost and that may be what pays.
+template <class Matrix, Index I>
+bool store_decides(const Matrix& matrix, const PowerOptions& options,
+                   const PatternView<I>& pattern) {
+  return options.vector_order != VectorOrder::plan || !may_reorder_products(matrix, options) ||
+         !reads_scattered(pattern);
+}
 
 }  // namespace strata::detail

@@ -269,7 +269,7 @@ class ProcessorPlanner {
 
   // The fastest of an earlier search.
   bool propose_stored_choice() {
-    if (!searches_products()) return false;
+    if (!searches_products() || !store_decides(matrix_, options_, pattern())) return false;
     settled_ = true;
     const auto choice = memory().recall(
         prepared_.record.remarks, [&](const ProductSpec& spec) { propose_spec({.spec = spec}); });

@@ -239,7 +239,11 @@ class ExponentialOn {
     ExponentialPolynomial first = taylor();
     try {
       ExponentialPolynomial second = leja();
-      if (second.products() < first.products()) return {ExponentialMethod::leja, second};
+      const bool as_exact =
+          2 * kEpsilon * second.growth <= demand.tolerance || second.growth <= first.growth;
+      if (as_exact && second.products() < first.products()) {
+        return {ExponentialMethod::leja, second};
+      }
     } catch (const InvalidArgument&) {  // no interpolation is good enough here: Taylor's is
     }
     return {ExponentialMethod::taylor, first};

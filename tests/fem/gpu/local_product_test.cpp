@@ -11,7 +11,7 @@ namespace {
 using Vector = std::vector<double>;
 
 template <int nodes, bool symmetric, int warp>
-Vector product(const LocalMatrices& local, const Vector& x) {
+Vector product(const LocalMatrices<>& local, const Vector& x) {
   Vector y(x.size(), 0.0);
   // Arrays of their exact sizes, for AddressSanitizer.
   const Vector values(local.values().begin(), local.values().end());

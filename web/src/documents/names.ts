@@ -17,6 +17,8 @@ const formatNames: Record<string, string> = {
   'packed-sell': 'packed SELL',
   'packed-sell-full': 'packed SELL, full values',
   'blocked-coo': 'COO in blocks',
+  lma: 'local matrices',
+  'lma-symmetric': 'symmetric local matrices',
 };
 
 const strategyNames: Record<string, string> = {
@@ -43,8 +45,8 @@ export function libraryName(variant: string): string {
 export function formatOfVariant(variant: string): string {
   const name = variant.replace(/^plan: /, '');
   const known: [RegExp, string][] = [
-    [/^packed SELL.*full values/, 'packed-sell-full'],
-    [/^packed SELL/, 'packed-sell'],
+    [/^packed[ -]SELL.*full values/i, 'packed-sell-full'],
+    [/^packed[ -]SELL/i, 'packed-sell'],
     [/^SELL/, 'sell'],
     [/^symmetric CSR/, 'symmetric-csr'],
     [/^CSR of Reguly/, 'csr-reguly'],

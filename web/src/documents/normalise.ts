@@ -21,6 +21,7 @@ import type {
   Scaling,
 } from './report.ts';
 import { readScaling } from './scalings.ts';
+import { isSolver, meshName, readSolved } from './solvers.ts';
 import { fillSpeedups } from './speedups.ts';
 
 class Collector {
@@ -83,7 +84,9 @@ function readRun(to: Collector, data: PageData, run: Run, index: number): void {
   const results = objectsOf(document.results);
   const matrix = matrixOfRun(to, document, results);
   for (const raw of results) {
-    const own = raw.matrix !== undefined ? to.matrices.find(raw.matrix) : matrix;
+    // What fem calls a matrix is the form it is stored in.
+    const named = raw.matrix !== undefined && kernelOf(raw) !== 'fem';
+    const own = named ? to.matrices.find(raw.matrix) : matrix;
     readResult(to, { run, index, document, source }, raw, own);
   }
   to.choices.push(...readChoices(run, document, matrix, to.machines, to.matrices));
@@ -117,6 +120,8 @@ function matrixOfRun(
   const given = document.matrix ?? null;
   if (given !== null && !(isObject(given) && Object.keys(given).length === 0))
     return to.matrices.find(given);
+  const elements = results.find((raw) => kernelOf(raw) === 'fem');
+  if (elements) return to.matrices.find(meshName(elements));
   const inside = results.some(({ matrix }) => typeof matrix === 'string' || isObject(matrix));
   return inside ? to.matrices.find('unnamed matrix') : null;
 }
@@ -152,7 +157,8 @@ function readResult(
     to.heatMaps.push(...readRegisters(machine, matrix, raw));
   } else {
     const place = { run, index, document, kernel, backend, machine, matrix };
-    keep(to, readMeasured(raw, place), asText(raw.refused), source);
+    const result = isSolver(kernel) ? readSolved(raw, place) : readMeasured(raw, place);
+    keep(to, result, asText(raw.refused), source);
   }
 }
 
@@ -167,6 +173,8 @@ function machineOf(
     backend === 'cuda' ||
     backend === 'hip' ||
     isObject(raw.device) ||
+    // Libraries on GPUs have no threads, and solvers no number of the device.
+    (backend === 'vendor' && raw.threads === 0) ||
     (typeof raw.device === 'number' && raw.threads === undefined);
   const deviceName = isObject(raw.device) ? (asText(raw.device.name) ?? '') : '';
   return to.machines.find(document, run.host, onGpu ? deviceName : null);
@@ -180,6 +188,13 @@ function keep(to: Collector, result: Result, refused: string | undefined, source
       name: result.matrix.name,
       what: `${result.product} ${refused !== undefined ? 'was not timed' : 'is wrong'}`,
       reason: oneLine(refused ?? 'the result failed its validation'),
+    });
+  else if (result.method?.tolerance && result.method.ended !== 'converged')
+    to.failures.push({
+      source,
+      name: result.matrix.name,
+      what: `${result.product} did not converge`,
+      reason: result.method.reason || result.method.ended || 'no reason was given',
     });
   const empty =
     result.seconds === null &&

@@ -33,6 +33,62 @@ export interface Task {
   thread: number | null;
 }
 
+/** What a method did, once. */
+export interface Method {
+  name: string; // cg, lanczos, chebyshev, …
+  label: string; // with its parameters and its preconditioner
+  parameters: string;
+  preconditioner: string;
+  ended: string;
+  reason: string; // why it ended otherwise than asked for
+  iterations: number | null;
+  products: number | null;
+  tolerance: number | null; // null: none, all iterations were asked for
+  residual: number | null; // of an exponential the bound of its error
+  total: number | null; // seconds
+  perIteration: number | null;
+  perProduct: number | null;
+  sweptProduct: number | null; // of a product in the sweeps of the method alone
+  bareProduct: number | null; // in bare powers of the same plan, where they were timed beside
+  shares: Record<
+    'products' | 'preconditioner' | 'orthogonalisation' | 'reductions' | 'updates',
+    number | null
+  >; // of the total
+  history: { products: number; residual: number }[];
+  density: { energy: number; share: number }[]; // of eigenvalues per unit of energy
+}
+
+/** Conjugate gradients on finite elements of one degree. */
+export interface Elements {
+  degree: number;
+  rate: number; // iterations per second
+  perIteration: number;
+  unknowns: number | null;
+  bytesPerUnknown: number | null;
+  perProduct: number | null;
+  order: number | null; // in which errors decrease
+}
+
+export interface Hpcg {
+  raw: number | null; // GF/s of all iterations
+  converged: number | null; // of those that the reference needs
+  rating: number | null; // with the set-up
+  iterations: number | null;
+  referenceIterations: number | null;
+  sets: number | null;
+  set: number | null; // seconds
+  perIteration: number | null;
+  predicted: number | null; // seconds of an iteration
+  values: string;
+  checks: { name: string; value: number | null; limit: number | null; passed: boolean }[];
+  parts: {
+    name: string;
+    bytes: number | null;
+    measured: number | null;
+    predicted: number | null;
+  }[]; // of an iteration
+}
+
 export interface Result {
   index: number;
   run: number;
@@ -41,7 +97,7 @@ export interface Result {
   time: string;
   machine: Machine;
   matrix: Matrix;
-  kernel: string; // spmv, mpk, tune, explain, scaling, …
+  kernel: string; // spmv, mpk, tune, explain, scaling, solve, …
   backend: string;
   own: boolean; // Strata's, not a peer's or the vendor's
   planned: boolean; // what a plan chose
@@ -84,6 +140,9 @@ export interface Result {
     caching: number | null;
   } | null;
   trace: Task[];
+  method: Method | null; // of solve, eig and expm
+  elements: Elements | null; // of fem
+  hpcg: Hpcg | null;
   host: string;
   campaign: string;
   commit: string;

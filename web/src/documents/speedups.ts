@@ -2,6 +2,17 @@
 
 import type { Result } from './report.ts';
 
+/** Of products and powers GF/s, of solvers iterations per second: more is better. */
+export function speedOf(result: Result): number | null {
+  if (result.kernel !== 'solve') return result.gflops;
+  return result.method?.perIteration ? 1 / result.method.perIteration : null;
+}
+
+/** Threads that have to agree. Solvers of other libraries take part with those they can use. */
+export function comparedThreads(result: Result): number | null {
+  return result.kernel === 'solve' && result.group === `run ${result.run}` ? null : result.threads;
+}
+
 /** Results may be compared within a run; across runs only where a run has one side alone. */
 export function fillSpeedups(results: Result[]): void {
   const sides = new Map<number, { own: boolean; peer: boolean }>();
@@ -23,23 +34,26 @@ export function fillSpeedups(results: Result[]): void {
       result.matrix.index,
       result.kernel,
       result.power,
-      result.threads,
+      comparedThreads(result),
       result.precision,
+      result.method?.label ?? '',
     ].join('|');
   });
   const raise = (map: Map<string, number>, key: string, value: number) =>
     map.set(key, Math.max(value, map.get(key) ?? 0));
   results.forEach((result, i) => {
-    if (result.gflops === null) return;
-    if (!result.own) raise(bestPeer, keys[i]!, result.gflops);
+    const speed = speedOf(result);
+    if (speed === null) return;
+    if (!result.own) raise(bestPeer, keys[i]!, speed);
     else if (result.kernel === 'mpk' && result.strategy === 'plain products' && !result.planned)
-      raise(bestPlain, keys[i]!, result.gflops);
+      raise(bestPlain, keys[i]!, speed);
   });
   results.forEach((result, i) => {
-    if (result.gflops === null) return;
+    const speed = speedOf(result);
+    if (speed === null) return;
     const peer = bestPeer.get(keys[i]!);
-    if (peer) result.overPeer ??= result.gflops / peer;
+    if (peer) result.overPeer ??= speed / peer;
     const plain = bestPlain.get(keys[i]!);
-    if (plain && result.own) result.overPlain ??= result.gflops / plain;
+    if (plain && result.own) result.overPlain ??= speed / plain;
   });
 }

@@ -1,6 +1,7 @@
 // Charts that several figures are: marks over two logarithmic axes, and lines with names.
 
 import type * as Plot from '@observablehq/plot';
+import type { Result } from '../documents/report.ts';
 import {
   type Canvas,
   curve,
@@ -33,6 +34,27 @@ export function largestGroups<T>(items: readonly T[], name: (item: T) => string)
   if (largest.length <= mostGroups) return largest;
   const rest = largest.slice(mostGroups - 1).flatMap(([, list]) => list);
   return [...largest.slice(0, mostGroups - 1), ['other formats', rest]];
+}
+
+/** Of several results of one name the latest, in the order of the names. */
+export function latestBy<R extends Result>(
+  results: readonly R[],
+  name: (result: R) => string,
+): R[] {
+  const latest = new Map<string, R>();
+  for (const result of results) {
+    const other = latest.get(name(result));
+    if (!other || result.time >= other.time) latest.set(name(result), result);
+  }
+  return [...latest.values()];
+}
+
+/** The unit that the largest of some times is written in. */
+export function secondsUnit(times: readonly number[]): { name: string; seconds: number } {
+  const most = times.reduce((a, b) => Math.max(a, b), 0);
+  if (most >= 1) return { name: 's', seconds: 1 };
+  if (most >= 1e-3) return { name: 'ms', seconds: 1e-3 };
+  return most >= 1e-6 ? { name: 'µs', seconds: 1e-6 } : { name: 'ns', seconds: 1e-9 };
 }
 
 /** So many pixels, or fewer where the window of a phone is all there is. */

@@ -1,8 +1,11 @@
 // All figures in the order in which a page shows them.
 
 import type { Figure } from '../plot.ts';
+import { densityOfStates, elementDegrees, hpcgParts } from './applications.ts';
 import { bandwidthBars } from './bandwidth_bars.ts';
+import { convergence } from './convergence.ts';
 import { registerBlocks } from './heat_maps.ts';
+import { iterationBars } from './iteration_bars.ts';
 import { bandwidthCurve, blockingLimit, latencyFit, roofline } from './machine_curves.ts';
 import { levelSizes, rowLengths, spyPlot, taskOrder } from './matrix_views.ts';
 import {
@@ -33,6 +36,11 @@ export const figures: Figure[] = [
   overPower,
   overSize,
   machineAgainstMachine,
+  convergence,
+  iterationBars,
+  elementDegrees,
+  hpcgParts,
+  densityOfStates,
   predictedOverMeasured,
   roofline,
   bandwidthBars,

@@ -6,7 +6,9 @@
 
 namespace strata::gpu::detail {
 
-void launch_local_product(int degree, bool symmetric,
-                          const LocalProductArguments<double>& arguments, Stream& stream);
+// T is double or float.
+template <class T>
+void launch_local_product(int degree, bool symmetric, const LocalProductArguments<T>& arguments,
+                          Stream& stream);
 
 }  // namespace strata::gpu::detail

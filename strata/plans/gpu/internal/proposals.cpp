@@ -108,7 +108,9 @@ strata::detail::ProductMemory Proposals<V>::memory() const {
 // The fastest of an earlier search. It is put on the device at once, where it may not fit.
 template <Value V>
 bool Proposals<V>::propose_stored_choice() {
-  if (!searches_products()) return false;
+  if (!searches_products() || !strata::detail::store_decides(matrix_, options_, pattern())) {
+    return false;
+  }
   const auto choice = memory().recall(prepared_.record.remarks, [&](const ProductSpec& spec) {
     propose_product(spec, footprint(matrix_, spec.format).bytes());
     Proposal<V>& proposal = all_.back();
