@@ -5,6 +5,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 option(STRATA_BUILD_CLI "Build the strata command" ${PROJECT_IS_TOP_LEVEL})
+option(STRATA_BUILD_SOLVERS "Build solvers and applications; the command needs them" ON)
 option(STRATA_BUILD_PAGE "Build the page of strata report (needs node and npm)"
        ${PROJECT_IS_TOP_LEVEL})
 option(STRATA_BUILD_TESTS "Build the tests (needs GoogleTest and Eigen)" ${PROJECT_IS_TOP_LEVEL})

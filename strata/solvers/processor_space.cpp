@@ -7,6 +7,7 @@
 #include <complex>
 
 #include "strata/base/checked.hpp"
+#include "strata/base/internal/plain_product.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/solvers/internal/block_kernels.hpp"
 #include "strata/solvers/timed_operator.hpp"
@@ -14,7 +15,7 @@
 namespace strata::solvers {
 
 using detail::Columns;
-using detail::conjugate;
+using detail::dot_of;
 
 namespace {
 
@@ -32,23 +33,6 @@ bool is_positive(const V& value) {
   }
 }
 
-// Independent sums, so that additions overlap and become vector instructions; the same for any
-// compiler that keeps the order of additions.
-template <Value V>
-V dot_of(const V* x, const V* y, Offset count) {
-  constexpr Offset kLanes = 16;
-  V sums[kLanes] = {};
-  Offset i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (Offset lane = 0; lane < kLanes; ++lane) sums[lane] += conjugate(x[i + lane]) * y[i + lane];
-  }
-  for (; i < count; ++i) sums[i % kLanes] += conjugate(x[i]) * y[i];
-  for (Offset half = kLanes / 2; half > 0; half /= 2) {
-    for (Offset lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-  }
-  return sums[0];
-}
-
 // A term with its coefficient known.
 template <Value V>
 struct Summand {
@@ -58,9 +42,9 @@ struct Summand {
 
   template <bool kWeighted>
   V at(Offset i) const {
-    const V value = coefficient * vector[i];
+    const V value = strata::detail::plain_product(coefficient, vector[i]);
     if constexpr (!kWeighted) return value;
-    return weights == nullptr ? value : value * weights[i];
+    return weights == nullptr ? value : strata::detail::plain_product(value, weights[i]);
   }
 };
 

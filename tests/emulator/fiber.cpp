@@ -1,7 +1,9 @@
 #include "tests/emulator/fiber.hpp"
 
+#include <boost/context/fiber.hpp>
 #include <boost/context/preallocated.hpp>
 #include <boost/context/protected_fixedsize_stack.hpp>
+#include <cstddef>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -9,7 +11,6 @@
 #include "strata/base/internal/sanitizers.hpp"
 
 #ifdef STRATA_ADDRESS_SANITIZER
-#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -18,6 +19,7 @@ namespace strata::emulator {
 namespace {
 
 using Stack = boost::context::stack_context;
+using StackSource = boost::context::protected_fixedsize_stack;
 
 // Of address space; a kernel touches two or three pages of it.
 #ifdef STRATA_ADDRESS_SANITIZER
@@ -30,13 +32,8 @@ const void* bottom_of(const Stack& stack) {
   return static_cast<const std::byte*>(stack.sp) - stack.size;
 }
 
-// A fiber's last frames never return, so that what they poisoned stays so for the next one.
-void forget_frames([[maybe_unused]] const Stack& stack) {
-#ifdef STRATA_ADDRESS_SANITIZER
-  ASAN_UNPOISON_MEMORY_REGION(bottom_of(stack), stack.size);
-#endif
-}
-
+// AddressSanitizer wants to know whose stack the thread is on. Who leaves for good has no `frames`
+// to come back to.
 void leave_for([[maybe_unused]] const void* bottom, [[maybe_unused]] std::size_t size,
                [[maybe_unused]] void** frames) {
 #ifdef STRATA_ADDRESS_SANITIZER
@@ -51,70 +48,92 @@ void arrive_from([[maybe_unused]] void* frames, [[maybe_unused]] const void** bo
 #endif
 }
 
-class StackPool {
+}  // namespace
+
+// Runs one body after another.
+class Fiber::Worker {
  public:
-  StackPool() = default;
-  StackPool(const StackPool&) = delete;
-  StackPool& operator=(const StackPool&) = delete;
-  ~StackPool() {
-    for (Stack& stack : unused_) source_.deallocate(stack);
+  Worker()
+      : stack_(StackSource(kStackBytes).allocate()),
+        here_(std::allocator_arg, boost::context::preallocated(stack_.sp, stack_.size, stack_),
+              StackSource(kStackBytes),
+              [this](boost::context::fiber&& caller) { return run(std::move(caller)); }) {}
+  // Between two bodies: with none to run, it ends.
+  ~Worker() { resume(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void set_body(std::function<void()> body) { body_ = std::move(body); }
+
+  void resume() {
+    void* callers_frames = nullptr;
+    leave_for(bottom_of(stack_), stack_.size, &callers_frames);
+    here_ = std::move(here_).resume();
+    arrive_from(callers_frames, nullptr, nullptr);
   }
 
-  Stack take() {
-    if (unused_.empty()) return source_.allocate();
-    const Stack stack = unused_.back();
-    unused_.pop_back();
-    return stack;
-  }
-  void give_back(const Stack& stack) {
-    forget_frames(stack);
-    unused_.push_back(stack);
+  void suspend() {
+    leave_for(callers_stack_, callers_size_, &own_frames_);
+    caller_ = std::move(caller_).resume();
+    arrive();
   }
 
  private:
-  boost::context::protected_fixedsize_stack source_{kStackBytes};
-  std::vector<Stack> unused_;
+  boost::context::fiber run(boost::context::fiber&& caller) {
+    caller_ = std::move(caller);
+    arrive();
+    while (body_) {
+      std::exchange(body_, nullptr)();
+      suspend();
+    }
+    leave_for(callers_stack_, callers_size_, nullptr);
+    return std::move(caller_);
+  }
+
+  void arrive() { arrive_from(own_frames_, &callers_stack_, &callers_size_); }
+
+  std::function<void()> body_;
+  Stack stack_;
+  boost::context::fiber here_;
+  boost::context::fiber caller_;
+  const void* callers_stack_ = nullptr;
+  std::size_t callers_size_ = 0;
+  void* own_frames_ = nullptr;
 };
 
-thread_local StackPool stack_pool;
+class Fiber::Pool {
+ public:
+  std::unique_ptr<Worker> take() {
+    if (idle_.empty()) return std::make_unique<Worker>();
+    std::unique_ptr<Worker> worker = std::move(idle_.back());
+    idle_.pop_back();
+    return worker;
+  }
+  void give_back(std::unique_ptr<Worker> worker) { idle_.push_back(std::move(worker)); }
 
-// How Boost gives a stack back when its fiber has ended.
-struct PooledStack {
-  void deallocate(Stack& stack) { stack_pool.give_back(stack); }
+ private:
+  std::vector<std::unique_ptr<Worker>> idle_;
 };
 
-}  // namespace
+Fiber::Pool& Fiber::pool() {
+  static thread_local Pool pool;
+  return pool;
+}
 
-Fiber::Fiber(std::function<void()> body)
-    : body_(std::move(body)),
-      stack_(stack_pool.take()),
-      here_(std::allocator_arg, boost::context::preallocated(stack_.sp, stack_.size, stack_),
-            PooledStack(),
-            [this](boost::context::fiber&& caller) { return run(std::move(caller)); }) {}
+Fiber::Fiber(std::function<void()> body) : worker_(pool().take()) {
+  worker_->set_body(std::move(body));
+}
+
+Fiber::~Fiber() {
+  pool().give_back(std::move(worker_));
+}
 
 void Fiber::resume() {
-  void* callers_frames = nullptr;
-  leave_for(bottom_of(stack_), stack_.size, &callers_frames);
-  here_ = std::move(here_).resume();
-  arrive_from(callers_frames, nullptr, nullptr);
+  worker_->resume();
 }
 
 void Fiber::suspend() {
-  leave_for(callers_stack_, callers_size_, &own_frames_);
-  caller_ = std::move(caller_).resume();
-  arrive();
-}
-
-void Fiber::arrive() {
-  arrive_from(own_frames_, &callers_stack_, &callers_size_);
-}
-
-boost::context::fiber Fiber::run(boost::context::fiber&& caller) {
-  caller_ = std::move(caller);
-  arrive();
-  body_();
-  leave_for(callers_stack_, callers_size_, nullptr);
-  return std::move(caller_);
+  worker_->suspend();
 }
 
 }  // namespace strata::emulator

@@ -1,12 +1,11 @@
 // Fiber: a function on a stack of its own, which runs until it suspends itself and goes on when it
-// is resumed. Stacks end at a page that faults and are kept for the next fiber: an emulated launch
-// needs thousands, and mapping them again would take most of its time.
+// is resumed. Stacks end at a page that faults, and with what runs on them they are kept for the
+// next fiber: an emulated launch needs thousands, and mapping them again, and what AddressSanitizer
+// keeps of each, would take most of its time.
 #pragma once
 
-#include <boost/context/fiber.hpp>
-#include <boost/context/stack_context.hpp>
-#include <cstddef>
 #include <functional>
+#include <memory>
 
 namespace strata::emulator {
 
@@ -14,6 +13,7 @@ class Fiber {
  public:
   // `body` may not throw, and has to be done before the fiber goes.
   explicit Fiber(std::function<void()> body);
+  ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
@@ -23,17 +23,11 @@ class Fiber {
   void suspend();
 
  private:
-  boost::context::fiber run(boost::context::fiber&& caller);
-  void arrive();
+  class Worker;
+  class Pool;
+  static Pool& pool();
 
-  std::function<void()> body_;
-  boost::context::stack_context stack_;
-  boost::context::fiber here_;
-  boost::context::fiber caller_;
-  // AddressSanitizer wants to know whose stack the thread is on.
-  const void* callers_stack_ = nullptr;
-  std::size_t callers_size_ = 0;
-  void* own_frames_ = nullptr;
+  std::unique_ptr<Worker> worker_;
 };
 
 }  // namespace strata::emulator

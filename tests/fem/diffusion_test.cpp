@@ -1,72 +1,39 @@
 #include "strata/fem/diffusion.hpp"
 
-#include <Eigen/Dense>
 #include <cmath>
 
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
+#include "tests/support/lagrange_element.hpp"
 
 namespace strata::fem {
 namespace {
 
-// The textbook way: products of polynomials at 8 × 8 Gauss points, found as eigenvalues (Golub and
-// Welsch), and everything else as it is written down.
+// The textbook way: integrals of products of polynomials by quadrature, and everything else as it
+// is written down.
 class Naive {
  public:
-  explicit Naive(const QuadMesh& mesh) : mesh_(mesh) {
-    switch (mesh.degree) {
-      case 1: nodes_ = {-1, 1}; break;
-      case 2: nodes_ = {-1, 0, 1}; break;
-      case 3: nodes_ = {-1, -0.4472135954999579, 0.4472135954999579, 1}; break;
-      default: nodes_ = {-1, -0.6546536707079771, 0, 0.6546536707079771, 1};
-    }
-    const int points = 8;
-    Eigen::MatrixXd jacobi = Eigen::MatrixXd::Zero(points, points);
-    for (int i = 1; i < points; ++i) {
-      jacobi(i, i - 1) = jacobi(i - 1, i) = i / std::sqrt(4.0 * i * i - 1);
-    }
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(jacobi);
-    points_ = solver.eigenvalues();
-    weights_ = 2 * solver.eigenvectors().row(0).array().square().transpose();
-  }
+  explicit Naive(const QuadMesh& mesh) : mesh_(mesh), element_(mesh.degree) {}
 
   // visit(x, y, area, u, v) for the points of an element.
   template <class Visit>
   void visit_points(Offset ex, Offset ey, Visit&& visit) const {
     const double hx = 1.0 / static_cast<double>(mesh_.nx), hy = 1.0 / static_cast<double>(mesh_.ny);
-    for (Eigen::Index p = 0; p < points_.size(); ++p) {
-      for (Eigen::Index q = 0; q < points_.size(); ++q) {
-        visit((static_cast<double>(ex) + (points_[p] + 1) / 2) * hx,
-              (static_cast<double>(ey) + (points_[q] + 1) / 2) * hy,
-              weights_[p] * weights_[q] * hx * hy / 4, points_[p], points_[q]);
+    const std::vector<double>&points = element_.points(), &weights = element_.weights();
+    for (std::size_t p = 0; p < points.size(); ++p) {
+      for (std::size_t q = 0; q < points.size(); ++q) {
+        visit((static_cast<double>(ex) + (points[p] + 1) / 2) * hx,
+              (static_cast<double>(ey) + (points[q] + 1) / 2) * hy,
+              weights[p] * weights[q] * hx * hy / 4, points[p], points[q]);
       }
     }
   }
-  double basis(int a, double u) const {
-    double product = 1;
-    for (std::size_t b = 0; b < nodes_.size(); ++b) {
-      if (static_cast<int>(b) != a) product *= (u - nodes_[b]) / (nodes_[a] - nodes_[b]);
-    }
-    return product;
-  }
-  double slope(int a, double u) const {
-    double sum = 0;
-    for (int c = 0; c <= mesh_.degree; ++c) {
-      if (c == a) continue;
-      double product = 1 / (nodes_[a] - nodes_[c]);
-      for (int b = 0; b <= mesh_.degree; ++b) {
-        if (b != a && b != c) product *= (u - nodes_[b]) / (nodes_[a] - nodes_[b]);
-      }
-      sum += product;
-    }
-    return sum;
-  }
+  double basis(int a, double u) const { return element_.basis(a, u); }
+  double slope(int a, double u) const { return element_.slope(a, u); }
 
  private:
   QuadMesh mesh_;
-  std::vector<double> nodes_;
-  Eigen::VectorXd points_;
-  Eigen::VectorXd weights_;
+  test::LagrangeElement element_;
 };
 
 class DiffusionOfDegree : public testing::TestWithParam<int> {};

@@ -1,10 +1,10 @@
 #include "strata/fem/study.hpp"
 
-#include <Eigen/Dense>
 #include <cmath>
 
 #include "strata/base/error.hpp"
 #include "strata/machine/default_profile.hpp"
+#include "tests/support/dense_by_eigen.hpp"
 
 namespace strata::fem {
 namespace {
@@ -20,15 +20,8 @@ INSTANTIATE_TEST_SUITE_P(All, FemForm,
 TEST_P(FemForm, SolvesAsADenseFactorisationDoes) {
   const auto [form, degree] = GetParam();
   const FemSystem system({.nx = 5, .ny = 4, .degree = degree});
-  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(system.matrix.rows(), system.matrix.rows());
-  for (Unknown row = 0; row < system.matrix.rows(); ++row) {
-    for (Offset k = system.matrix.row_offsets()[row]; k < system.matrix.row_offsets()[row + 1];
-         ++k) {
-      dense(row, system.matrix.columns()[k]) = system.matrix.values()[k];
-    }
-  }
   const Eigen::Map<const Eigen::VectorXd> load(system.load.data(), std::ssize(system.load));
-  const Eigen::VectorXd expected = dense.llt().solve(load);
+  const Eigen::VectorXd expected = test::solution<double>(test::dense(system.matrix), load);
   const MachineProfile profile = default_profile();
   Vector u(system.load.size(), 0.0);
   const FemSolution found =

@@ -234,9 +234,9 @@ TEST(Coefficients, HermitianAndDefiniteStaysSo) {
   });
   ASSERT_EQ(statistics_of(drawn).value_symmetry, Symmetry::hermitian);
   const auto expect_hermitian_and_definite = [&] {
-    const Eigen::MatrixXcd all = test::to_eigen(drawn).toDense();
+    const Eigen::MatrixXcd all = test::dense(drawn);
     EXPECT_EQ(all, all.adjoint());
-    EXPECT_GT(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd>(all).eigenvalues().minCoeff(), 0);
+    EXPECT_GT(test::hermitian_eigenvalues(all).minCoeff(), 0);
   };
   draw_coefficients(drawn, 1);
   expect_hermitian_and_definite();

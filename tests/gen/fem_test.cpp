@@ -2,6 +2,7 @@
 #include <functional>
 
 #include "tests/gen/gen_check.hpp"
+#include "tests/support/lagrange_element.hpp"
 
 namespace strata {
 namespace {
@@ -13,23 +14,7 @@ using test::Matrix;
 // for the matrix and for right-hand sides. Domain: the unit square, `count` elements a side.
 class NaiveFem {
  public:
-  NaiveFem(int count, int degree) : count_(count), degree_(degree) {
-    switch (degree) {
-      case 1: nodes_ = {-1, 1}; break;
-      case 2: nodes_ = {-1, 0, 1}; break;
-      case 3: nodes_ = {-1, -0.4472135954999579, 0.4472135954999579, 1}; break;
-      default: nodes_ = {-1, -0.6546536707079771, 0, 0.6546536707079771, 1};
-    }
-    // Golub and Welsch: Gauss points are the eigenvalues of the Jacobi matrix.
-    const int points = 8;
-    Eigen::MatrixXd jacobi = Eigen::MatrixXd::Zero(points, points);
-    for (int i = 1; i < points; ++i) {
-      jacobi(i, i - 1) = jacobi(i - 1, i) = i / std::sqrt(4.0 * i * i - 1);
-    }
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(jacobi);
-    points_ = solver.eigenvalues();
-    weights_ = 2 * solver.eigenvectors().row(0).array().square().transpose();
-  }
+  NaiveFem(int count, int degree) : count_(count), degree_(degree), element_(degree) {}
 
   int line() const { return count_ * degree_ - 1; }
   int unknowns() const { return line() * line(); }
@@ -37,7 +22,7 @@ class NaiveFem {
   double position(int inner) const {
     const int node = inner + 1;
     const int element = std::min(node / degree_, count_ - 1);
-    return (element + (nodes_[node - element * degree_] + 1) / 2) / count_;
+    return (element + (element_.nodes()[node - element * degree_] + 1) / 2) / count_;
   }
 
   Eigen::MatrixXd matrix() const {
@@ -67,32 +52,16 @@ class NaiveFem {
   }
 
  private:
-  double basis(int a, double u) const {
-    double product = 1;
-    for (int b = 0; b <= degree_; ++b) {
-      if (b != a) product *= (u - nodes_[b]) / (nodes_[a] - nodes_[b]);
-    }
-    return product;
-  }
-  double slope(int a, double u) const {
-    double sum = 0;
-    for (int c = 0; c <= degree_; ++c) {
-      if (c == a) continue;
-      double product = 1 / (nodes_[a] - nodes_[c]);
-      for (int b = 0; b <= degree_; ++b) {
-        if (b != a && b != c) product *= (u - nodes_[b]) / (nodes_[a] - nodes_[b]);
-      }
-      sum += product;
-    }
-    return sum;
-  }
+  double basis(int a, double u) const { return element_.basis(a, u); }
+  double slope(int a, double u) const { return element_.slope(a, u); }
   template <class Visit>
   void visit_quadrature(Visit&& visit) const {
     for (int ey = 0; ey < count_; ++ey) {
       for (int ex = 0; ex < count_; ++ex) {
-        for (Eigen::Index p = 0; p < points_.size(); ++p) {
-          for (Eigen::Index q = 0; q < points_.size(); ++q) {
-            visit(ex, ey, points_[p], points_[q], weights_[p] * weights_[q]);
+        for (std::size_t p = 0; p < element_.points().size(); ++p) {
+          for (std::size_t q = 0; q < element_.points().size(); ++q) {
+            visit(ex, ey, element_.points()[p], element_.points()[q],
+                  element_.weights()[p] * element_.weights()[q]);
           }
         }
       }
@@ -112,9 +81,7 @@ class NaiveFem {
 
   int count_;
   int degree_;
-  std::vector<double> nodes_;
-  Eigen::VectorXd points_;
-  Eigen::VectorXd weights_;
+  test::LagrangeElement element_;
 };
 
 std::string spec_of(int nx, int ny, int degree) {
@@ -162,7 +129,7 @@ TEST_P(FemOfDegree, SolutionsConvergeWithOrderDegreePlusOne) {
     const Eigen::VectorXd load =
         fem.load([&](double x, double y) { return 2 * M_PI * M_PI * solution(x, y); });
     const Eigen::VectorXd found =
-        test::dense(make(spec_of(count, count, degree))).llt().solve(load);
+        test::solution<double>(test::dense(make(spec_of(count, count, degree))), load);
     double largest = 0;
     for (int y = 0; y < fem.line(); ++y) {
       for (int x = 0; x < fem.line(); ++x) {

@@ -4,14 +4,8 @@
 
 namespace strata::test {
 
-Eigen::MatrixXd dense(const Matrix& matrix) {
-  return to_eigen(matrix).toDense();
-}
-
 double smallest_eigenvalue(const Matrix& matrix) {
-  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(dense(matrix), Eigen::EigenvaluesOnly)
-      .eigenvalues()
-      .minCoeff();
+  return hermitian_eigenvalues(dense(matrix)).minCoeff();
 }
 
 std::uint64_t checksum(const Matrix& matrix) {

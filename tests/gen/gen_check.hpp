@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "strata/gen/generate.hpp"
+#include "tests/support/dense_by_eigen.hpp"
 #include "tests/support/eigen.hpp"
 #include "tests/support/matrices.hpp"
 
@@ -23,7 +23,6 @@ inline Matrix make(std::string_view spec) {
   return generate<double, std::int32_t>(spec);
 }
 
-Eigen::MatrixXd dense(const Matrix& matrix);
 double smallest_eigenvalue(const Matrix& matrix);
 // FNV-1a over the bytes of the arrays.
 std::uint64_t checksum(const Matrix& matrix);

@@ -80,11 +80,11 @@ TEST(Topi, HasTheSpectrumOfTheComplexHamiltonian) {
   for (const std::array<int, 3> size : {std::array{3, 2, 2}, {2, 3, 4}, {1, 5, 1}}) {
     const auto matrix = test::make("topi:" + std::to_string(size[0]) + "x" +
                                    std::to_string(size[1]) + "x" + std::to_string(size[2]));
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> real(test::dense(matrix));
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXcd> complex(
-        hamiltonian(textbook_gammas(), size));
-    EXPECT_LT((real.eigenvalues() - complex.eigenvalues()).norm(), 1e-12);
-    EXPECT_GT(real.eigenvalues().norm(), 1);
+    const Eigen::VectorXd real = test::hermitian_eigenvalues(test::dense(matrix));
+    const Eigen::VectorXd complex =
+        test::hermitian_eigenvalues(hamiltonian(textbook_gammas(), size));
+    EXPECT_LT((real - complex).norm(), 1e-12);
+    EXPECT_GT(real.norm(), 1);
   }
 }
 

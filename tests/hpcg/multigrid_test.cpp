@@ -1,6 +1,5 @@
 #include "strata/hpcg/multigrid.hpp"
 
-#include <Eigen/Dense>
 #include <cmath>
 
 #include "strata/base/error.hpp"
@@ -8,6 +7,7 @@
 #include "strata/base/random.hpp"
 #include "strata/hpcg/levels.hpp"
 #include "strata/hpcg/reference.hpp"
+#include "tests/support/dense_by_eigen.hpp"
 
 namespace strata::hpcg {
 namespace {
@@ -22,23 +22,12 @@ Vector random_vector(std::size_t size, std::uint64_t stream) {
 }
 
 // The V-cycle as matrices say it, with rows and columns in the order of the colours.
-Eigen::MatrixXd dense(const Matrix& matrix) {
-  Eigen::MatrixXd result = Eigen::MatrixXd::Zero(matrix.rows(), matrix.cols());
-  for (Row row = 0; row < matrix.rows(); ++row) {
-    const auto i = static_cast<std::size_t>(row);
-    for (Offset k = matrix.row_offsets()[i]; k < matrix.row_offsets()[i + 1]; ++k) {
-      result(row, matrix.columns()[k]) = matrix.values()[k];
-    }
-  }
-  return result;
-}
 
 // M = (D + L)D⁻¹(D + U) of the rows in the order of their colours: symmetric Gauss–Seidel is x +
 // M⁻¹ (b − Ax).
 Eigen::MatrixXd inverse_of_sweep(const Eigen::MatrixXd& a,
                                  const std::vector<std::uint8_t>& colours) {
   Eigen::MatrixXd lower = a, upper = a;
-  const Eigen::MatrixXd diagonal = a.diagonal().asDiagonal();
   for (Eigen::Index i = 0; i < a.rows(); ++i) {
     for (Eigen::Index j = 0; j < a.cols(); ++j) {
       if (i == j) continue;
@@ -46,11 +35,11 @@ Eigen::MatrixXd inverse_of_sweep(const Eigen::MatrixXd& a,
       (before ? upper : lower)(i, j) = 0;
     }
   }
-  return (lower * diagonal.inverse() * upper).inverse();
+  return test::inverse(lower * a.diagonal().cwiseInverse().asDiagonal() * upper);
 }
 
 Eigen::MatrixXd cycle_of(std::span<const Level> levels) {
-  const Eigen::MatrixXd a = dense(levels[0].matrix);
+  const Eigen::MatrixXd a = test::dense(levels[0].matrix);
   const Eigen::MatrixXd smoother = inverse_of_sweep(a, colours_of(levels[0].grid));
   if (levels.size() == 1) return smoother;
   const Eigen::MatrixXd coarse = cycle_of(levels.subspan(1));
@@ -95,7 +84,7 @@ TEST_P(MultigridOnGrid, IsSymmetricAndPositiveDefinite) {
   Multigrid multigrid(levels, PaddedOrder<Row>::identity(levels[0].matrix.rows()));
   const Eigen::MatrixXd found = applied(multigrid, levels[0].matrix.rows());
   EXPECT_LT((found - found.transpose()).cwiseAbs().maxCoeff(), 1e-15);
-  EXPECT_GT(Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(found).eigenvalues().minCoeff(), 0);
+  EXPECT_GT(test::hermitian_eigenvalues(found).minCoeff(), 0);
 }
 
 TEST(Multigrid, UsesItsCoarserLevels) {

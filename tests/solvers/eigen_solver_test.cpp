@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <numbers>
 
 #include "strata/base/error.hpp"
@@ -25,13 +24,7 @@ using test::dense;
 using test::expect_residuals;
 using test::laplacian_spectrum;
 using test::sparse;
-
-template <Value V>
-std::vector<double> spectrum_of(const Csr<V, I>& matrix) {
-  const Eigen::Matrix<Wide<V>, -1, -1> full = dense(matrix).template cast<Wide<V>>();
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix<Wide<V>, -1, -1>> solver(full);
-  return {solver.eigenvalues().data(), solver.eigenvalues().data() + full.rows()};
-}
+using test::spectrum_of;
 
 EigenSolverOptions quick(EigenMethod method, const EigenOptions& eigen) {
   return {.method = method, .eigen = eigen, .threads = 2, .autotune = false};
@@ -72,8 +65,7 @@ TEST(EigenSolver, PowerIterationFindsTheDominantEigenvalueOfAnyMatrix) {
   const auto matrix = sparse(full);
   const auto pairs = eigenpairs(matrix, quick(EigenMethod::power, {.tolerance = 1e-12}));
   EXPECT_EQ(pairs.result.status, SolveStatus::converged) << pairs.result.message;
-  const Eigen::EigenSolver<Eigen::MatrixXd> solver(full);
-  EXPECT_NEAR(pairs.result.values.at(0), solver.eigenvalues().cwiseAbs().maxCoeff(), 1e-10);
+  EXPECT_NEAR(pairs.result.values.at(0), test::eigenvalues(full).cwiseAbs().maxCoeff(), 1e-10);
   expect_residuals(matrix, pairs, 1e-11);
   // A rotation has none that is real.
   Eigen::MatrixXd turn(2, 2);

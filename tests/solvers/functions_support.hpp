@@ -2,27 +2,15 @@
 // vectors in the order of a plan.
 #pragma once
 
-#include <Eigen/Dense>
 #include <complex>
 
-#include "strata/base/random.hpp"
 #include "strata/formats/csr.hpp"
 #include "strata/solvers/processor_space.hpp"
 #include "strata/solvers/thick_restart.hpp"
+#include "tests/support/dense_by_eigen.hpp"
+#include "tests/support/matrices.hpp"
 
-namespace strata::solvers::test {
-
-template <Value V, Index I>
-Eigen::Matrix<V, Eigen::Dynamic, Eigen::Dynamic> dense(const Csr<V, I>& matrix) {
-  using Full = Eigen::Matrix<V, Eigen::Dynamic, Eigen::Dynamic>;
-  Full full = Full::Zero(matrix.rows(), matrix.cols());
-  for (I row = 0; row < matrix.rows(); ++row) {
-    for (auto k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
-      full(row, matrix.columns()[k]) += matrix.values()[k];
-    }
-  }
-  return full;
-}
+namespace strata::test {
 
 // Of a square matrix, from all of its elements; zeros are left out.
 template <class Full>
@@ -44,31 +32,20 @@ auto sparse(const Full& full) {
                               std::move(columns), std::move(values));
 }
 
-template <Value V>
-V random_value(const Random& random, std::size_t i) {
-  if constexpr (is_complex<V>) {
-    using Real = typename V::value_type;
-    return V(static_cast<Real>(random.uniform(2 * i, -1, 1)),
-             static_cast<Real>(random.uniform(2 * i + 1, -1, 1)));
-  } else {
-    return static_cast<V>(random.uniform(i, -1, 1));
-  }
+// Ascending eigenvalues of a Hermitian matrix, by Eigen in double precision.
+template <Value V, Index I>
+std::vector<double> spectrum_of(const Csr<V, I>& matrix) {
+  const Full<solvers::Wide<V>> full = dense(matrix).template cast<solvers::Wide<V>>();
+  const Eigen::VectorXd values = hermitian_eigenvalues(full);
+  return {values.data(), values.data() + values.size()};
 }
 
 template <Value V>
-std::vector<V> random_vector(std::size_t rows, std::uint64_t seed) {
-  const Random random(seed, 11);
-  std::vector<V> values(rows);
-  for (std::size_t i = 0; i < rows; ++i) values[i] = random_value<V>(random, i);
-  return values;
-}
-
-template <Value V>
-RandomVector<ProcessorSpace<V>> random_filler() {
+solvers::RandomVector<solvers::ProcessorSpace<V>> random_filler() {
   return [](std::span<V> target, std::uint64_t seed) {
     const auto values = random_vector<V>(target.size(), seed);
     std::copy(values.begin(), values.end(), target.begin());
   };
 }
 
-}  // namespace strata::solvers::test
+}  // namespace strata::test

@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Eigenvalues>
 #include <numbers>
 
 #include "strata/gen/generate.hpp"
@@ -21,6 +20,7 @@ namespace {
 using I = std::int32_t;
 using test::dense;
 using test::sparse;
+using test::spectrum_of;
 
 template <Value V>
 Operator<ProcessorSpace<V>> product_with(const Csr<V, I>& matrix) {
@@ -64,17 +64,6 @@ Found<V> by_ca_lanczos(const Csr<V, I>& matrix, const CaLanczosOptions& options)
   found.result = ca_lanczos<ProcessorSpace<V>>(space, powers, bounds, test::random_filler<V>(),
                                                matrix.rows(), found.vectors, options);
   return found;
-}
-
-template <Value V>
-std::vector<double> spectrum_of(const Csr<V, I>& matrix) {
-  const Eigen::Matrix<Wide<V>, -1, -1> full = dense(matrix).template cast<Wide<V>>();
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix<Wide<V>, -1, -1>> solver(full);
-  std::vector<double> values;
-  for (int k = 0; k < solver.eigenvalues().size(); ++k) {
-    values.push_back(static_cast<double>(solver.eigenvalues()(k)));
-  }
-  return values;
 }
 
 // As EigenResult::values has them.

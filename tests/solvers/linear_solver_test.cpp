@@ -4,28 +4,16 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
-
 #include "strata/base/error.hpp"
 #include "strata/gen/generate.hpp"
+#include "strata/solvers/dense.hpp"
+#include "tests/support/dense_by_eigen.hpp"
 #include "tests/support/types.hpp"
 
 namespace strata::solvers {
 namespace {
 
 using I = std::int32_t;
-
-template <Value V>
-Eigen::Matrix<V, Eigen::Dynamic, Eigen::Dynamic> dense(const Csr<V, I>& matrix) {
-  Eigen::Matrix<V, Eigen::Dynamic, Eigen::Dynamic> full =
-      Eigen::Matrix<V, Eigen::Dynamic, Eigen::Dynamic>::Zero(matrix.rows(), matrix.cols());
-  for (I row = 0; row < matrix.rows(); ++row) {
-    for (auto k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
-      full(row, matrix.columns()[k]) += matrix.values()[k];
-    }
-  }
-  return full;
-}
 
 template <class V>
 class Solver : public testing::Test {};
@@ -37,11 +25,13 @@ TYPED_TEST(Solver, EveryMethodFindsTheSolutionOfADenseFactorisation) {
   using V = TypeParam;
   using Real = decltype(std::abs(V()));
   const auto matrix = generate<V, I>("stencil5:12x11,shuffle=1");
-  const auto full = dense(matrix);
-  Eigen::Matrix<V, Eigen::Dynamic, 1> right(matrix.rows());
-  for (I i = 0; i < matrix.rows(); ++i) right(i) = V(static_cast<Real>(1 + i % 7));
-  const Eigen::Matrix<V, Eigen::Dynamic, 1> exact = full.fullPivLu().solve(right);
-  const std::vector<V> b(right.data(), right.data() + right.size());
+  std::vector<V> b;
+  for (I i = 0; i < matrix.rows(); ++i) b.push_back(V(static_cast<Real>(1 + i % 7)));
+  const test::FullVector<V> exact =
+      test::solution<Wide<V>>(
+          test::dense(matrix).template cast<Wide<V>>(),
+          Eigen::Map<const test::FullVector<V>>(b.data(), matrix.rows()).template cast<Wide<V>>())
+          .template cast<V>();
   const double tolerance = 200.0 * std::numeric_limits<Real>::epsilon();
   for (const Method method : kMethods) {
     for (const Preconditioner preconditioner : kPreconditioners) {

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
 #include <numeric>
 
 #include "strata/base/error.hpp"
@@ -31,8 +30,8 @@ Eigen::VectorXd exact_ranks(Eigen::MatrixXd links, double damping, bool weighted
     }
   }
   const Eigen::MatrixXd system = Eigen::MatrixXd::Identity(n, n) - damping * links.transpose();
-  return system.fullPivLu().solve(
-      Eigen::VectorXd::Constant(n, (1 - damping) / static_cast<double>(n)));
+  return test::solution<double>(
+      system, Eigen::VectorXd::Constant(n, (1 - damping) / static_cast<double>(n)));
 }
 
 TEST(PageRank, IsTheSolutionOfItsLinearSystem) {

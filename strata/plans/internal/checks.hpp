@@ -23,7 +23,7 @@ void require_powers(Offset rows, Offset cols);
 // Throws InvalidArgument for options of products that do not go together.
 void require_product_options(const ProductOptions& options);
 
-// A product plan is a plan for one power.
+// A product plan is a plan for one power: everything that both kinds of options have.
 PowerOptions as_power_options(const ProductOptions& options);
 
 // Throws InvalidArgument unless a span has an element per row and vector.

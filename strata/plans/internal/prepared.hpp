@@ -9,6 +9,7 @@
 
 #include "strata/base/affinity.hpp"
 #include "strata/base/identity.hpp"
+#include "strata/base/internal/plain_product.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/execute/sweep.hpp"
 #include "strata/formats/fingerprint.hpp"
@@ -36,11 +37,13 @@ struct PowerSum {
   void add(int k, const V* first, const V* power, Offset begin, Offset end) const {
     const V c = coefficients[static_cast<std::size_t>(k)];
     if (k > 1) {
-      for (Offset i = begin; i < end; ++i) target[i] += c * power[i];
+      for (Offset i = begin; i < end; ++i) target[i] += plain_product(c, power[i]);
       return;
     }
     const V start = coefficients[0];
-    for (Offset i = begin; i < end; ++i) target[i] = start * first[i] + c * power[i];
+    for (Offset i = begin; i < end; ++i) {
+      target[i] = plain_product(start, first[i]) + plain_product(c, power[i]);
+    }
   }
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "strata/base/internal/plain_product.hpp"
 #include "strata/base/types.hpp"
 
 namespace strata::solvers::detail {
@@ -25,13 +26,24 @@ struct Columns {
   V* column(int k) const { return data + k * column_stride; }
 };
 
+// (x, y) by independent sums, so that additions overlap and become vector instructions; the same for
+// any compiler that keeps the order of additions.
 template <Value V>
-V conjugate(const V& value) {
-  if constexpr (is_complex<V>) {
-    return std::conj(value);
-  } else {
-    return value;
+V dot_of(const V* x, const V* y, Offset count) {
+  using strata::detail::conjugate_product;
+  constexpr Offset kLanes = 16;
+  V sums[kLanes] = {};
+  Offset i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (Offset lane = 0; lane < kLanes; ++lane) {
+      sums[lane] += conjugate_product(x[i + lane], y[i + lane]);
+    }
   }
+  for (; i < count; ++i) sums[i % kLanes] += conjugate_product(x[i], y[i]);
+  for (Offset half = kLanes / 2; half > 0; half /= 2) {
+    for (Offset lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  return sums[0];
 }
 
 // Registers for sums and what is multiplied: half of those that a processor has.
@@ -102,22 +114,20 @@ void gram_of(const Columns<const V>& a, const Columns<const V>& b, Offset rows, 
       return;
     }
   }
-  std::fill_n(sums, Offset{a.count} * b.count, V(0));
   if (a.row_stride == 1 && b.row_stride == 1) {
     for (int j = 0; j < b.count; ++j) {
       for (int i = 0; i < a.count; ++i) {
-        V sum = V(0);
-        for (Offset row = 0; row < rows; ++row) sum += conjugate(a.at(row, i)) * b.at(row, j);
-        sums[i + Offset{j} * a.count] = sum;
+        sums[i + Offset{j} * a.count] = dot_of(a.column(i), b.column(j), rows);
       }
     }
     return;
   }
+  std::fill_n(sums, Offset{a.count} * b.count, V(0));
   for (Offset row = 0; row < rows; ++row) {
     for (int j = 0; j < b.count; ++j) {
       const V right = b.at(row, j);
       for (int i = 0; i < a.count; ++i) {
-        sums[i + Offset{j} * a.count] += conjugate(a.at(row, i)) * right;
+        sums[i + Offset{j} * a.count] += strata::detail::conjugate_product(a.at(row, i), right);
       }
     }
   }
@@ -204,10 +214,23 @@ class NarrowProduct {
         return;
       }
     }
+    using strata::detail::plain_product;
+    if (a.row_stride == 1 && target.row_stride == 1) {
+      for (int j = 0; j < columns_; ++j) {
+        V* const sums = target.column(j);
+        for (int i = 0; i < rows_; ++i) {
+          const V factor = coefficient(i, j);
+          const V* const column = a.column(i);
+          if (factor == V(0)) continue;
+          for (Offset row = 0; row < rows; ++row) sums[row] += plain_product(factor, column[row]);
+        }
+      }
+      return;
+    }
     for (int j = 0; j < columns_; ++j) {
       for (Offset row = 0; row < rows; ++row) {
         V value = target.at(row, j);
-        for (int i = 0; i < rows_; ++i) value += coefficient(i, j) * a.at(row, i);
+        for (int i = 0; i < rows_; ++i) value += plain_product(coefficient(i, j), a.at(row, i));
         target.at(row, j) = value;
       }
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "strata/base/error.hpp"
+#include "strata/plans/internal/checks.hpp"
 #include "strata/solvers/ca_gmres.hpp"
 #include "strata/solvers/inverse_polynomial.hpp"
 #include "strata/solvers/linear_solver.hpp"
@@ -37,19 +38,12 @@ inline int powers_of(const LinearSolverOptions& options) {
   return asks_for_spectrum(options) ? options.degree : 0;
 }
 
-// The same wishes for a plan for powers.
+// The same wishes for a plan for powers of one vector, in the order of the plan.
 inline PowerOptions for_powers(const ProductOptions& product, int power) {
-  PowerOptions options;
+  PowerOptions options = strata::detail::as_power_options(product);
   options.power = power;
+  options.vectors = 1;
   options.vector_order = VectorOrder::plan;
-  options.format = product.format;
-  options.slice_height = product.slice_height;
-  options.values = product.values;
-  options.autotune = product.autotune;
-  options.threads = product.threads;
-  options.affinity = product.affinity;
-  options.profile = product.profile;
-  options.gpu_profile = product.gpu_profile;
   return options;
 }
 
