@@ -13,7 +13,7 @@
 #include "strata/kernels/reference/spmv.hpp"
 #include "strata/solvers/eigen_solver.hpp"
 
-namespace strata::solvers::test {
+namespace strata::test {
 
 // λ = 4 − 2 cos(iπ/(nx + 1)) − 2 cos(jπ/(ny + 1))
 inline std::vector<double> laplacian_spectrum(int nx, int ny) {
@@ -30,8 +30,8 @@ inline std::vector<double> laplacian_spectrum(int nx, int ny) {
 
 // An interval with `count` or more of the eigenvalues, from number `first` on, whose ends are not
 // next to one: rounding does not decide who is inside. Sets `first` and `count` to who is.
-inline ChebyshevInterval interval_between(const std::vector<double>& values, std::size_t& first,
-                                          std::size_t& count) {
+inline solvers::ChebyshevInterval interval_between(const std::vector<double>& values,
+                                                   std::size_t& first, std::size_t& count) {
   std::size_t low = first, high = first + count;
   while (values[low] - values[low - 1] < 1e-3) ++low;
   while (values[high] - values[high - 1] < 1e-3) ++high;
@@ -42,7 +42,8 @@ inline ChebyshevInterval interval_between(const std::vector<double>& values, std
 
 // ‖Ax − λx‖ of the vectors that are returned, by nobody's plan.
 template <Value V, Index I>
-void expect_residuals(const Csr<V, I>& matrix, const Eigenpairs<V>& pairs, double tolerance) {
+void expect_residuals(const Csr<V, I>& matrix, const solvers::Eigenpairs<V>& pairs,
+                      double tolerance) {
   const auto rows = static_cast<std::size_t>(matrix.rows());
   ASSERT_EQ(pairs.vectors.size(), rows * pairs.result.values.size());
   ASSERT_EQ(pairs.result.residuals.size(), pairs.result.values.size());
@@ -60,4 +61,4 @@ void expect_residuals(const Csr<V, I>& matrix, const Eigenpairs<V>& pairs, doubl
   }
 }
 
-}  // namespace strata::solvers::test
+}  // namespace strata::test

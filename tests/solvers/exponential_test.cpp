@@ -210,6 +210,26 @@ TEST(Exponential, PhiFunctionsAreThoseOfTheDenseMatrix) {
   }
 }
 
+// A long vector must not widen the field of values that Leja points are chosen for.
+TEST(Exponential, PhiFunctionsOfLongVectorsInSinglePrecision) {
+  const auto matrix = generate<float, I>("stencil5:20x15");
+  const auto v = test::random_vector<float>(300, 8);
+  const auto in_double = generate<double, I>("stencil5:20x15");
+  const std::vector<double> v_double(v.begin(), v.end());
+  std::vector<double> exact(300);
+  MatrixExponential<double, I>(in_double, quick(ExponentialMethod::chebyshev))
+      .phi(2, -0.3, v_double, exact);
+  for (const ExponentialMethod method : kExponentialMethods) {
+    SCOPED_TRACE(name_of(method));
+    std::vector<float> y(300);
+    MatrixExponential<float, I> exponential(matrix, quick(method, 1e-5));
+    const auto result = exponential.phi(2, -0.3, v, y);
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.message;
+    EXPECT_LE(result.products, 40);
+    for (std::size_t i = 0; i < 300; ++i) ASSERT_NEAR(y[i], exact[i], 1e-5) << i;
+  }
+}
+
 // Their matrices are far from normal: terms of interpolations grow, and single precision shows it.
 TEST(Exponential, PhiFunctionsInSinglePrecisionAreThoseInDouble) {
   for (const char* spec : {"stencil5:12x11,shuffle=1", "random:70,nnzr=5,seed=3"}) {

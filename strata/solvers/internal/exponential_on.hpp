@@ -359,11 +359,16 @@ class ExponentialOn {
                                      std::span<V> result) {
     using Real = decltype(std::abs(V()));
     const RunningClock setup;
-    // The vector is divided by its largest element, so that it does not ask for more steps.
-    Real largest = 0;
-    for (const V& value : v) largest = std::max(largest, std::abs(value));
+    // The vector is divided so that it asks for no more steps: to entries of at most 1 for norms,
+    // to a sum of 1 for the field of values, which a full column would make so wide that eᵗᶻ on it
+    // says nothing.
+    Real size = 0;
+    for (const V& value : v) {
+      const Real each = std::abs(value);
+      size = options_.method == ExponentialMethod::taylor ? std::max(size, each) : size + each;
+    }
     std::vector<V> scaled(v.begin(), v.end());
-    for (V& value : scaled) value /= largest;
+    for (V& value : scaled) value /= size;
     auto larger = matrix_->augmented(V(static_cast<Real>(time)), scaled, k);
     std::vector<V> unit(static_cast<std::size_t>(larger->rows())), whole(unit.size());
     unit.back() = V(1);
@@ -372,7 +377,7 @@ class ExponentialOn {
     ExponentialOn exponential(std::move(larger), for_one_vector);
     const double before = setup.seconds();
     ExponentialResult outcome = exponential.apply({1, false}, unit, whole);
-    for (std::size_t i = 0; i < v.size(); ++i) result[i] = largest * whole[i];
+    for (std::size_t i = 0; i < v.size(); ++i) result[i] = size * whole[i];
     outcome.setup_seconds += before;
     outcome.time *= time;
     return outcome;

@@ -52,7 +52,7 @@ class GpuDensityOfStates : public test::GpuTest {};
 TEST_F(GpuDensityOfStates, CountsEigenvaluesWithinItsResolution) {
   Stream stream;
   const int n = test::on_gpu_or_emulated(40, 20);
-  const auto values = solvers::test::laplacian_spectrum(n, n - 3);
+  const auto values = test::laplacian_spectrum(n, n - 3);
   const auto matrix = generate<double, I>(
       test::on_gpu_or_emulated("stencil5:40x37,shuffle=1", "stencil5:20x17,shuffle=1"));
   const auto density = density_of_states(matrix,

@@ -21,8 +21,8 @@ using solvers::EigenOptions;
 using solvers::EigenSolverOptions;
 using solvers::SolveStatus;
 using solvers::Wanted;
-using solvers::test::expect_residuals;
-using solvers::test::laplacian_spectrum;
+using test::expect_residuals;
+using test::laplacian_spectrum;
 
 EigenSolverOptions quick(EigenMethod method, const EigenOptions& eigen) {
   return {.method = method, .eigen = eigen, .threads = 2, .autotune = false};
@@ -40,7 +40,7 @@ TYPED_TEST(GpuEigenpairs, EveryMethodFindsTheEigenvaluesOfTheProcessors) {
   const auto matrix = generate<V, I>("stencil5:13x11,shuffle=1");
   const auto values = laplacian_spectrum(13, 11);
   std::size_t first = 40, count = 5;
-  const auto interval = solvers::test::interval_between(values, first, count);
+  const auto interval = test::interval_between(values, first, count);
   for (const EigenMethod method : solvers::kEigenMethods) {
     SCOPED_TRACE(name_of(method));
     const bool power = method == EigenMethod::power;
@@ -108,7 +108,7 @@ TEST_F(GpuEigenSolver, SubspacesMayBeWide) {
   // And of filters, in many blocks.
   EigenSolverOptions options = quick(EigenMethod::filter, {.tolerance = 1e-9});
   std::size_t first = 100, inside = 90;
-  options.interval = solvers::test::interval_between(values, first, inside);
+  options.interval = test::interval_between(values, first, inside);
   options.vectors = 208;
   const auto interior = eigenpairs(matrix, options, stream);
   EXPECT_EQ(interior.result.status, SolveStatus::converged) << interior.result.message;
