@@ -6,23 +6,21 @@ include(CMakePackageConfigHelpers)
 # Public headers are those that strata/strata.hpp and strata/gpu.hpp include: the headers of these
 # folders but for a few, and a few of the kernels. tests/install checks that the lists agree.
 set(public_folders base bench formats gen io machine machine/gpu measure model order plans schedule
-    tune tune/gpu device plans/gpu measure/gpu)
+    solvers solvers/gpu tune tune/gpu device plans/gpu measure/gpu)
 set(public_headers strata.hpp gpu.hpp kernels/cpu/entry_parts.hpp kernels/cpu/levels.hpp
     kernels/cpu/line_windows.hpp kernels/cpu/parts.hpp kernels/cpu/step.hpp
     kernels/cpu/step_arguments.hpp kernels/cpu/stored_product.hpp kernels/cpu/team_product.hpp
     kernels/gpu/vector_operations.hpp kernels/has_kernel.hpp kernels/product_spec.hpp
-    kernels/reference/spmv.hpp solvers/chebyshev_series.hpp solvers/cost.hpp solvers/dense.hpp
-    solvers/density_of_states.hpp solvers/eigen_result.hpp solvers/eigen_solver.hpp
-    solvers/exponential.hpp solvers/krylov_basis.hpp solvers/linear_solver.hpp
-    solvers/page_rank.hpp solvers/solve_result.hpp solvers/gpu/density_of_states.hpp
-    solvers/gpu/eigen_solver.hpp solvers/gpu/exponential.hpp solvers/gpu/linear_solver.hpp)
+    kernels/reference/spmv.hpp)
 set(private_headers
   base/identity.hpp base/instantiate.hpp base/random.hpp
   gen/coefficients.hpp gen/grid.hpp gen/line_elements.hpp gen/recipe.hpp gen/rowwise.hpp gen/spec.hpp
   io/read_text.hpp io/replace_file.hpp
   machine/fit.hpp
   measure/peers.hpp measure/gpu/peers.hpp measure/gpu/poison.hpp measure/gpu/vendor_solver.hpp
-  schedule/reuse.hpp schedule/worker_sweep.hpp)
+  schedule/reuse.hpp schedule/worker_sweep.hpp
+  solvers/random_rows.hpp solvers/gpu/block_bodies.hpp solvers/gpu/program_pass.hpp
+  solvers/gpu/scalar_operations.hpp)
 # Of no use without the GPU library. What a device is, is known without one.
 set(needs_gpu "^(gpu\\.hpp|kernels/gpu/.*|tune/gpu/.*|plans/gpu/.*|measure/gpu/.*|solvers/gpu/.*|machine/gpu/(device_profile|measure)\\.hpp|device/.*)$")
 

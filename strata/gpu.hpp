@@ -37,6 +37,10 @@
 #include "strata/solvers/gpu/exponential.hpp"
 #include "strata/solvers/gpu/linear_solver.hpp"
 
+// What methods run on, for operators of any kind.
+#include "strata/solvers/gpu/device_powers.hpp"
+#include "strata/solvers/gpu/device_space.hpp"
+
 // Contests on a device.
 #include "strata/measure/gpu/contest.hpp"
 #include "strata/measure/gpu/peer.hpp"

@@ -14,24 +14,19 @@
 namespace strata::solvers {
 
 template <Value V, Index I>
-BlockJacobi<V, I>::BlockJacobi(const Csr<V, I>& matrix, int block_rows, const PaddedOrder<I>& order)
-    : block_rows_(block_rows), rows_(matrix.rows()) {
-  if (block_rows < 1 || block_rows > kMostRows) {
-    throw InvalidArgument(
-        fmt::format("blocks of {} rows on the diagonal; they have 1 to {}", block_rows, kMostRows));
+Array<V> block_inverses(const Csr<V, I>& matrix, int block_rows) {
+  if (block_rows < 1 || block_rows > kMostBlockRows) {
+    throw InvalidArgument(fmt::format("blocks of {} rows on the diagonal; they have 1 to {}",
+                                      block_rows, kMostBlockRows));
   }
-  const Offset blocks = (Offset{rows_} + block_rows - 1) / block_rows;
+  const Offset rows = matrix.rows(), blocks = (rows + block_rows - 1) / block_rows;
   const Offset square = Offset{block_rows} * block_rows;
-  inverses_ = Array<V>(
+  Array<V> inverses(
       static_cast<std::size_t>(checked_multiply(blocks, square, "blocks on the diagonal")));
-  position_of_ = Array<I>(static_cast<std::size_t>(rows_));
-  for (I row = 0; row < rows_; ++row) {
-    position_of_[static_cast<std::size_t>(row)] = order.position_of(row);
-  }
   parallel_dynamic(blocks, 64, [&](Offset begin, Offset end) {
     for (Offset block = begin; block < end; ++block) {
       const I first = static_cast<I>(block * block_rows);
-      const int size = static_cast<int>(std::min<Offset>(block_rows, Offset{rows_} - first));
+      const int size = static_cast<int>(std::min<Offset>(block_rows, rows - first));
       Dense<Wide<V>> of(size, size);
       for (int i = 0; i < size; ++i) {
         const auto row = static_cast<std::size_t>(first) + static_cast<std::size_t>(i);
@@ -43,7 +38,7 @@ BlockJacobi<V, I>::BlockJacobi(const Csr<V, I>& matrix, int block_rows, const Pa
         }
       }
       const Dense<Wide<V>> inverse = solve(of, Dense<Wide<V>>::identity(size));
-      V* const into = inverses_.data() + block * square;
+      V* const into = inverses.data() + block * square;
       for (int i = 0; i < size; ++i) {
         for (int j = 0; j < size; ++j) {
           const V value = narrowed<V>(inverse(i, j));
@@ -58,6 +53,18 @@ BlockJacobi<V, I>::BlockJacobi(const Csr<V, I>& matrix, int block_rows, const Pa
       }
     }
   });
+  return inverses;
+}
+
+template <Value V, Index I>
+BlockJacobi<V, I>::BlockJacobi(const Csr<V, I>& matrix, int block_rows, const PaddedOrder<I>& order)
+    : block_rows_(block_rows),
+      rows_(matrix.rows()),
+      inverses_(block_inverses(matrix, block_rows)),
+      position_of_(static_cast<std::size_t>(rows_)) {
+  for (I row = 0; row < rows_; ++row) {
+    position_of_[static_cast<std::size_t>(row)] = order.position_of(row);
+  }
 }
 
 template <Value V, Index I>
@@ -78,7 +85,9 @@ void BlockJacobi<V, I>::apply(std::span<const V> x, std::span<V> y) const {
   });
 }
 
-#define STRATA_INSTANTIATE(V, I) template class BlockJacobi<V, I>
+#define STRATA_INSTANTIATE(V, I)                           \
+  template Array<V> block_inverses(const Csr<V, I>&, int); \
+  template class BlockJacobi<V, I>
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 #undef STRATA_INSTANTIATE
 

@@ -11,14 +11,19 @@
 
 namespace strata::solvers {
 
+inline constexpr int kMostBlockRows = 64;
+
+// The inverses of the blocks on the diagonal, one after another, each row by row; each but the last
+// has block_rows² elements. Throws InvalidArgument for blocks that are not 1 … kMostBlockRows rows
+// high, and, naming its first row, for one that is singular.
+template <Value V, Index I>
+Array<V> block_inverses(const Csr<V, I>& matrix, int block_rows);
+
 template <Value V, Index I>
 class BlockJacobi {
  public:
-  static constexpr int kMostRows = 64;
-
   BlockJacobi() = default;
-  // For vectors in this order. Throws InvalidArgument for blocks that are not 1 … kMostRows rows
-  // high, and, naming its first row, for one that is singular.
+  // For vectors in this order. Throws what block_inverses throws.
   BlockJacobi(const Csr<V, I>& matrix, int block_rows, const PaddedOrder<I>& order);
 
   // y = D⁻¹x, on the threads of parallel_for; 0 in padded rows.
@@ -27,7 +32,7 @@ class BlockJacobi {
  private:
   int block_rows_ = 1;
   I rows_ = 0;
-  Array<V> inverses_;     // of the blocks, row by row, one after another
+  Array<V> inverses_;
   Array<I> position_of_;  // of the rows
 };
 

@@ -289,7 +289,8 @@ ExponentialPolynomial leja_exponential(const ExponentialTime& time, const FieldO
   int steps = std::max(fewest_steps(demand.excess), static_cast<int>(whole / (4.0 * most)));
   for (int attempt = 0; attempt < 40 && 4.0 * steps < products; ++attempt) {
     const Complex factor = time.factor() / static_cast<double>(steps);
-    const double needed = demand.tolerance / steps * std::exp(-demand.excess / steps);
+    // Half of the tolerance is left to rounding.
+    const double needed = demand.tolerance / 2 / steps * std::exp(-demand.excess / steps);
     for (int degree = 4; degree <= most && static_cast<double>(degree) * steps < products;
          degree += 2) {
       std::vector<Complex> coefficients = leja.coefficients(factor, degree);
@@ -299,7 +300,7 @@ ExponentialPolynomial leja_exponential(const ExponentialTime& time, const FieldO
       ExponentialPolynomial found{.polynomial = {leja.basis(), std::move(coefficients), steps},
                                   .error = range.error / range.largest};
       finish(found, range.terms / range.largest, demand);
-      const bool good = rounding(found) <= std::max(demand.tolerance, 4 * demand.epsilon);
+      const bool good = rounding(found) <= std::max(demand.tolerance / 2, 4 * demand.epsilon);
       if (good) products = static_cast<double>(degree) * steps;
       if (good || best.polynomial.coefficients.empty() || rounding(found) < rounding(best)) {
         best = std::move(found);

@@ -249,4 +249,33 @@ STRATA_DEVICE void transform(Thread& thread, const TransformArguments<T>& a) {
   }
 }
 
+// y = D⁻¹x for the blocks on the diagonal, of so many rows each in the caller's order.
+template <class T>
+struct BlockJacobiArguments {
+  const T* x = nullptr;
+  T* y = nullptr;
+  const T* inverses = nullptr;                // element j of row r of its block at r + j·rows
+  const std::int32_t* position_of = nullptr;  // of the rows
+  std::int64_t rows = 0;
+  std::int32_t block_rows = 1;
+};
+
+// A thread has a row: those of a block find the block's x in a cache.
+template <class Thread, class T>
+STRATA_DEVICE void block_jacobi(Thread& thread, const BlockJacobiArguments<T>& a) {
+  const std::int64_t stride = static_cast<std::int64_t>(thread.blocks()) * thread.size();
+  for (std::int64_t row =
+           static_cast<std::int64_t>(thread.block()) * thread.size() + thread.index();
+       row < a.rows; row += stride) {
+    const std::int64_t first = row - row % a.block_rows;
+    const std::int64_t left = a.rows - first;
+    const int size = left < a.block_rows ? static_cast<int>(left) : a.block_rows;
+    T sum{};
+    for (int j = 0; j < size; ++j) {
+      sum = multiply_add(a.inverses[row + j * a.rows], a.x[a.position_of[first + j]], sum);
+    }
+    a.y[a.position_of[row]] = sum;
+  }
+}
+
 }  // namespace strata::gpu

@@ -25,10 +25,7 @@ namespace {
 
 constexpr int kFirstScalars = 128;
 
-template <Value V>
-auto* device_pointer(const V* pointer) {
-  return reinterpret_cast<DeviceValue<V>*>(const_cast<V*>(pointer));
-}
+using detail::device_pointer;
 
 template <Value V, class View>
 auto block_view(const solvers::Block<View>& block, Offset rows) {

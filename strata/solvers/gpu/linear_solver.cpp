@@ -4,13 +4,16 @@
 
 #include <optional>
 
+#include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/device/event.hpp"
 #include "strata/plans/gpu/product_plan.hpp"
+#include "strata/solvers/block_jacobi.hpp"
 #include "strata/solvers/diagonal.hpp"
 #include "strata/solvers/gpu/device_powers.hpp"
 #include "strata/solvers/gpu/device_space.hpp"
+#include "strata/solvers/gpu/internal/space_kernels.hpp"
 #include "strata/solvers/internal/run_method.hpp"
 #include "strata/solvers/internal/spectral.hpp"
 #include "strata/solvers/internal/variant.hpp"
@@ -45,9 +48,6 @@ class LinearSolver<V>::Engine {
       : options_(options), stream_(stream) {
     solvers::detail::require_square(matrix.rows(), matrix.cols());
     solvers::detail::require_options(options);
-    if (options.preconditioner == Preconditioner::block_jacobi) {
-      throw Unavailable("block-jacobi runs on processors, not on GPUs");
-    }
     if (const int power = solvers::detail::powers_of(options); power > 0) {
       powers_.emplace(matrix, solvers::detail::for_powers(options.product, power), stream);
     } else {
@@ -134,6 +134,8 @@ class LinearSolver<V>::Engine {
           program.set(to, {solvers::weighted<V>(from, inverse_diagonal_)});
           space.run(program);
         };
+      case Preconditioner::block_jacobi:
+        return [this](DeviceSpan<const V> from, DeviceSpan<V> to) { apply_blocks(from, to); };
       default: return solvers::as_operator<Space>(spectrum_.polynomial, *powers_);
     }
   }
@@ -148,6 +150,7 @@ class LinearSolver<V>::Engine {
     if (options_.preconditioner == Preconditioner::jacobi) {
       inverse_diagonal_ = upload(solvers::inverse_diagonal(matrix));
     }
+    if (options_.preconditioner == Preconditioner::block_jacobi) learn_blocks(matrix);
     if (solvers::detail::asks_for_spectrum(options_)) {
       auto start = upload(solvers::random_rows<V>(matrix.rows(), 1, 1));
       spectrum_ = solvers::detail::find_spectrum<Space>(options_, space, product(), start,
@@ -156,12 +159,45 @@ class LinearSolver<V>::Engine {
     stream_.synchronize();
   }
 
+  template <Index I>
+  void learn_blocks(const Csr<V, I>& matrix) {
+    const Array<V> inverses = solvers::block_inverses(matrix, options_.block_rows);
+    const Offset rows = matrix.rows(), block_rows = options_.block_rows;
+    // Row by row across the blocks, so that threads next to each other read numbers that are.
+    Array<V> by_rows(static_cast<std::size_t>(checked_multiply(rows, block_rows, "blocks")), V(0));
+    Array<std::int32_t> positions(static_cast<std::size_t>(rows));
+    const auto& order = powers_ ? powers_->plan().order() : product_.order();
+    for (Offset row = 0; row < rows; ++row) {
+      const Offset first = row - row % block_rows, size = std::min(block_rows, rows - first);
+      for (Offset j = 0; j < size; ++j) {
+        by_rows[static_cast<std::size_t>(row + j * rows)] =
+            inverses[static_cast<std::size_t>(first * block_rows + (row - first) * size + j)];
+      }
+      positions[static_cast<std::size_t>(row)] = order.position_of(static_cast<std::int32_t>(row));
+    }
+    inverses_ = to_device(std::span<const V>(by_rows), stream_);
+    position_of_ = to_device(std::span<const std::int32_t>(positions), stream_);
+  }
+
+  void apply_blocks(DeviceSpan<const V> from, DeviceSpan<V> to) {
+    if (to.size() > rows()) fill_zero(to, stream_);
+    detail::launch_block_jacobi<V>({.x = detail::device_pointer<V>(from.data()),
+                                    .y = detail::device_pointer<V>(to.data()),
+                                    .inverses = detail::device_pointer<V>(inverses_.data()),
+                                    .position_of = position_of_.data(),
+                                    .rows = rows(),
+                                    .block_rows = options_.block_rows},
+                                   stream_);
+  }
+
   LinearSolverOptions options_;
   Stream& stream_;
   std::optional<DevicePowers<V>> powers_;
   ProductPlan<V> product_;
   typename ProductPlan<V>::Workspace workspace_;
   DeviceVector<V> inverse_diagonal_;  // in the plan's order
+  DeviceArray<V> inverses_;           // of blocks, as BlockJacobiArguments has them
+  DeviceArray<std::int32_t> position_of_;
   solvers::detail::Spectral<V> spectrum_;
 };
 

@@ -25,8 +25,8 @@ namespace strata::gpu {
 template <Value V>
 class LinearSolver {
  public:
-  // Throws what solvers::LinearSolver and the plans of GPUs throw, and Unavailable for block
-  // Jacobi, which processors have alone. The stream must outlive the solver.
+  // Throws what solvers::LinearSolver and the plans of GPUs throw. The stream must outlive the
+  // solver.
   template <Index I>
   LinearSolver(const Csr<V, I>& matrix, const solvers::LinearSolverOptions& options,
                Stream& stream);

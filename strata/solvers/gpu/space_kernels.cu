@@ -37,6 +37,13 @@ __global__ void __launch_bounds__(kBlockThreads)
   transform(thread, arguments);
 }
 
+template <class T>
+__global__ void __launch_bounds__(kBlockThreads)
+    block_jacobi_kernel(const BlockJacobiArguments<T> arguments) {
+  NativeThread thread;
+  block_jacobi(thread, arguments);
+}
+
 // Calls body(std::integral_constant) with the smallest of the numbers that is enough.
 template <int... numbers, class Body>
 void with_enough(int wanted, const Body& body) {
@@ -118,12 +125,21 @@ void launch_transform(const TransformArguments<DeviceValue<V>>& arguments, Strea
          stream, arguments);
 }
 
+template <Value V>
+void launch_block_jacobi(const BlockJacobiArguments<DeviceValue<V>>& arguments, Stream& stream) {
+  const Offset blocks =
+      std::min<Offset>(ceil_div<Offset>(arguments.rows, kBlockThreads), kBlockGrid);
+  launch("block_jacobi_kernel", block_jacobi_kernel<DeviceValue<V>>, {blocks, kBlockThreads},
+         stream, arguments);
+}
+
 #define STRATA_INSTANTIATE(V, unused)                                                            \
   template void launch_pass<V>(const ProgramPass<DeviceValue<V>>&, Stream&);                     \
   template GramShape gram_shape<V>(Offset, int, int);                                            \
   template void launch_gram<V>(const GramArguments<DeviceValue<V>>&, const GramShape&, Stream&); \
   template void launch_add_product<V>(const AddProductArguments<DeviceValue<V>>&, Stream&);      \
-  template void launch_transform<V>(const TransformArguments<DeviceValue<V>>&, Stream&)
+  template void launch_transform<V>(const TransformArguments<DeviceValue<V>>&, Stream&);         \
+  template void launch_block_jacobi<V>(const BlockJacobiArguments<DeviceValue<V>>&, Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 
 }  // namespace strata::gpu::detail

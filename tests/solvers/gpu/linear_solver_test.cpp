@@ -57,7 +57,6 @@ TYPED_TEST(GpuSolver, EveryMethodFindsTheSolutionOfTheProcessors) {
   const double tolerance = 200.0 * std::numeric_limits<Real>::epsilon();
   for (const Method method : solvers::kMethods) {
     for (const Preconditioner preconditioner : solvers::kPreconditioners) {
-      if (preconditioner == Preconditioner::block_jacobi) continue;
       if (preconditioner != Preconditioner::none && solvers::detail::runs_on_powers(method)) {
         continue;
       }
@@ -152,6 +151,27 @@ TEST_F(GpuLinearSolver, WhatEndsAMethodIsNamed) {
   for (const double value : x) ASSERT_TRUE(std::isfinite(value));
 }
 
+// Blocks of the caller's rows, wherever the plan has these; the last one is smaller.
+TEST_F(GpuLinearSolver, BlockJacobiTakesTheIterationsOfTheProcessors) {
+  Stream stream;
+  const auto matrix = generate<double, I>("stencil5:17x13,coefficients=random,shuffle=1");
+  const auto b = test::solver_numbers<double>(matrix.rows(), 3);
+  for (const int block_rows : {1, 4, 13, 64}) {
+    SCOPED_TRACE(block_rows);
+    const solvers::LinearSolverOptions options{.preconditioner = Preconditioner::block_jacobi,
+                                               .block_rows = block_rows,
+                                               .product = {.autotune = false, .threads = 2}};
+    std::vector<double> found(b.size()), expected(b.size());
+    LinearSolver<double> there(matrix, options, stream);
+    solvers::LinearSolver<double, I> here(matrix, options);
+    const SolveResult result = there.solve(b, found, {.tolerance = 1e-10});
+    const SolveResult same = here.solve(b, expected, {.tolerance = 1e-10});
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.message;
+    EXPECT_NEAR(result.iterations, same.iterations, 2);
+    EXPECT_LE(true_residual<double>(matrix, b, found), 1.01e-10);
+  }
+}
+
 TEST_F(GpuLinearSolver, WhatCannotBeSolvedIsRefused) {
   Stream stream;
   const auto matrix = generate<double, I>("stencil5:4x4");
@@ -159,11 +179,12 @@ TEST_F(GpuLinearSolver, WhatCannotBeSolvedIsRefused) {
   std::vector<double> x(16), few(3);
   EXPECT_THROW(solver.solve(few, x), InvalidArgument);
   EXPECT_THROW(solver.solve(x, few), InvalidArgument);
-  EXPECT_THROW(
-      LinearSolver<double>(
-          matrix, {.preconditioner = Preconditioner::block_jacobi, .product = {.autotune = false}},
-          stream),
-      Unavailable);
+  EXPECT_THROW(LinearSolver<double>(matrix,
+                                    {.preconditioner = Preconditioner::block_jacobi,
+                                     .block_rows = 65,
+                                     .product = {.autotune = false}},
+                                    stream),
+               InvalidArgument);
   const auto hollow = generate<double, I>("random:30,nnzr=2,seed=4");
   EXPECT_THROW(
       LinearSolver<double>(

@@ -1,4 +1,4 @@
-// The kernels of DeviceSpace by their arguments, for device_space.cpp.
+// The kernels of DeviceSpace by their arguments, for device_space.cpp, and that of block Jacobi.
 #pragma once
 
 #include "strata/base/types.hpp"
@@ -8,6 +8,12 @@
 #include "strata/solvers/gpu/program_pass.hpp"
 
 namespace strata::gpu::detail {
+
+// As kernels see it; they know themselves what they only read.
+template <Value V>
+auto* device_pointer(const V* pointer) {
+  return reinterpret_cast<DeviceValue<V>*>(const_cast<V*>(pointer));
+}
 
 template <Value V>
 void launch_pass(const ProgramPass<DeviceValue<V>>& pass, Stream& stream);
@@ -31,5 +37,8 @@ void launch_add_product(const AddProductArguments<DeviceValue<V>>& arguments, St
 
 template <Value V>
 void launch_transform(const TransformArguments<DeviceValue<V>>& arguments, Stream& stream);
+
+template <Value V>
+void launch_block_jacobi(const BlockJacobiArguments<DeviceValue<V>>& arguments, Stream& stream);
 
 }  // namespace strata::gpu::detail
