@@ -5,7 +5,8 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 option(STRATA_BUILD_CLI "Build the strata command" ${PROJECT_IS_TOP_LEVEL})
-option(STRATA_BUILD_SOLVERS "Build solvers and applications; the command needs them" ON)
+option(STRATA_BUILD_SOLVERS "Build solvers and applications; only a library for tests does without"
+       ON)
 option(STRATA_BUILD_PAGE "Build the page of strata report (needs node and npm)"
        ${PROJECT_IS_TOP_LEVEL})
 option(STRATA_BUILD_TESTS "Build the tests (needs GoogleTest and Eigen)" ${PROJECT_IS_TOP_LEVEL})
@@ -16,6 +17,10 @@ option(STRATA_NATIVE "Tune GPU code, peers and benchmarks for this machine alone
 option(STRATA_WARNINGS_AS_ERRORS "Fail the build on any warning" OFF)
 set(STRATA_SANITIZE "" CACHE STRING "Sanitizers to compile with, for example address,undefined")
 option(STRATA_COVERAGE "Compile for coverage reports" OFF)
+
+if(STRATA_BUILD_CLI AND NOT STRATA_BUILD_SOLVERS)
+  message(FATAL_ERROR " The strata command needs solvers: STRATA_BUILD_SOLVERS has to be ON")
+endif()
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

@@ -1,20 +1,13 @@
 // strata hpcg and strata fem on a GPU.
 
-#include "strata/device/device.hpp"
-#include "tests/cli/benchmark.hpp"
+#include "tests/cli/benchmark_gpu.hpp"
 
 namespace strata::test {
 namespace {
 
 using nlohmann::json;
 
-class AppsGpu : public BenchmarkTest {
- protected:
-  void SetUp() override {
-    if (gpu::device_count() == 0) GTEST_SKIP() << "no GPU: " << gpu::why_no_device();
-  }
-  static std::string backend() { return std::string(name_of(gpu::api())); }
-};
+class AppsGpu : public GpuBenchmarkTest {};
 
 TEST_F(AppsGpu, HpcgPassesItsChecks) {
   const json document = json_of({"hpcg", "32x32x32", "--time", "0.1", "--backend", backend()});

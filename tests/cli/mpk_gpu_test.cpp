@@ -3,20 +3,15 @@
 #include <algorithm>
 #include <set>
 
-#include "strata/device/device.hpp"
-#include "tests/cli/benchmark.hpp"
+#include "tests/cli/benchmark_gpu.hpp"
 
 namespace strata::test {
 namespace {
 
 using nlohmann::json;
 
-class MpkGpu : public BenchmarkTest {
+class MpkGpu : public GpuBenchmarkTest {
  protected:
-  void SetUp() override {
-    if (gpu::device_count() == 0) GTEST_SKIP() << "no GPU: " << gpu::why_no_device();
-  }
-  static std::string backend() { return std::string(name_of(gpu::api())); }
   // Powers of a matrix on the GPU, `with` other backends, and more options.
   static Words powers(const std::string& matrix, const Words& options = {},
                       const std::string& with = "") {

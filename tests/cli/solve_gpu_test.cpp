@@ -1,26 +1,13 @@
 // strata solve, eig and expm on a GPU: the results of processors.
 
-#include "strata/device/device.hpp"
-#include "strata/machine/gpu/cached_profile.hpp"
-#include "tests/cli/benchmark.hpp"
-#include "tests/machine/gpu/support.hpp"
+#include "tests/cli/benchmark_gpu.hpp"
 
 namespace strata::test {
 namespace {
 
 using nlohmann::json;
 
-// The GPU of this machine, with speeds that are cached already.
-class SolveGpu : public BenchmarkTest {
- protected:
-  void SetUp() override {
-    if (gpu::device_count() == 0) GTEST_SKIP() << "no GPU: " << gpu::why_no_device();
-    gpu::GpuProfile profile = imaginary_gpu();
-    profile.device = gpu::device_properties(0);
-    gpu::save_profile(profile, gpu::profile_path(profile.device));
-  }
-  static std::string backend() { return std::string(name_of(gpu::api())); }
-};
+class SolveGpu : public ProfiledGpuTest {};
 
 TEST_F(SolveGpu, BackendsSolveTheSameSystems) {
   const json document = json_of({"solve", "stencil5:9x9", "--method", "cg,gmres", "--backend",

@@ -3,20 +3,15 @@
 #include <algorithm>
 #include <set>
 
-#include "strata/device/device.hpp"
-#include "tests/cli/benchmark.hpp"
+#include "tests/cli/benchmark_gpu.hpp"
 
 namespace strata::test {
 namespace {
 
 using nlohmann::json;
 
-class SpmvGpu : public BenchmarkTest {
+class SpmvGpu : public GpuBenchmarkTest {
  protected:
-  void SetUp() override {
-    if (gpu::device_count() == 0) GTEST_SKIP() << "no GPU: " << gpu::why_no_device();
-  }
-  static std::string backend() { return std::string(name_of(gpu::api())); }
   // With the vendor's library; in its place `with`.
   static Words products(const std::string& matrix, const std::string& with = ",vendor") {
     return quick({"spmv", matrix, "--backend", backend() + with});

@@ -1,25 +1,14 @@
 // strata tune on a GPU: what is searched, what is remembered.
 
-#include "strata/device/device.hpp"
-#include "strata/machine/gpu/cached_profile.hpp"
-#include "tests/cli/benchmark.hpp"
-#include "tests/machine/gpu/support.hpp"
+#include "tests/cli/benchmark_gpu.hpp"
 
 namespace strata::test {
 namespace {
 
 using nlohmann::json;
 
-// The GPU of this machine, with speeds that are cached already.
-class TuneGpu : public BenchmarkTest {
+class TuneGpu : public ProfiledGpuTest {
  protected:
-  void SetUp() override {
-    if (gpu::device_count() == 0) GTEST_SKIP() << "no GPU: " << gpu::why_no_device();
-    gpu::GpuProfile profile = imaginary_gpu();
-    profile.device = gpu::device_properties(0);
-    gpu::save_profile(profile, gpu::profile_path(profile.device));
-  }
-  static std::string backend() { return std::string(name_of(gpu::api())); }
   static Words tune(const std::string& matrix, const Words& more = {}) {
     Words words = quick({"tune", matrix, "--timed", "2", "--backend", backend()});
     words.insert(words.end(), more.begin(), more.end());

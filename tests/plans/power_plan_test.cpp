@@ -135,17 +135,7 @@ TYPED_TEST(PowerPlanTyped, SumsArePowersAddedUp) {
         std::vector<V> sum(each, V(-7));
         auto for_sum = plan.make_workspace_for_sum();
         plan.apply_sum(x, c, sum, for_sum);
-        for (std::size_t i = 0; i < each; ++i) {
-          V expected = c[0] * x[i];
-          double size = std::abs(expected);
-          for (std::size_t k = 1; k < c.size(); ++k) {
-            const V term = c[k] * powers[(k - 1) * each + i];
-            expected += term;
-            size += std::abs(term);
-          }
-          ASSERT_LE(std::abs(sum[i] - expected),
-                    20 * size * std::numeric_limits<decltype(std::abs(V()))>::epsilon());
-        }
+        test::expect_sum_of_powers(sum, x, c, powers);
       }
     }
   }

@@ -53,6 +53,24 @@ PowerPlan<V, I> plan_of(const Csr<V, I>& matrix, PowerStrategy strategy, Format 
   return plan_powers(matrix, options);
 }
 
+// That sum is c_0 x + Σ c_k y_k, but for rounding; `powers` are y_1 … y_p, one after another.
+template <class V, class Sum>
+void expect_sum_of_powers(const Sum& sum, const std::vector<V>& x, const std::vector<V>& c,
+                          const std::vector<V>& powers) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    V expected = c[0] * x[i];
+    double size = std::abs(expected);
+    for (std::size_t k = 1; k < c.size(); ++k) {
+      const V term = c[k] * powers[(k - 1) * x.size() + i];
+      expected += term;
+      size += std::abs(term);
+    }
+    ASSERT_LE(std::abs(sum[i] - expected),
+              20 * size * std::numeric_limits<decltype(std::abs(V()))>::epsilon())
+        << "element " << i;
+  }
+}
+
 // action() throws InvalidArgument with this message.
 template <class Action>
 void expect_refused(Action&& action, std::string_view message) {

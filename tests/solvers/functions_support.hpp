@@ -10,7 +10,9 @@
 #include "tests/support/dense_by_eigen.hpp"
 #include "tests/support/matrices.hpp"
 
-namespace strata::test {
+namespace strata::solvers::test {
+
+using namespace strata::test;
 
 // Of a square matrix, from all of its elements; zeros are left out.
 template <class Full>
@@ -35,17 +37,17 @@ auto sparse(const Full& full) {
 // Ascending eigenvalues of a Hermitian matrix, by Eigen in double precision.
 template <Value V, Index I>
 std::vector<double> spectrum_of(const Csr<V, I>& matrix) {
-  const Full<solvers::Wide<V>> full = dense(matrix).template cast<solvers::Wide<V>>();
+  const Full<Wide<V>> full = dense(matrix).template cast<Wide<V>>();
   const Eigen::VectorXd values = hermitian_eigenvalues(full);
   return {values.data(), values.data() + values.size()};
 }
 
 template <Value V>
-solvers::RandomVector<solvers::ProcessorSpace<V>> random_filler() {
+RandomVector<ProcessorSpace<V>> random_filler() {
   return [](std::span<V> target, std::uint64_t seed) {
     const auto values = random_vector<V>(target.size(), seed);
     std::copy(values.begin(), values.end(), target.begin());
   };
 }
 
-}  // namespace strata::test
+}  // namespace strata::solvers::test

@@ -1,5 +1,5 @@
-// Products of complex numbers by their formula. Those of std::complex check every result for NaN and
-// compute it again if there is one, which keeps loops from becoming vector instructions. (The
+// Products of complex numbers by their formula. Those of std::complex check every result for NaN
+// and compute it again if there is one, which keeps loops from becoming vector instructions. (The
 // kernels have their own, one per level of instructions: kernels/cpu/internal/numbers.hpp.)
 #pragma once
 

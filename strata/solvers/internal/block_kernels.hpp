@@ -26,8 +26,8 @@ struct Columns {
   V* column(int k) const { return data + k * column_stride; }
 };
 
-// (x, y) by independent sums, so that additions overlap and become vector instructions; the same for
-// any compiler that keeps the order of additions.
+// (x, y) by independent sums, so that additions overlap and become vector instructions; the same
+// for any compiler that keeps the order of additions.
 template <Value V>
 V dot_of(const V* x, const V* y, Offset count) {
   using strata::detail::conjugate_product;

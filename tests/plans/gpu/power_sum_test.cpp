@@ -45,18 +45,7 @@ class GpuPowerSum : public GpuPowerPlanTest {
       const std::vector<V> powers = powers_of(plan, x);
       auto workspace = plan.make_workspace_for_sum(stream());
       const Array<V> sum = sum_of<V>(plan, x, c, workspace);
-      for (std::size_t i = 0; i < each; ++i) {
-        V expected = c[0] * x[i];
-        double size = std::abs(expected);
-        for (std::size_t k = 1; k < c.size(); ++k) {
-          const V term = c[k] * powers[(k - 1) * each + i];
-          expected += term;
-          size += std::abs(term);
-        }
-        ASSERT_LE(std::abs(sum[i] - expected),
-                  20 * size * std::numeric_limits<decltype(std::abs(V()))>::epsilon())
-            << "element " << i;
-      }
+      test::expect_sum_of_powers(sum, x, c, powers);
       // With other coefficients, which graphs that were recorded do not have.
       const auto other = test::random_vector<V>(c.size(), 5);
       const Array<V> another = sum_of<V>(plan, x, other, workspace);
