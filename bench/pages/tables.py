@@ -406,6 +406,25 @@ def steps(runs):
 
 
 @table
+def sums(runs):
+    """Sums of powers, as filters and exponentials need them, beside bare powers of the same plan."""
+    rows, ratios = [], {}
+    for run in runs:
+        for result in run.results:
+            times = result["seconds"]
+            if "bare_product" not in times:
+                continue
+            what = {"expm": "exponential", "eig": result["method"]}[result["kernel"]]
+            ratio = times["product"] / times["bare_product"]
+            ratios[f"{run.name}, {what}"] = 1 / ratio
+            rows.append([code(run.name), what, label(result), result["degree"],
+                         f"{1e6 * times['bare_product']:.1f}", f"{1e6 * times['product']:.1f}",
+                         number(100 * (ratio - 1), 1)])
+    heads = ["=matrix", "=function", "=powers", "degree", "bare µs", "with sum µs", "% more"]
+    return "\n\n".join([markdown(heads, rows), ratio_summary("bare over with sum", ratios)])
+
+
+@table
 def elements(runs):
     """Iterations of conjugate gradients per second over the degree of finite elements."""
     rows = []
@@ -413,9 +432,10 @@ def elements(runs):
         of_csr = {result["degree"]: result["iterations_per_second"] for result in run.results
                   if result["matrix"] == "csr"}
         for result in run.results:
-            degree = result["degree"]
+            degree, sizes = result["degree"], result["bytes"]
+            stored = sizes.get("format", sizes.get("matrix"))  # as it was called once
             rows.append([degree, result["matrix"], result["unknowns"],
-                         number(result["bytes"]["matrix"] / result["unknowns"]),
+                         number(stored / result["unknowns"]),
                          number(result["iterations_per_second"], 1),
                          number(result["iterations_per_second"] / of_csr[degree], 2),
                          number(result["convergence"]["order"], 2)])
