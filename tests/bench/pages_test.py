@@ -62,7 +62,9 @@ class Reading(Folder):
                      record("c", [4], document=None))
         path = self.write("r.jsonl.gz", gzip.compress(text.encode()))
         found = data.read(path)
-        self.assertEqual([(run.name, run.results) for run in found], [("a", [2])])
+        self.assertEqual([(run.name, run.results) for run in data.select(found)], [("a", [2])])
+        also = data.select(found, failed=True)
+        self.assertEqual([(run.name, run.results) for run in also], [("a", [2]), ("b", [3])])
         self.assertEqual(found[0].commit, "abc")
 
     def test_collections_and_single_documents(self):
