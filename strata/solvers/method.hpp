@@ -196,6 +196,8 @@ class SolveLoop {
 
   int iterations() const { return result_.iterations; }
   double norm_of_residual() const { return residual_ * norm_; }
+  // The norm of a residual that is small enough.
+  double aim() const { return options_.tolerance * norm_; }
   SolveResult result() { return std::move(result_); }
 
  private:

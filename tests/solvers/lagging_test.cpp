@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "strata/gen/generate.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 #include "strata/solvers/bicgstab.hpp"
@@ -93,11 +95,14 @@ TEST(Lagging, CaCgWaitsOncePerBlockAndFindsTheSame) {
         ca_conjugate_gradients<LaggingSpace>(space, powers, b, x, {.solve = {.tolerance = 1e-9}});
     EXPECT_EQ(result.status, SolveStatus::converged) << result.message;
     EXPECT_LE(result.residual, 1e-9);
-    // Besides: ‖b‖, a residual at either end of every cycle, and two for every plain iteration.
+    EXPECT_EQ(result.remark, "");
+    // Besides: ‖b‖, a residual at either end of every cycle, two for every plain iteration, and
+    // true residuals after 4, 8, 16 … blocks.
     const int blocks = (result.iterations - s + s - 1) / s;
-    EXPECT_LE(space.waits, blocks + 1 + 2 * s + 5);
+    const int checks = blocks < 4 ? 0 : std::bit_width(static_cast<unsigned>(blocks)) - 2;
+    EXPECT_LE(space.waits, blocks + 1 + 2 * s + 5 + checks);
     // The last powers of a cycle may be in vain.
-    EXPECT_LE(result.products, result.iterations + 3 * s);
+    EXPECT_LE(result.products, result.iterations + 3 * s + checks);
     for (std::size_t k = 1; k < result.history.size(); ++k) {
       EXPECT_GT(result.history[k].number, result.history[k - 1].number);
       EXPECT_GE(result.history[k].products, result.history[k - 1].products);
@@ -139,7 +144,8 @@ TEST(Lagging, CaCgEndsWhereItWasToldTo) {
                                         return now.number < 20;
                                       }}});
   EXPECT_EQ(stopped.status, SolveStatus::stopped);
-  EXPECT_EQ(stopped.iterations, 20);
+  EXPECT_GE(stopped.iterations, 20);
+  EXPECT_LT(stopped.iterations, 24);
 }
 
 }  // namespace
