@@ -30,8 +30,8 @@ VectorWork vector_work_of(const LinearSolverOptions& options) {
     case Method::gmres: return gram_schmidt((options.restart + 1) / 2.0);
     // G of 2s + 1 columns, then one pass over 3s + 2 of them that changes 2s + 2; and (r, r).
     case Method::ca_cg:
-      return {.moved = ((2 * s + 1) + (3 * s + 2) + (2 * s + 2) + 1) / s,
-              .flops = 2 * ((2 * s + 1) * (s + 1) + 2 * s * (s + 2) + 4 * s) / s,
+      return {.moved = ((3 * s + 1) + (3 * s + 2) + (2 * s + 2) + 1) / s,
+              .flops = 2 * ((3 * s + 1) * (s + 1) + 2 * s * (s + 2) + 4 * s) / s,
               .passes = 3 / s};
     case Method::ca_gmres:
       return block_gram_schmidt(std::max(options.restart, options.powers) / 2.0, s);
