@@ -138,6 +138,17 @@ TEST(Planning, TrialsForgetTheFirstRoundAndDropWhoeverIsBeaten) {
   EXPECT_EQ(fast.runs, 4U);
   EXPECT_EQ(slow.candidate.measured_seconds, 8);
   EXPECT_EQ(slow.runs, 2U);
+
+  // Who has run before is not slow in the warm-up, which says nothing about the others.
+  Entrant warm = entrant(PowerStrategy::spmv, 1);
+  warm.seconds = {2, 2, 2, 2};
+  Entrant cold = entrant(PowerStrategy::spmv, 1);
+  cold.seconds = {9, 1, 1, 1};
+  time_in_turn<Entrant>({&warm, &cold}, {.rounds = 4, .seconds = 0, .beaten = 1.5},
+                        [](Entrant& some) { return some.seconds[some.runs++]; });
+  EXPECT_EQ(cold.candidate.measured_seconds, 1);
+  EXPECT_EQ(cold.runs, 4U);
+  EXPECT_EQ(warm.runs, 2U);
 }
 
 TEST(Planning, TheRecordKnowsWhyPlainProductsRun) {

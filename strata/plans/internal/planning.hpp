@@ -107,6 +107,7 @@ void time_in_turn(std::vector<Proposal*> running, const TrialRules& rules,
     }
     // Nothing to compute takes no time.
     spent += std::max(fastest, rules.seconds / 1e6);
+    if (round == 0 && rules.rounds > 1) continue;
     std::erase_if(running, [&](const Proposal* proposal) {
       return proposal->candidate.measured_seconds > rules.beaten * fastest;
     });
