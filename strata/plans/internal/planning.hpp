@@ -124,6 +124,9 @@ inline bool is_csr_product(const PowerCandidate& candidate) {
 void record_candidates(PlanRecord& record, std::vector<PowerCandidate> candidates,
                        const PowerOptions& options, bool affords_sweeps);
 
+// Of products in CSR, rows as they are given; 0 where they were not timed.
+double csr_seconds(const PlanRecord& record);
+
 // Of a product plan: what its choice gains is what it gains over CSR, where that was timed.
 void compare_with_csr(PlanRecord& record);
 
