@@ -125,6 +125,17 @@ TEST(Planning, WhatIsSimplerWinsIfItIsAlmostAsFast) {
   moved.moved = true;
   EXPECT_LT(rank(entrant(PowerStrategy::spmv, 1.3)), rank(moved));
   EXPECT_GT(rank(entrant(PowerStrategy::spmv, 1.35)), rank(moved));
+  // Of one power there is nothing to add up.
+  const Handicaps of_products{.whole = 1.1};
+  Entrant whole = entrant(PowerStrategy::spmv, 1);
+  whole.candidate.product = ProductSpec{FormatSpec(Format::dia)};
+  PowerOptions options;
+  const Entrant other = entrant(PowerStrategy::spmv, 1.05);
+  EXPECT_LT(rank_of(other, options, false, of_products),
+            rank_of(whole, options, false, of_products));
+  options.power = 1;
+  EXPECT_GT(rank_of(other, options, false, of_products),
+            rank_of(whole, options, false, of_products));
 }
 
 TEST(Planning, TrialsForgetTheFirstRoundAndDropWhoeverIsBeaten) {

@@ -67,6 +67,7 @@ double copy_bytes(const PowerOptions& options, bool reordered, double rows, doub
 struct Handicaps {
   double blocked = 1;    // more than plain products
   double reordered = 1;  // rows that move
+  double whole = 1;      // powers by products of all rows: sums of them need passes of their own
 };
 
 // The smaller, the better: what was asked for comes first, and where anything was timed, what was
@@ -78,7 +79,8 @@ auto rank_of(const Proposal& proposal, const PowerOptions& options, bool any_tim
   const bool asked_for =
       options.strategy == PowerStrategy::automatic || candidate.strategy == options.strategy;
   const double handicap = (candidate.plain() ? 1 : handicaps.blocked) *
-                          (proposal.reordered() ? handicaps.reordered : 1);
+                          (proposal.reordered() ? handicaps.reordered : 1) *
+                          (candidate.product && options.power > 1 ? handicaps.whole : 1);
   return std::tuple(!asked_for, any_timed && candidate.measured_seconds == 0,
                     candidate.seconds() * handicap);
 }

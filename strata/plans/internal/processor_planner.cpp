@@ -76,7 +76,7 @@ constexpr double kProductMayWin = 1.5;
 constexpr int kMostPlainPowers = 2;
 constexpr double kPlainPowersMayWin = 1.05;
 // What is simpler wins if it takes at most this much longer: plain products before sweeps, the
-// given order before levels.
+// given order before levels, formats that sweeps run in before others.
 constexpr double kSimplerWins = 1.04;
 
 template <Value V, Index I>
@@ -107,7 +107,9 @@ class ProcessorPlanner {
 
   PatternView<I> pattern() const { return matrix_.pattern(); }
   std::vector<Proposal>& proposals() { return proposals_; }
-  static Handicaps handicaps() { return {.blocked = kSimplerWins, .reordered = kSimplerWins}; }
+  static Handicaps handicaps() {
+    return {.blocked = kSimplerWins, .reordered = kSimplerWins, .whole = kSimplerWins};
+  }
   bool affords_sweeps() const { return affords_sweeps_; }
 
   void propose_given_order() {
@@ -576,12 +578,13 @@ class ProcessorPlanner {
     const Csr<V, I> sample = sample_of(matrix_, order);
     const auto encoded = encoded_storage(sample, best, options_, levels);
     if (!options_.autotune) return {encoded.empty() ? best.stored : encoded.back().stored};
-    const EntryCosts in_full = entry_costs(sample, best);
-    std::vector<StoredFormat> formats = full_formats(sample, best, in_full);
-    for (const SampledFormat& format : encoded) {
-      if (entry_costs(sample, format).plain() < kMayWin * in_full.plain()) {
-        formats.push_back(format.stored);
-      }
+    const std::vector<SampledFormat> full = full_formats(sample, best);
+    std::vector<SampledFormat> all = full;
+    all.insert(all.end(), encoded.begin(), encoded.end());
+    const std::vector<EntryCosts> costs = entry_costs(sample, all);
+    std::vector<StoredFormat> formats = fastest_of(full, costs);
+    for (std::size_t i = full.size(); i < all.size(); ++i) {
+      if (costs[i].plain() < kMayWin * costs.front().plain()) formats.push_back(all[i].stored);
     }
     return formats;
   }
@@ -599,44 +602,62 @@ class ProcessorPlanner {
     }
   };
 
-  // With full values: what has the fewest bytes or, if others are faster by their kernels, the
-  // fastest one for plain products, and the fastest one for sweeps.
-  std::vector<StoredFormat> full_formats(const Csr<V, I>& sample, const SampledFormat& best,
-                                         const EntryCosts& costs) {
+  // The best by its bytes first, then what may be faster than that.
+  std::vector<SampledFormat> full_formats(const Csr<V, I>& sample,
+                                          const SampledFormat& best) const {
+    std::vector<SampledFormat> formats{best};
     if (options_.format != Format::automatic || options_.slice_height != 0 || options_.values) {
-      return {best.stored};
+      return formats;
     }
-    struct Fastest {
-      StoredFormat stored;
-      double seconds;
-      void compare(const StoredFormat& other, double other_seconds) {
-        if (other_seconds < kFasterFormat * seconds) *this = {other, other_seconds};
-      }
-    };
-    Fastest plain{best.stored, costs.plain()};
-    Fastest swept{best.stored, costs.swept(options_.power)};
     for (const SampledFormat& other : full_storage(sample)) {
-      if (other.stored == best.stored) continue;
-      const EntryCosts other_costs = entry_costs(sample, other);
-      plain.compare(other.stored, other_costs.plain());
-      swept.compare(other.stored, other_costs.swept(options_.power));
+      if (other.stored != best.stored) formats.push_back(other);
     }
-    if (!blocks() || swept.stored == plain.stored) return {plain.stored};
-    return {plain.stored, swept.stored};
+    return formats;
   }
 
-  EntryCosts entry_costs(const Csr<V, I>& sample, const SampledFormat& format) {
+  // For plain products and, if that is another one, for sweeps: the first format, unless those
+  // after it are faster.
+  std::vector<StoredFormat> fastest_of(std::span<const SampledFormat> formats,
+                                       std::span<const EntryCosts> costs) const {
+    std::size_t plain = 0;
+    std::size_t swept = 0;
+    const int power = options_.power;
+    for (std::size_t i = 1; i < formats.size(); ++i) {
+      if (costs[i].plain() < kFasterFormat * costs[plain].plain()) plain = i;
+      if (costs[i].swept(power) < kFasterFormat * costs[swept].swept(power)) swept = i;
+    }
+    if (!blocks() || swept == plain) return {formats[plain].stored};
+    return {formats[plain].stored, formats[swept].stored};
+  }
+
+  // Kernels are timed in turn, round by round: who is disturbed in one is not in all.
+  std::vector<EntryCosts> entry_costs(const Csr<V, I>& sample,
+                                      const std::vector<SampledFormat>& formats) {
+    constexpr int kRounds = 3;
     const auto entries = static_cast<double>(matrix_.nnz());
-    const double bytes = format.bytes_per_entry * entries + static_cast<double>(vector_bytes());
-    const Places& places = prepared_.places;
-    const double rate = bytes <= static_cast<double>(places.private_bytes)  ? places.rates.cache
-                        : bytes <= static_cast<double>(places.shared_bytes) ? places.rates.shared
-                                                                            : places.rates.memory;
-    const StoredMatrix<V, I> stored(sample, format.stored);
     const auto row_vectors = static_cast<double>(3 * matrix_.rows() * row_bytes());
-    return {.matrix_seconds = format.bytes_per_entry / rate,
-            .vector_seconds = row_vectors / entries / rate,
-            .kernel_seconds = trials_.entry_seconds(stored, sample.pattern()) / prepared_.threads};
+    const Places& places = prepared_.places;
+    std::vector<StoredMatrix<V, I>> stored;
+    std::vector<EntryCosts> costs;
+    for (const SampledFormat& format : formats) {
+      const double bytes = format.bytes_per_entry * entries + static_cast<double>(vector_bytes());
+      const double rate = bytes <= static_cast<double>(places.private_bytes)  ? places.rates.cache
+                          : bytes <= static_cast<double>(places.shared_bytes) ? places.rates.shared
+                                                                              : places.rates.memory;
+      stored.emplace_back(sample, format.stored);
+      costs.push_back({.matrix_seconds = format.bytes_per_entry / rate,
+                       .vector_seconds = row_vectors / entries / rate});
+    }
+    if (formats.size() < 2) return costs;
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::size_t i = 0; i < formats.size(); ++i) {
+        const double seconds =
+            trials_.entry_seconds(stored[i], sample.pattern()) / prepared_.threads;
+        double& kernel = costs[i].kernel_seconds;
+        kernel = round == 0 ? seconds : std::min(kernel, seconds);
+      }
+    }
+    return costs;
   }
 
   // Without the encoded ones that save too little after all.
