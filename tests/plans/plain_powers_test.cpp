@@ -239,6 +239,23 @@ TEST_F(PlainPowersOfPlans, AreNotSearchedWhereTheyWereNotAskedFor) {
   EXPECT_FALSE(mentions(plan_powers(matrix_, options), "products that sweeps do not run in"));
 }
 
+TEST_F(PlainPowersOfPlans, StayInTheGivenOrderWhereTheyAreAskedFor) {
+  const auto scattered = generate<double, I>("stencil7:30x30x30,shuffle=1");
+  PowerOptions options = timing(1e9);
+  options.strategy = PowerStrategy::spmv;
+  for (const PowerCandidate& candidate : plan_powers(scattered, options).candidates()) {
+    EXPECT_FALSE(candidate.order.moves_rows());
+  }
+  // Others move them though no sweep may run.
+  options.strategy = PowerStrategy::automatic;
+  options.processors = {.usable = 1, .quota = 0};
+  const Plan plan = plan_powers(scattered, options);
+  EXPECT_TRUE(plan.choice().plain());
+  EXPECT_TRUE(std::ranges::any_of(plan.candidates(), [](const PowerCandidate& candidate) {
+    return candidate.order.moves_rows();
+  })) << plan.explain();
+}
+
 TEST_F(PlainPowersOfPlans, KnowWhatTheTuningStoreKnows) {
   // Of no use in general, so that nobody finds it by rank.
   const ProductSpec rare{parse_format_spec("bcsr:block_rows=8,block_cols=1")};

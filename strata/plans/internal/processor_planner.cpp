@@ -124,7 +124,10 @@ class ProcessorPlanner {
   bool worth_searching() const {
     if (settled_) return false;
     if (may_reorder_products(matrix_, options_)) return reads_scattered(pattern());
-    if (searches_plain_powers() && !stays_in_cache_ && reads_scattered(pattern())) return true;
+    if (searches_plain_powers() && options_.strategy == PowerStrategy::automatic &&
+        !stays_in_cache_ && reads_scattered(pattern())) {
+      return true;
+    }
     if (!blocks()) return false;
     if (options_.strategy == PowerStrategy::levels) return true;
     const Proposal& best = *std::ranges::min_element(
