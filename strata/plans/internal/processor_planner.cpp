@@ -586,8 +586,12 @@ class ProcessorPlanner {
     all.insert(all.end(), encoded.begin(), encoded.end());
     const std::vector<EntryCosts> costs = entry_costs(sample, all);
     std::vector<StoredFormat> formats = fastest_of(full, costs);
-    for (std::size_t i = full.size(); i < all.size(); ++i) {
-      if (costs[i].plain() < kMayWin * costs.front().plain()) formats.push_back(all[i].stored);
+    if (encoded.empty()) return formats;
+    // Encoding all rows takes long: that is worth it for the fastest alone, if it may win.
+    const auto first = costs.begin() + std::ssize(full);
+    const auto fastest = std::ranges::min_element(first, costs.end(), {}, &EntryCosts::plain);
+    if (fastest->plain() < kMayWin * costs.front().likely()) {
+      formats.push_back(encoded[static_cast<std::size_t>(fastest - first)].stored);
     }
     return formats;
   }
@@ -598,7 +602,11 @@ class ProcessorPlanner {
     double vector_seconds = 0;
     double kernel_seconds = 0;  // with all data at hand
 
+    // At least, and as reading and computing hinder each other.
     double plain() const { return std::max(matrix_seconds + vector_seconds, kernel_seconds); }
+    double likely() const {
+      return PredictedTime{kernel_seconds, matrix_seconds + vector_seconds}.seconds();
+    }
     // Where the matrix is read once for so many.
     double swept(int power) const {
       return std::max(matrix_seconds / power + vector_seconds, kernel_seconds);
