@@ -645,6 +645,7 @@ class ProcessorPlanner {
   std::vector<EntryCosts> entry_costs(const Csr<V, I>& sample,
                                       const std::vector<SampledFormat>& formats) {
     constexpr int kRounds = 3;
+    if (formats.size() < 2 || matrix_.nnz() == 0) return std::vector<EntryCosts>(formats.size());
     const auto entries = static_cast<double>(matrix_.nnz());
     const auto row_vectors = static_cast<double>(3 * matrix_.rows() * row_bytes());
     const Places& places = prepared_.places;
@@ -659,7 +660,6 @@ class ProcessorPlanner {
       costs.push_back({.matrix_seconds = format.bytes_per_entry / rate,
                        .vector_seconds = row_vectors / entries / rate});
     }
-    if (formats.size() < 2) return costs;
     for (int round = 0; round < kRounds; ++round) {
       for (std::size_t i = 0; i < formats.size(); ++i) {
         const double seconds =
@@ -903,7 +903,9 @@ class ProcessorPlanner {
   }
 
   void time_all(std::vector<Proposal*> running) {
-    for (Proposal* proposal : running) find_neighbours(*proposal);
+    for (Proposal* proposal : running) {
+      if (proposal->candidate.measured_seconds == 0) find_neighbours(*proposal);
+    }
     const ThreadCountScope team(prepared_.threads);
     time_in_turn(std::move(running), {}, [&](const Proposal& proposal) {
       if (proposal.arrangement->product) {
