@@ -27,10 +27,13 @@ Json parameters_json(const PowerCandidate& candidate, const PowerContext& contex
                   {"vectors", options.vectors},
                   {"basis", options.basis.name()},
                   {"order", options.vector_order == VectorOrder::plan ? "plan" : "caller"}};
-  if (is_sliced(candidate.format.format)) {
+  if (candidate.product) {
+    parameters.update(parameters_json(candidate.product->format.parameters()));
+    if (!candidate.product->kernel.empty()) parameters["product"] = name_of(*candidate.product);
+  } else if (is_sliced(candidate.format.format)) {
     parameters["slice_height"] = candidate.format.slice_height;
   }
-  if (candidate.format.format == Format::packed_sell) {
+  if (!candidate.product && candidate.format.format == Format::packed_sell) {
     parameters["values"] = static_cast<int>(candidate.format.values);
   }
   if (context.device && candidate.strategy == PowerStrategy::wavefront) {

@@ -41,8 +41,8 @@ struct PowerCandidate {
   PowerStrategy strategy = PowerStrategy::spmv;
   RowOrder order;
   StoredFormat format;
-  // Of a product in a format or with a kernel that powers do not run in. `format` is then without
-  // parameters.
+  // Of plain products in a format or with a kernel that sweeps do not run in. `format` is then
+  // without parameters.
   std::optional<ProductSpec> product = {};
   WindowPlacement placement = WindowPlacement::none;
   int block = 1;            // powers per sweep

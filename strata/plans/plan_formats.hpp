@@ -1,6 +1,6 @@
-// Which formats plans of powers run in. They need more of a format than a kernel: a plan holds the
+// Which formats sweeps of powers run in. They need more of a format than a kernel: a plan holds the
 // matrix, takes new values, cuts rows wherever its schedule wants to and knows what they load.
-// Products run in every format that has kernels on the device.
+// Products and, on processors, plain powers run in every format that has kernels on the device.
 //
 //   strata::plans_run_in(strata::Format::csr, strata::KernelTarget::processor)      // true
 #pragma once

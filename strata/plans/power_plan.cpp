@@ -68,7 +68,8 @@ I PowerPlan<V, I>::vector_rows() const {
 template <Value V, Index I>
 PlanWorkspace<V> PowerPlan<V, I>::workspace_with(int vectors) const {
   return State<V>::make(prepared().identity, prepared().threads, vectors,
-                        static_cast<std::size_t>(padded_rows()) * this->vectors());
+                        static_cast<std::size_t>(padded_rows()) * this->vectors(),
+                        prepared().scratch_elements());
 }
 
 template <Value V, Index I>
@@ -124,13 +125,13 @@ void PowerPlan<V, I>::apply(int count, std::span<const V> x, std::span<V> powers
     const auto vector = [&](int k) {
       return k == 0 ? const_cast<V*>(x.data()) : powers.data() + (k - 1) * each;
     };
-    plan.run(state.team(), steps, vector, nullptr, {}, traced);
+    plan.run(state.team(), steps, vector, nullptr, state.scratch, traced);
     return;
   }
   auto& state = State<V>::of(workspace, plan.identity, power() + 1);
   order().template gather<V>(x, state.vectors[0], vectors());
   const auto vector = [&](int k) { return state.vectors[k].data(); };
-  plan.run(state.team(), steps, vector, nullptr, {}, traced);
+  plan.run(state.team(), steps, vector, nullptr, state.scratch, traced);
   for (int k = 1; k <= count; ++k) {
     order().template scatter<V>(state.vectors[k], powers.subspan((k - 1) * each, each), vectors());
   }
@@ -143,7 +144,8 @@ void PowerPlan<V, I>::run_alternating(V* x, V* last, V* other, State<V>& state,
     if (k == 0) return x;
     return (power() - k) % 2 == 0 ? last : other;
   };
-  prepared().run(state.team(), prepared().coefficients, vector, nullptr, {}, nullptr, sum);
+  prepared().run(state.team(), prepared().coefficients, vector, nullptr, state.scratch, nullptr,
+                 sum);
 }
 
 template <Value V, Index I>
@@ -200,11 +202,11 @@ void PowerPlan<V, I>::multiply(std::span<const V> x, std::span<V> y, Workspace& 
   const detail::Team team(plan);
   auto& state = State<V>::of(workspace, plan.identity, plan.direct() ? 0 : 2);
   if (plan.direct()) {
-    plan.multiply(x.data(), y.data());
+    plan.multiply(x.data(), y.data(), state.scratch);
     return;
   }
   order().template gather<V>(x, state.vectors[0], vectors());
-  plan.multiply(state.vectors[0].data(), state.vectors[1].data());
+  plan.multiply(state.vectors[0].data(), state.vectors[1].data(), state.scratch);
   order().template scatter<V>(state.vectors[1], y, vectors());
 }
 
@@ -220,7 +222,8 @@ void PowerPlan<V, I>::apply(StridedVectors<const V> x, StridedVectors<V> powers,
   auto& state = State<V>::of(workspace, plan.identity, power() + 1);
   const detail::Team team(plan);
   detail::pack<V, I>(x, order(), vectors(), state.vectors[0]);
-  plan.run(state.team(), plan.coefficients, [&](int k) { return state.vectors[k].data(); });
+  const auto vector = [&](int k) { return state.vectors[k].data(); };
+  plan.run(state.team(), plan.coefficients, vector, nullptr, state.scratch);
   for (int k = 1; k <= power(); ++k) {
     detail::unpack<V, I>(
         state.vectors[k], order(), vectors(),
@@ -273,12 +276,19 @@ std::string PowerPlan<V, I>::explain() const {
 }
 
 template <Value V, Index I>
-PowerPlan<V, I> plan_powers(const Csr<V, I>& matrix, const PowerOptions& options) {
-  detail::require_powers(matrix.rows(), matrix.cols());
-  detail::require_options<V>(matrix.rows(), options, detail::Target::processor);
+PowerPlan<V, I> detail::plan_powers_with(const Csr<V, I>& matrix, const PowerOptions& options,
+                                         const ProductRequest& request) {
+  require_powers(matrix.rows(), matrix.cols());
+  require_options<V>(matrix.rows(), options, Target::processor);
   PowerPlan<V, I> plan;
-  plan.prepared_ = detail::prepare(matrix, options);
+  plan.prepared_ = prepare(matrix, options, request);
   return plan;
+}
+
+template <Value V, Index I>
+PowerPlan<V, I> plan_powers(const Csr<V, I>& matrix, const PowerOptions& options) {
+  return detail::plan_powers_with(matrix, options,
+                                  {.searches = true, .memory = TuningMemory::recall});
 }
 
 template <Value V>
@@ -300,8 +310,10 @@ std::optional<Overflow> find_overflow(std::span<const V> powers, int power) {
   return Overflow{static_cast<int>(first / each) + 1, first % each};
 }
 
-#define STRATA_INSTANTIATE(V, I)  \
-  template class PowerPlan<V, I>; \
+#define STRATA_INSTANTIATE(V, I)                                                           \
+  template class PowerPlan<V, I>;                                                          \
+  template PowerPlan<V, I> detail::plan_powers_with(const Csr<V, I>&, const PowerOptions&, \
+                                                    const detail::ProductRequest&);        \
   template PowerPlan<V, I> plan_powers(const Csr<V, I>&, const PowerOptions&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 #define STRATA_INSTANTIATE_VALUE(V, I) \

@@ -37,6 +37,16 @@ template <Value V, Index I>
 struct Prepared;
 template <Value V>
 struct PowerSum;
+struct ProductRequest;
+}  // namespace detail
+
+template <Value V, Index I>
+class PowerPlan;
+namespace detail {
+// plan_powers, with what is asked of plain products.
+template <Value V, Index I>
+PowerPlan<V, I> plan_powers_with(const Csr<V, I>& matrix, const PowerOptions& options,
+                                 const ProductRequest& request);
 }  // namespace detail
 
 template <Value V, Index I>
@@ -130,7 +140,9 @@ class PowerPlan {
                        const detail::PowerSum<V>& sum) const;
 
   template <Value W, Index J>
-  friend PowerPlan<W, J> plan_powers(const Csr<W, J>& matrix, const PowerOptions& options);
+  friend PowerPlan<W, J> detail::plan_powers_with(const Csr<W, J>& matrix,
+                                                  const PowerOptions& options,
+                                                  const detail::ProductRequest& request);
 
   std::unique_ptr<detail::Prepared<V, I>> prepared_;
 };

@@ -175,6 +175,25 @@ TEST(PowerResult, WhatWasRefusedSaysWhyAndHasNoNumbers) {
   EXPECT_EQ(json_of(result).keys().back(), "refused");
 }
 
+TEST(PowerResult, PlainProductsInAnyFormatHaveTheParametersOfTheirProduct) {
+  PowerResult result;
+  result.choice.format = {Format::bcsr, 1};
+  result.choice.product = ProductSpec{parse_format_spec("bcsr:block_rows=3,block_cols=2")};
+  Json json = json_of(result);
+  EXPECT_EQ(json["format"].string(), "bcsr");
+  EXPECT_EQ(json["parameters"]["block_rows"].integer(), 3);
+  EXPECT_EQ(json["parameters"]["block_cols"].integer(), 2);
+  EXPECT_EQ(std::ranges::count(json["parameters"].keys(), "product"), 0);
+
+  result.choice.format = {Format::sell, 1};
+  result.choice.product =
+      ProductSpec{parse_format_spec("sell:slice_height=32,sort_window=256"), "of some kind"};
+  json = json_of(result);
+  EXPECT_EQ(json["parameters"]["slice_height"].integer(), 32);
+  EXPECT_EQ(json["parameters"]["sort_window"].integer(), 256);
+  EXPECT_EQ(json["parameters"]["product"].string(), name_of(*result.choice.product));
+}
+
 TEST(PowerResult, CandidatesOfAPlanAreListedWithTheChoiceFirst) {
   const MachineProfile profile = imaginary_machine();
   const PowerOptions options{.power = 4, .autotune = false, .profile = &profile};

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "strata/formats/statistics.hpp"
+#include "strata/plans/internal/product_request.hpp"
 #include "strata/plans/power_plan.hpp"
 #include "strata/plans/product_plan.hpp"
 #include "tests/plans/support.hpp"
@@ -96,6 +97,25 @@ TEST(PowerPlanMemory, NothingIsAllocatedInApply) {
 
 std::vector<ProductSpec> all_products(const Csr<double, std::int32_t>& matrix) {
   return parse_product_list("all", statistics_of(matrix), KernelTarget::processor);
+}
+
+TEST(PowerPlanMemory, NothingIsAllocatedByPlainPowersInAnyFormat) {
+  const auto matrix = generate<double, std::int32_t>("stencil27:10x10x40");
+  for (const ProductSpec& spec : all_products(matrix)) {
+    PowerOptions options = test::quick_options();
+    options.threads = 2;
+    const auto plan = detail::plan_powers_with(matrix, options, {.only = {spec}});
+    auto workspace = plan.make_workspace();
+    auto workspace_for_sum = plan.make_workspace_for_sum();
+    const std::vector<double> x(4000, 1.0);
+    const std::vector<double> coefficients(5, 0.5);
+    std::vector<double> powers(4 * x.size());
+    std::vector<double> sum(x.size());
+    const long before = allocations.load();
+    plan.apply(x, powers, workspace);
+    plan.apply_sum(x, coefficients, sum, workspace_for_sum);
+    EXPECT_EQ(allocations.load(), before) << label_of(spec);
+  }
 }
 
 ProductOptions quick_product(const ProductSpec& spec) {

@@ -125,6 +125,17 @@ TEST(Planning, WhatIsSimplerWinsIfItIsAlmostAsFast) {
   moved.moved = true;
   EXPECT_LT(rank(entrant(PowerStrategy::spmv, 1.3)), rank(moved));
   EXPECT_GT(rank(entrant(PowerStrategy::spmv, 1.35)), rank(moved));
+  // Of one power there is nothing to add up.
+  const Handicaps of_products{.whole = 1.1};
+  Entrant whole = entrant(PowerStrategy::spmv, 1);
+  whole.candidate.product = ProductSpec{FormatSpec(Format::dia)};
+  PowerOptions options;
+  const Entrant other = entrant(PowerStrategy::spmv, 1.05);
+  EXPECT_LT(rank_of(other, options, false, of_products),
+            rank_of(whole, options, false, of_products));
+  options.power = 1;
+  EXPECT_GT(rank_of(other, options, false, of_products),
+            rank_of(whole, options, false, of_products));
 }
 
 TEST(Planning, TrialsForgetTheFirstRoundAndDropWhoeverIsBeaten) {
@@ -138,6 +149,17 @@ TEST(Planning, TrialsForgetTheFirstRoundAndDropWhoeverIsBeaten) {
   EXPECT_EQ(fast.runs, 4U);
   EXPECT_EQ(slow.candidate.measured_seconds, 8);
   EXPECT_EQ(slow.runs, 2U);
+
+  // Who has run before is not slow in the warm-up, which says nothing about the others.
+  Entrant warm = entrant(PowerStrategy::spmv, 1);
+  warm.seconds = {2, 2, 2, 2};
+  Entrant cold = entrant(PowerStrategy::spmv, 1);
+  cold.seconds = {9, 1, 1, 1};
+  time_in_turn<Entrant>({&warm, &cold}, {.rounds = 4, .seconds = 0, .beaten = 1.5},
+                        [](Entrant& some) { return some.seconds[some.runs++]; });
+  EXPECT_EQ(cold.candidate.measured_seconds, 1);
+  EXPECT_EQ(cold.runs, 4U);
+  EXPECT_EQ(warm.runs, 2U);
 }
 
 TEST(Planning, TheRecordKnowsWhyPlainProductsRun) {

@@ -223,11 +223,11 @@ void expect_close(const std::vector<V>& powers, const ExpectedPowers<WideOf<V>>&
   }
 }
 
-// Plans and compares apply with the reference, and apply_last with apply, bit by bit. Returns the
+// Compares apply of a plan with the reference, and apply_last with apply, bit by bit. Returns the
 // powers.
 template <Value V, Index I>
-std::vector<V> expect_powers(const Csr<V, I>& matrix, const PowerOptions& options) {
-  const PowerPlan<V, I> plan = plan_powers(matrix, options);
+std::vector<V> expect_powers_of(const PowerPlan<V, I>& plan, const Csr<V, I>& matrix,
+                                const PowerOptions& options) {
   SCOPED_TRACE(plan.explain());
   EXPECT_EQ(plan.rows(), matrix.rows());
   const auto x = random_vector<V>(static_cast<std::size_t>(matrix.rows()) * options.vectors, 1);
@@ -237,6 +237,12 @@ std::vector<V> expect_powers(const Csr<V, I>& matrix, const PowerOptions& option
   const std::vector<V> last = last_power_of(plan, options.vector_order, x);
   EXPECT_TRUE(std::ranges::equal(last, std::span<const V>(powers).last(x.size())));
   return powers;
+}
+
+// The same for a plan with these options.
+template <Value V, Index I>
+std::vector<V> expect_powers(const Csr<V, I>& matrix, const PowerOptions& options) {
+  return expect_powers_of(plan_powers(matrix, options), matrix, options);
 }
 
 // Any basis, for matrices whose numbers are about 1.

@@ -72,11 +72,15 @@ void record_candidates(PlanRecord& record, std::vector<PowerCandidate> candidate
   record.plain_reason = plain_reason(record, options, affords_sweeps);
 }
 
-void compare_with_csr(PlanRecord& record) {
+double csr_seconds(const PlanRecord& record) {
   const auto csr = std::ranges::find_if(record.candidates, [](const PowerCandidate& candidate) {
     return is_csr_product(candidate) && candidate.measured_seconds > 0;
   });
-  if (csr != record.candidates.end()) record.plain_seconds = csr->seconds();
+  return csr == record.candidates.end() ? 0 : csr->measured_seconds;
+}
+
+void compare_with_csr(PlanRecord& record) {
+  if (const double seconds = csr_seconds(record); seconds > 0) record.plain_seconds = seconds;
 }
 
 }  // namespace strata::detail

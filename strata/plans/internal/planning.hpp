@@ -67,6 +67,7 @@ double copy_bytes(const PowerOptions& options, bool reordered, double rows, doub
 struct Handicaps {
   double blocked = 1;    // more than plain products
   double reordered = 1;  // rows that move
+  double whole = 1;      // powers by products of all rows: sums of them need passes of their own
 };
 
 // The smaller, the better: what was asked for comes first, and where anything was timed, what was
@@ -78,7 +79,8 @@ auto rank_of(const Proposal& proposal, const PowerOptions& options, bool any_tim
   const bool asked_for =
       options.strategy == PowerStrategy::automatic || candidate.strategy == options.strategy;
   const double handicap = (candidate.plain() ? 1 : handicaps.blocked) *
-                          (proposal.reordered() ? handicaps.reordered : 1);
+                          (proposal.reordered() ? handicaps.reordered : 1) *
+                          (candidate.product && options.power > 1 ? handicaps.whole : 1);
   return std::tuple(!asked_for, any_timed && candidate.measured_seconds == 0,
                     candidate.seconds() * handicap);
 }
@@ -107,6 +109,7 @@ void time_in_turn(std::vector<Proposal*> running, const TrialRules& rules,
     }
     // Nothing to compute takes no time.
     spent += std::max(fastest, rules.seconds / 1e6);
+    if (round == 0 && rules.rounds > 1) continue;
     std::erase_if(running, [&](const Proposal* proposal) {
       return proposal->candidate.measured_seconds > rules.beaten * fastest;
     });
@@ -122,6 +125,9 @@ inline bool is_csr_product(const PowerCandidate& candidate) {
 // Fills in the candidates, the choice first, and what follows from them.
 void record_candidates(PlanRecord& record, std::vector<PowerCandidate> candidates,
                        const PowerOptions& options, bool affords_sweeps);
+
+// Of products in CSR, rows as they are given; 0 where they were not timed.
+double csr_seconds(const PlanRecord& record);
 
 // Of a product plan: what its choice gains is what it gains over CSR, where that was timed.
 void compare_with_csr(PlanRecord& record);

@@ -1,5 +1,6 @@
 // Prepared: what plans for processors are made of. A product plan is one whose only sweep is one
 // product; plain powers are the same with p products, blocked ones have sweeps of several powers.
+// Products in formats that sweeps do not run in have no sweep: all rows are one step.
 #pragma once
 
 #include <memory>
@@ -16,6 +17,7 @@
 #include "strata/machine/profile.hpp"
 #include "strata/plans/candidate.hpp"
 #include "strata/plans/internal/arrangement.hpp"
+#include "strata/plans/internal/planning.hpp"
 #include "strata/plans/internal/prediction.hpp"
 #include "strata/plans/internal/product_request.hpp"
 
@@ -91,8 +93,7 @@ struct Prepared {
            const V* before = nullptr, std::span<V> scratch = {},
            std::vector<TracedTask>* traced = nullptr, const PowerSum<V>& sum = {}) const {
     if (arrangement->product) {
-      arrangement->product->run(coefficients_of.front(),
-                                {vector(0), before, vector(1), options.vectors}, scratch);
+      run_products(coefficients_of, vector, before, scratch, traced, sum);
       return;
     }
     int first = 0;
@@ -120,8 +121,34 @@ struct Prepared {
     }
   }
 
-  // y = Ax by the rows of the first power, which wait for nothing.
-  void multiply(const V* x, V* y) const {
+  // The same by products of all rows, one after another.
+  template <class VectorAt>
+  void run_products(std::span<const cpu::StepCoefficients<V>> coefficients_of,
+                    const VectorAt& vector, const V* before, std::span<V> scratch,
+                    std::vector<TracedTask>* traced, const PowerSum<V>& sum) const {
+    for (int k = 1; k <= std::ssize(coefficients_of); ++k) {
+      const double start = now();
+      const V* previous = k >= 2 ? vector(k - 2) : before;
+      arrangement->product->run(coefficients_of[k - 1],
+                                {vector(k - 1), previous, vector(k), options.vectors}, scratch);
+      if (sum.target != nullptr) {
+        parallel_chunks(
+            Offset{arrangement->order.rows()} * options.vectors,
+            [&](Offset begin, Offset end) { sum.add(k, vector(0), vector(k), begin, end); });
+      }
+      if (traced == nullptr) continue;
+      for (int thread = 0; thread < threads; ++thread) {
+        traced->push_back({0, 1, k, thread, start, now()});
+      }
+    }
+  }
+
+  // y = Ax by the rows of the first power, which wait for nothing. `scratch`: as for run.
+  void multiply(const V* x, V* y, std::span<V> scratch) const {
+    if (arrangement->product) {
+      arrangement->product->run({}, {x, nullptr, y, options.vectors}, scratch);
+      return;
+    }
     const Sweep<I>& sweep = sweeps.front();
     const auto& tasks = sweep.schedule().tasks;
     run_on_threads(threads, [&](int thread, int team) {

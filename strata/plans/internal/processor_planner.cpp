@@ -14,6 +14,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/formats/statistics.hpp"
 #include "strata/kernels/cpu/cheap_values.hpp"
 #include "strata/machine/cached_profile.hpp"
 #include "strata/model/product_model.hpp"
@@ -25,6 +26,7 @@
 #include "strata/plans/internal/prepared.hpp"
 #include "strata/plans/internal/product_memory.hpp"
 #include "strata/plans/internal/trials.hpp"
+#include "strata/plans/plan_formats.hpp"
 #include "strata/schedule/reuse.hpp"
 #include "strata/schedule/schedule.hpp"
 #include "strata/tune/product_search.hpp"
@@ -63,12 +65,18 @@ constexpr double kMayWin = 1.05;
 constexpr double kSurelyFaster = 0.9;
 // Encoded values that turn out to take more of the bytes than this are not worth another candidate.
 constexpr double kMostEncodedBytes = 0.98;
+// Rows are stored in another format than that with the fewest bytes if their kernels make that
+// faster by this much, on a sample.
+constexpr double kFasterFormat = 0.97;
 // Of the products in other formats so many are stored and timed at most, if they are predicted to
 // take at most so many times as long as the best one.
 constexpr int kMostProducts = 5;
 constexpr double kProductMayWin = 1.5;
+// The same for plain powers, against the best powers that were timed.
+constexpr int kMostPlainPowers = 2;
+constexpr double kPlainPowersMayWin = 1.05;
 // What is simpler wins if it takes at most this much longer: plain products before sweeps, the
-// given order before levels.
+// given order before levels, formats that sweeps run in before others.
 constexpr double kSimplerWins = 1.04;
 
 template <Value V, Index I>
@@ -99,7 +107,9 @@ class ProcessorPlanner {
 
   PatternView<I> pattern() const { return matrix_.pattern(); }
   std::vector<Proposal>& proposals() { return proposals_; }
-  static Handicaps handicaps() { return {.blocked = kSimplerWins, .reordered = kSimplerWins}; }
+  static Handicaps handicaps() {
+    return {.blocked = kSimplerWins, .reordered = kSimplerWins, .whole = kSimplerWins};
+  }
   bool affords_sweeps() const { return affords_sweeps_; }
 
   void propose_given_order() {
@@ -114,6 +124,10 @@ class ProcessorPlanner {
   bool worth_searching() const {
     if (settled_) return false;
     if (may_reorder_products(matrix_, options_)) return reads_scattered(pattern());
+    if (searches_plain_powers() && options_.strategy == PowerStrategy::automatic &&
+        !stays_in_cache_ && reads_scattered(pattern())) {
+      return true;
+    }
     if (!blocks()) return false;
     if (options_.strategy == PowerStrategy::levels) return true;
     const Proposal& best = *std::ranges::min_element(
@@ -167,16 +181,14 @@ class ProcessorPlanner {
 
   void autotune() {
     std::vector<Proposal*> running = favourites();
-    if (running.size() < 2) return;
-    for (Proposal* proposal : running) find_neighbours(*proposal);
-    const ThreadCountScope team(prepared_.threads);
-    time_in_turn(std::move(running), {}, [&](const Proposal& proposal) {
-      if (proposal.arrangement->product) {
-        return trials_.application_seconds(*proposal.arrangement->product);
-      }
-      return trials_.application_seconds(*proposal.arrangement, proposal.trial_sweep(),
-                                         prepared_.threads);
-    });
+    if (running.size() > 1 || searches_plain_powers()) time_all(std::move(running));
+    if (!searches_plain_powers()) return;
+    const std::size_t before = proposals_.size();
+    propose_plain_powers();
+    if (proposals_.size() == before) return;
+    running = {&fastest()};
+    for (std::size_t i = before; i < proposals_.size(); ++i) running.push_back(&proposals_[i]);
+    time_all(std::move(running));
   }
 
   std::ptrdiff_t take(const std::vector<Proposal*>& ranked) {
@@ -198,6 +210,7 @@ class ProcessorPlanner {
   // What the choice of products leaves to say and to keep.
   void finish() {
     PlanRecord& record = prepared_.record;
+    if (options_.power > 1) return;
     compare_with_csr(record);
     for (const SearchedProduct& product : ranked_) {
       if (!product.refusal.empty() || is_proposed(product.spec)) continue;
@@ -252,9 +265,15 @@ class ProcessorPlanner {
   }
 
   // Whether any format will do, and time may be spent on it.
-  bool searches_products() const {
-    return options_.power == 1 && options_.autotune && options_.format == Format::automatic &&
+  bool any_format() const {
+    return options_.autotune && options_.format == Format::automatic &&
            options_.slice_height == 0 && !options_.values && request_.searches;
+  }
+  bool searches_products() const { return options_.power == 1 && any_format(); }
+  // The same for powers, of which plain products are allowed.
+  bool searches_plain_powers() const {
+    return options_.power > 1 && any_format() && !must_block(options_) && !settled_ &&
+           matrix_.nnz() > 0;
   }
 
   ProductMemory memory() const {
@@ -284,6 +303,53 @@ class ProcessorPlanner {
     if (!searches_products() || matrix_.nnz() == 0) return;
     rank_products_of({});
     propose_contenders();
+  }
+
+  // Plain powers by what sweeps do not run in, rows as they are given: the best by rank that might
+  // be faster than what was timed or, where the tuning store knows it, the fastest product. With
+  // these, a plan for powers has whatever a plan for products would take.
+  void propose_plain_powers() {
+    const double to_beat = fastest().candidate.measured_seconds;
+    std::vector<ProductSpec> specs = products_faster_than(to_beat);
+    if (specs.empty() || recall_product()) return;
+    specs.emplace_back(FormatSpec(Format::csr));  // by which others are judged
+    rank_products_of(specs);
+    std::erase_if(ranked_, [](const SearchedProduct& product) {
+      return stored_of(product.spec) || !product.refusal.empty();
+    });
+    if (ranked_.empty()) return;
+    prepared_.record.remarks.push_back(fmt::format(
+        "of {} products that sweeps do not run in, ranked on a sample of rows, {} is the best: {} "
+        "powers should take {}",
+        ranked_.size(), label_of(ranked_.front().spec), options_.power,
+        time_text(ranked_.front().predicted.seconds() * options_.power)));
+    int proposed = 0;
+    for (SearchedProduct& product : ranked_) {
+      const double seconds = product.predicted.seconds() * options_.power;
+      if (seconds > kPlainPowersMayWin * to_beat || proposed == kMostPlainPowers) break;
+      proposed += propose_or_refuse(product);
+    }
+  }
+
+  // Beside those that sweeps run in, all whose powers could take less time if they did nothing but
+  // read the values or, of a symmetric half, values and columns.
+  std::vector<ProductSpec> products_faster_than(double seconds) const {
+    auto specs = parse_product_list("all", statistics_of(matrix_), KernelTarget::processor);
+    std::erase_if(specs, [&](const ProductSpec& spec) {
+      const bool half = spec.format.format() == Format::symmetric_csr;
+      const double entry = half ? 0.5 * (sizeof(V) + sizeof(I)) : sizeof(V);
+      const SweepCosts costs = costs_of_product(entry * static_cast<double>(matrix_.nnz()));
+      const double least = predict_with_overlap(costs, prepared_.places.rates).seconds;
+      return stored_of(spec) || least * options_.power >= seconds;
+    });
+    return specs;
+  }
+
+  bool recall_product() {
+    const auto propose = [&](const ProductSpec& spec) {
+      if (!is_proposed(spec)) propose_spec({.spec = spec});
+    };
+    return memory().recall(prepared_.record.remarks, propose).has_value();
   }
 
   // Reverse Cuthill–McKee, if it keeps enough of x in the cache of a core: the bytes that then need
@@ -340,11 +406,18 @@ class ProcessorPlanner {
     for (SearchedProduct& product : ranked_) {
       const bool may_win = product.predicted.seconds() <= limit || product.spec == csr;
       if (!product.contender || !may_win || is_proposed(product.spec)) continue;
-      try {
-        propose_spec(product);
-      } catch (const Error& refusal) {
-        product.refusal = refusal.what();  // only some rows had been asked
-      }
+      propose_or_refuse(product);
+    }
+  }
+
+  // Whether the product takes all rows: only some had been asked.
+  bool propose_or_refuse(SearchedProduct& product) {
+    try {
+      propose_spec(product);
+      return true;
+    } catch (const Error& refusal) {
+      product.refusal = refusal.what();
+      return false;
     }
   }
 
@@ -354,18 +427,24 @@ class ProcessorPlanner {
     });
   }
 
-  // In a format that sweeps run in, or as a product.
+  // What a sweep would run it in; nothing if none does.
+  static std::optional<StoredFormat> stored_of(const ProductSpec& spec) {
+    const FormatSpec& format = spec.format;
+    if (!spec.kernel.empty() || !plans_run_in(format.format(), KernelTarget::processor)) return {};
+    const StoredFormat stored{format.format(), format.parameter("slice_height").value_or(1),
+                              static_cast<StoredValues>(format.parameter("values").value_or(0))};
+    if (FormatSpec(stored) != format) return {};
+    return stored;
+  }
+
+  // In a format that sweeps run in, or as a product. CSR as a product need not be copied.
   void propose_spec(const SearchedProduct& product) {
-    const FormatSpec& format = product.spec.format;
-    if (is_sliced(format.format()) && product.spec.kernel.empty()) {
-      const StoredFormat stored{format.format(), format.parameter("slice_height").value_or(1),
-                                static_cast<StoredValues>(format.parameter("values").value_or(0))};
-      if (FormatSpec(stored) == format) {
-        propose_plain(arrange({}, PaddedOrder<I>::identity(matrix_.rows()), stored, matrix_, {}));
-        return;
-      }
+    const std::optional<StoredFormat> stored = stored_of(product.spec);
+    if (stored && is_sliced(stored->format)) {
+      propose_plain(arrange({}, PaddedOrder<I>::identity(matrix_.rows()), *stored, matrix_, {}));
+    } else {
+      propose_product(product);
     }
-    propose_product(product);
   }
 
   void propose_product(const SearchedProduct& product) {
@@ -388,9 +467,10 @@ class ProcessorPlanner {
     candidate.format = {product.spec.format.format(), 1};
     candidate.product = product.spec;
     candidate.format_bytes = static_cast<Offset>(bytes);
-    const SweepCosts costs = costs_of_product(bytes);
-    const Rates rates =
-        limited_by_kernel(prepared_.places.rates, costs, product.predicted.kernel_seconds);
+    SweepCosts costs;
+    for (int k = 0; k < options_.power; ++k) costs = costs + costs_of_product(bytes);
+    const Rates rates = limited_by_kernel(prepared_.places.rates, costs,
+                                          product.predicted.kernel_seconds * options_.power);
     const Prediction prediction = predict_without_overlap(costs, rates);
     candidate.memory_bytes = costs.memory_bytes;
     candidate.predicted_seconds = prediction.seconds;
@@ -483,8 +563,9 @@ class ProcessorPlanner {
     });
   }
 
-  // What rows in this order are stored in: the best format with full values and, where that may be
-  // faster, with encoded ones. Without timing, what is cheap to decode is taken at once.
+  // What rows in this order are stored in: the best formats with full values and, where that may be
+  // faster, with encoded ones. Without timing, bytes decide, and what is cheap to decode is taken
+  // at once.
   std::vector<StoredFormat> formats_for(const SampledFormat& best, const PaddedOrder<I>& order) {
     const bool packed = best.stored.format == Format::packed_sell;
     if (options_.values && packed) {
@@ -499,28 +580,95 @@ class ProcessorPlanner {
     }
     const Csr<V, I> sample = sample_of(matrix_, order);
     const auto encoded = encoded_storage(sample, best, options_, levels);
-    if (encoded.empty()) return {best.stored};
-    if (!options_.autotune) return {encoded.back().stored};
-    std::vector<StoredFormat> formats{best.stored};
-    const double in_full = entry_seconds(sample, best);
-    for (const SampledFormat& format : encoded) {
-      if (entry_seconds(sample, format) < kMayWin * in_full) formats.push_back(format.stored);
+    if (!options_.autotune) return {encoded.empty() ? best.stored : encoded.back().stored};
+    const std::vector<SampledFormat> full = full_formats(sample, best);
+    std::vector<SampledFormat> all = full;
+    all.insert(all.end(), encoded.begin(), encoded.end());
+    const std::vector<EntryCosts> costs = entry_costs(sample, all);
+    std::vector<StoredFormat> formats = fastest_of(full, costs);
+    if (encoded.empty()) return formats;
+    // Encoding all rows takes long: that is worth it for the fastest alone, if it may win.
+    const auto first = costs.begin() + std::ssize(full);
+    const auto fastest = std::ranges::min_element(first, costs.end(), {}, &EntryCosts::plain);
+    if (fastest->plain() < kMayWin * costs.front().likely()) {
+      formats.push_back(encoded[static_cast<std::size_t>(fastest - first)].stored);
     }
     return formats;
   }
 
-  // Of a plain product, per entry: its bytes from where they are, or the kernel.
-  double entry_seconds(const Csr<V, I>& sample, const SampledFormat& format) {
+  // Of a product, per entry.
+  struct EntryCosts {
+    double matrix_seconds = 0;  // to read it from where it is
+    double vector_seconds = 0;
+    double kernel_seconds = 0;  // with all data at hand
+
+    // At least, and as reading and computing hinder each other.
+    double plain() const { return std::max(matrix_seconds + vector_seconds, kernel_seconds); }
+    double likely() const {
+      return PredictedTime{kernel_seconds, matrix_seconds + vector_seconds}.seconds();
+    }
+    // Where the matrix is read once for so many.
+    double swept(int power) const {
+      return std::max(matrix_seconds / power + vector_seconds, kernel_seconds);
+    }
+  };
+
+  // The best by its bytes first, then what may be faster than that.
+  std::vector<SampledFormat> full_formats(const Csr<V, I>& sample,
+                                          const SampledFormat& best) const {
+    std::vector<SampledFormat> formats{best};
+    if (options_.format != Format::automatic || options_.slice_height != 0 || options_.values) {
+      return formats;
+    }
+    for (const SampledFormat& other : full_storage(sample)) {
+      if (other.stored != best.stored) formats.push_back(other);
+    }
+    return formats;
+  }
+
+  // For plain products and, if that is another one, for sweeps: the first format, unless those
+  // after it are faster.
+  std::vector<StoredFormat> fastest_of(std::span<const SampledFormat> formats,
+                                       std::span<const EntryCosts> costs) const {
+    std::size_t plain = 0;
+    std::size_t swept = 0;
+    const int power = options_.power;
+    for (std::size_t i = 1; i < formats.size(); ++i) {
+      if (costs[i].plain() < kFasterFormat * costs[plain].plain()) plain = i;
+      if (costs[i].swept(power) < kFasterFormat * costs[swept].swept(power)) swept = i;
+    }
+    if (!blocks() || swept == plain) return {formats[plain].stored};
+    return {formats[plain].stored, formats[swept].stored};
+  }
+
+  // Kernels are timed in turn, round by round: who is disturbed in one is not in all.
+  std::vector<EntryCosts> entry_costs(const Csr<V, I>& sample,
+                                      const std::vector<SampledFormat>& formats) {
+    constexpr int kRounds = 3;
+    if (formats.size() < 2 || matrix_.nnz() == 0) return std::vector<EntryCosts>(formats.size());
     const auto entries = static_cast<double>(matrix_.nnz());
-    const double bytes = format.bytes_per_entry * entries + static_cast<double>(vector_bytes());
-    const Places& places = prepared_.places;
-    const double rate = bytes <= static_cast<double>(places.private_bytes)  ? places.rates.cache
-                        : bytes <= static_cast<double>(places.shared_bytes) ? places.rates.shared
-                                                                            : places.rates.memory;
-    const StoredMatrix<V, I> stored(sample, format.stored);
-    const double kernel = trials_.entry_seconds(stored, sample.pattern()) / prepared_.threads;
     const auto row_vectors = static_cast<double>(3 * matrix_.rows() * row_bytes());
-    return std::max((format.bytes_per_entry + row_vectors / entries) / rate, kernel);
+    const Places& places = prepared_.places;
+    std::vector<StoredMatrix<V, I>> stored;
+    std::vector<EntryCosts> costs;
+    for (const SampledFormat& format : formats) {
+      const double bytes = format.bytes_per_entry * entries + static_cast<double>(vector_bytes());
+      const double rate = bytes <= static_cast<double>(places.private_bytes)  ? places.rates.cache
+                          : bytes <= static_cast<double>(places.shared_bytes) ? places.rates.shared
+                                                                              : places.rates.memory;
+      stored.emplace_back(sample, format.stored);
+      costs.push_back({.matrix_seconds = format.bytes_per_entry / rate,
+                       .vector_seconds = row_vectors / entries / rate});
+    }
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::size_t i = 0; i < formats.size(); ++i) {
+        const double seconds =
+            trials_.entry_seconds(stored[i], sample.pattern()) / prepared_.threads;
+        double& kernel = costs[i].kernel_seconds;
+        kernel = round == 0 ? seconds : std::min(kernel, seconds);
+      }
+    }
+    return costs;
   }
 
   // Without the encoded ones that save too little after all.
@@ -531,10 +679,12 @@ class ProcessorPlanner {
     for (const StoredFormat& stored : formats) {
       SharedArrangement made = arrange(row_order, order, stored, in_order, groups);
       const auto bytes = static_cast<double>(made->matrix.bytes());
+      const bool encoded =
+          stored.format == Format::packed_sell && stored.values != StoredValues::full;
       const bool saves = std::ranges::none_of(arrangements, [&](const SharedArrangement& other) {
         return bytes > kMostEncodedBytes * static_cast<double>(other->matrix.bytes());
       });
-      if (saves) arrangements.push_back(std::move(made));
+      if (!encoded || saves) arrangements.push_back(std::move(made));
     }
     return arrangements;
   }
@@ -752,6 +902,28 @@ class ProcessorPlanner {
     for (Sweep<I>& sweep : proposal.sweeps) sweep.find_neighbours(loaded);
   }
 
+  void time_all(std::vector<Proposal*> running) {
+    for (Proposal* proposal : running) {
+      if (proposal->candidate.measured_seconds == 0) find_neighbours(*proposal);
+    }
+    const ThreadCountScope team(prepared_.threads);
+    time_in_turn(std::move(running), {}, [&](const Proposal& proposal) {
+      if (proposal.arrangement->product) {
+        return trials_.application_seconds(*proposal.arrangement->product);
+      }
+      return trials_.application_seconds(*proposal.arrangement, proposal.trial_sweep(),
+                                         prepared_.threads);
+    });
+  }
+
+  // Of those that were timed.
+  Proposal& fastest() {
+    return *std::ranges::min_element(proposals_, {}, [](const Proposal& proposal) {
+      const double seconds = proposal.candidate.measured_seconds;
+      return seconds > 0 ? seconds : std::numeric_limits<double>::infinity();
+    });
+  }
+
   // What is timed: plain products in each order, the best sweep by the model, and the best ones in
   // another order or for another cache if they come close.
   std::vector<Proposal*> favourites() {
@@ -823,7 +995,7 @@ void Prepared<V, I>::assign_product(const Csr<V, I>& matrix) {
                                          label_of(*choice.product), refusal.what()));
     choice.format = {Format::csr, 1};
     choice.product = std::move(csr);
-    choice.measured_seconds = record.plain_seconds;
+    choice.measured_seconds = csr_seconds(record);
   }
   arrangement->product = std::move(made);
   choice.format_bytes = arrangement->product->bytes();

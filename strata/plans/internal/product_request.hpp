@@ -1,4 +1,5 @@
-// What a product plan is asked for beyond a plan of one power, the same on every device.
+// What a plan is asked for about plain products: a product plan beyond a plan of one power, the
+// same on every device; a plan for powers on processors.
 #pragma once
 
 #include <vector>

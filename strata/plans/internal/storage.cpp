@@ -89,6 +89,20 @@ SampledFormat choose_storage(const Csr<V, I>& matrix, const PaddedOrder<I>& orde
 }
 
 template <Value V, Index I>
+std::vector<SampledFormat> full_storage(const Csr<V, I>& sample) {
+  std::vector<SampledFormat> formats;
+  for (const Offset height : {32, 16, 8}) {
+    formats.push_back({{Format::packed_sell, height, StoredValues::full}});
+    formats.push_back({{Format::sell, height}});
+  }
+  formats.push_back({{Format::csr, 1}});
+  for (SampledFormat& format : formats) {
+    format.bytes_per_entry = footprint(sample, FormatSpec(format.stored)).bytes_per_entry();
+  }
+  return formats;
+}
+
+template <Value V, Index I>
 std::vector<SampledFormat> encoded_storage(const Csr<V, I>& sample, const SampledFormat& best,
                                            const PowerOptions& options,
                                            std::span<const StoredValues> levels) {
@@ -119,6 +133,7 @@ std::vector<SampledFormat> encoded_storage(const Csr<V, I>& sample, const Sample
   template Csr<V, I> sample_of(const Csr<V, I>&, const PaddedOrder<I>&);         \
   template SampledFormat choose_storage(const Csr<V, I>&, const PaddedOrder<I>&, \
                                         const PowerOptions&);                    \
+  template std::vector<SampledFormat> full_storage(const Csr<V, I>&);            \
   template std::vector<SampledFormat> encoded_storage(                           \
       const Csr<V, I>&, const SampledFormat&, const PowerOptions&, std::span<const StoredValues>)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);

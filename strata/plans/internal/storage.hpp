@@ -28,6 +28,11 @@ template <Value V, Index I>
 SampledFormat choose_storage(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
                              const PowerOptions& options);
 
+// Whatever stores all values in full and may be faster by its kernel, with its bytes: tall slices,
+// which mostly are the fastest, first.
+template <Value V, Index I>
+std::vector<SampledFormat> full_storage(const Csr<V, I>& sample);
+
 // Packed SELL with encoded values where that takes fewer bytes than `best`, for each of the levels,
 // which increase, that saves something over those before it.
 template <Value V, Index I>

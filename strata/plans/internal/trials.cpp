@@ -87,7 +87,7 @@ double Trials<V, I>::application_seconds(const cpu::StoredProduct<V>& product) {
   const cpu::StepVectors<V> vectors = vectors_of(1);
   const double start = now();
   product.run(step, vectors, scratch_);
-  return now() - start;
+  return (now() - start) * options_.power;
 }
 
 template <Value V, Index I>

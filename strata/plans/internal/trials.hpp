@@ -33,7 +33,7 @@ class Trials {
   // order and the plan's count.
   double application_seconds(const Arrangement<V, I>& arrangement, const Sweep<I>& sweep,
                              int threads);
-  // Of one product in any format, on the threads of the caller.
+  // The same by products in any format, from one of them, on the threads of the caller.
   double application_seconds(const cpu::StoredProduct<V>& product);
 
  private:
