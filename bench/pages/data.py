@@ -47,7 +47,7 @@ def read(path):
         return campaign_runs(text)
     outer = json.loads(text)
     if "runs" not in outer:
-        return [Run(outer, outer)]
+        return [Run(outer, {})]
     common = {key: value for key, value in outer.items() if key != "runs"}
     return [Run(common | run, outer) for run in outer["runs"]]
 
