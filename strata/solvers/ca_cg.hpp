@@ -213,6 +213,8 @@ inline std::vector<std::complex<double>> ritz_values(const std::vector<double>& 
   return {values.begin(), values.end()};
 }
 
+// The method itself: cycles from one true residual to the next, of plain iterations at first, then
+// of blocks, and of plain iterations again where blocks have become too narrow.
 template <class Space>
 class CaCg {
  public:
