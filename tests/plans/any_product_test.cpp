@@ -7,9 +7,9 @@
 #include <string>
 #include <thread>
 
-#include "strata/formats/statistics.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 #include "strata/tune/tuning_store.hpp"
+#include "tests/plans/any_products.hpp"
 #include "tests/plans/products.hpp"
 #include "tests/support/format_check.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -25,11 +25,6 @@ using test::quick_product;
 using test::random_vector;
 
 // All that a matrix can be stored in.
-template <Value V, Index I>
-std::vector<ProductSpec> products_for(const Csr<V, I>& matrix) {
-  return parse_product_list("all", statistics_of(matrix), KernelTarget::processor);
-}
-
 // More columns than rows, some of them empty, and some entries far from the others.
 Matrix wide_matrix(int rows, int cols) {
   Array<Offset> offsets(1, 0);
@@ -60,17 +55,6 @@ std::vector<V> applied(const ProductPlan<V, I>& plan, const std::vector<V>& x) {
   return y;
 }
 
-// Formats refuse matrices that would need too much padding.
-template <class Action>
-bool is_taken(Action&& action) {
-  try {
-    action();
-    return true;
-  } catch (const InvalidArgument&) {
-    return false;
-  }
-}
-
 template <class Types>
 class AnyProductTyped : public testing::Test {};
 using SomeTypes = testing::Types<test::Types<double, std::int32_t>,
@@ -85,11 +69,11 @@ TYPED_TEST(AnyProductTyped, AgreesWithExactStepsOnAwkwardMatrices) {
   for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
     SCOPED_TRACE(name);
     const Csr<V, I> csr = entries.to_csr();
-    for (const ProductSpec& spec : products_for(csr)) {
+    for (const ProductSpec& spec : test::products_for(csr)) {
       SCOPED_TRACE(label_of(spec));
       ++turn;
       const ProductOptions options = options_for(spec, 1 + turn % 8, 1 + turn % 3);
-      if (!is_taken([&] { expect_products(csr, options); })) ++refused;
+      if (!test::is_taken([&] { expect_products(csr, options); })) ++refused;
     }
     if (testing::Test::HasFailure()) return;
   }
@@ -103,13 +87,13 @@ TYPED_TEST(AnyProductTyped, AgreesWithExactTransposedStepsOnAwkwardMatrices) {
   for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
     SCOPED_TRACE(name);
     const Csr<V, I> csr = entries.to_csr();
-    std::vector<ProductSpec> specs = products_for(transposed(csr));
+    std::vector<ProductSpec> specs = test::products_for(transposed(csr));
     for (const ProductSpec& spec : specs) {
       SCOPED_TRACE(label_of(spec));
       ++turn;
       ProductOptions options = options_for(spec, 1 + turn % 8, 1 + turn % 3);
       options.transposed = true;
-      is_taken([&] { expect_products(csr, options); });
+      test::is_taken([&] { expect_products(csr, options); });
     }
     ProductOptions automatic = quick_product();
     automatic.transposed = true;
@@ -137,9 +121,9 @@ TEST(AnyProduct, FormatsByNameRunInTheirUsualParameters) {
 TEST(AnyProduct, ResultsDoNotDependOnThreads) {
   const Matrix matrix = test::with_other_values(wide_matrix(700, 900), 3);
   const auto x = random_vector<double>(2 * 900, 1);
-  for (const ProductSpec& spec : products_for(matrix)) {
+  for (const ProductSpec& spec : test::products_for(matrix)) {
     SCOPED_TRACE(label_of(spec));
-    is_taken([&] {
+    test::is_taken([&] {
       const auto expected = applied(plan_product(matrix, options_for(spec, 2, 1)), x);
       for (const int threads : {3, 5}) {
         const auto plan = plan_product(matrix, options_for(spec, 2, threads));
@@ -152,9 +136,9 @@ TEST(AnyProduct, ResultsDoNotDependOnThreads) {
 
 TEST(AnyProduct, MoreThreadsThanRowsDoNoHarm) {
   const Matrix matrix(2, 5, {0, 1, 3}, {4, 0, 2}, {1, 2, 3});
-  for (const ProductSpec& spec : products_for(matrix)) {
+  for (const ProductSpec& spec : test::products_for(matrix)) {
     SCOPED_TRACE(label_of(spec));
-    is_taken([&] { expect_products(matrix, options_for(spec, 1, 9)); });
+    test::is_taken([&] { expect_products(matrix, options_for(spec, 1, 9)); });
   }
 }
 
@@ -163,9 +147,9 @@ TEST(AnyProduct, RowsBeforeTheFirstEntryAreComputed) {
   Array<Offset> offsets(140001, 0);
   offsets.back() = 1;
   const Matrix matrix(140000, 3, std::move(offsets), {2}, {4.0});
-  for (const ProductSpec& spec : products_for(matrix)) {
+  for (const ProductSpec& spec : test::products_for(matrix)) {
     SCOPED_TRACE(label_of(spec));
-    is_taken([&] { expect_products(matrix, options_for(spec)); });
+    test::is_taken([&] { expect_products(matrix, options_for(spec)); });
   }
 }
 
@@ -177,9 +161,9 @@ TEST(AnyProduct, KeepsNanAndInfinityToTheirRows) {
   x[300] = std::numeric_limits<double>::infinity();
   std::vector<double> expected(500);
   reference::spmv(matrix, 1.0, x, 0.0, expected);
-  for (const ProductSpec& spec : products_for(matrix)) {
+  for (const ProductSpec& spec : test::products_for(matrix)) {
     SCOPED_TRACE(label_of(spec));
-    is_taken([&] {
+    test::is_taken([&] {
       const auto found = applied(plan_product(matrix, options_for(spec)), x);
       for (std::size_t row = 0; row < expected.size(); ++row) {
         ASSERT_EQ(std::isnan(found[row]), std::isnan(expected[row])) << row;
@@ -194,7 +178,7 @@ TEST(AnyProduct, TakesNewValues) {
   Matrix tripled = matrix;
   for (double& value : tripled.mutable_values()) value *= 3;
   const auto x = random_vector<double>(900, 2);
-  for (const ProductSpec& spec : products_for(matrix)) {
+  for (const ProductSpec& spec : test::products_for(matrix)) {
     SCOPED_TRACE(label_of(spec));
     auto plan = plan_product(matrix, options_for(spec));
     auto workspace = plan.make_workspace();
@@ -223,7 +207,7 @@ TEST(AnyProduct, ValuesThatAnAskedFormatRefusesLeaveThePlanAsItWas) {
 TEST(AnyProduct, TransposedPlansTakeNewValuesAndStridedVectors) {
   const Matrix matrix = wide_matrix(40, 70);
   const Matrix changed = test::with_other_values(matrix, 4);
-  for (const ProductSpec& spec : products_for(matrix)) {
+  for (const ProductSpec& spec : test::products_for(matrix)) {
     SCOPED_TRACE(label_of(spec));
     if (spec.format.format() == Format::dia) continue;  // takes more than allowed
     ProductOptions options = options_for(spec, 2);
@@ -248,7 +232,7 @@ TEST(AnyProduct, TransposedPlansTakeNewValuesAndStridedVectors) {
 TEST(AnyProduct, ThreadsMayApplyAtOnceWithAWorkspaceEach) {
   const auto matrix = generate<double, std::int32_t>("mesh:3000,dim=2,nnzr=7");
   const auto x = random_vector<double>(3000, 1);
-  for (const ProductSpec& spec : products_for(matrix)) {
+  for (const ProductSpec& spec : test::products_for(matrix)) {
     SCOPED_TRACE(label_of(spec));
     const auto plan = plan_product(matrix, options_for(spec));
     const auto expected = applied(plan, x);

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "strata/formats/statistics.hpp"
 #include "strata/plans/internal/product_request.hpp"
 #include "strata/tune/tuning_store.hpp"
+#include "tests/plans/any_products.hpp"
 #include "tests/plans/support.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/types.hpp"
@@ -25,25 +25,9 @@ using test::quick_options;
 using test::random_vector;
 
 template <Value V, Index Ix>
-std::vector<ProductSpec> products_for(const Csr<V, Ix>& matrix) {
-  return parse_product_list("all", statistics_of(matrix), KernelTarget::processor);
-}
-
-template <Value V, Index Ix>
 PowerPlan<V, Ix> plan_with(const Csr<V, Ix>& matrix, const ProductSpec& spec,
                            const PowerOptions& options) {
   return detail::plan_powers_with(matrix, options, {.only = {spec}});
-}
-
-// Formats refuse matrices that would need too much padding, or that are not symmetric.
-template <class Action>
-bool is_taken(Action&& action) {
-  try {
-    action();
-    return true;
-  } catch (const InvalidArgument&) {
-    return false;
-  }
 }
 
 template <class Types>
@@ -61,7 +45,7 @@ TYPED_TEST(PlainPowersTyped, AgreeWithTheReferenceOnAwkwardMatrices) {
     SCOPED_TRACE(name);
     const Csr<V, Ix> csr = entries.to_csr();
     if (csr.rows() != csr.cols()) continue;
-    for (const ProductSpec& spec : products_for(csr)) {
+    for (const ProductSpec& spec : test::products_for(csr)) {
       SCOPED_TRACE(label_of(spec));
       ++turn;
       PowerOptions options = quick_options();
@@ -70,7 +54,7 @@ TYPED_TEST(PlainPowersTyped, AgreeWithTheReferenceOnAwkwardMatrices) {
       options.threads = 1 + turn % 3;
       options.basis = test::basis_number(turn);
       options.vector_order = turn % 2 == 0 ? VectorOrder::plan : VectorOrder::caller;
-      if (!is_taken([&] {
+      if (!test::is_taken([&] {
             const auto plan = plan_with(csr, spec, options);
             EXPECT_TRUE(plan.choice().plain());
             EXPECT_EQ(plan.choice().spec(), spec);
@@ -91,7 +75,7 @@ TYPED_TEST(PlainPowersTyped, DoAllThatPlansForPowersDo) {
   // More rows than threads sum up at once.
   const auto csr = generate<V, Ix>("stencil5:70x70");
   int turn = 0;
-  for (const ProductSpec& spec : products_for(csr)) {
+  for (const ProductSpec& spec : test::products_for(csr)) {
     SCOPED_TRACE(label_of(spec));
     ++turn;
     PowerOptions options = quick_options();
@@ -143,9 +127,9 @@ TEST(PlainPowers, DoNotDependOnThreads) {
   const auto x = random_vector<double>(static_cast<std::size_t>(matrix.rows()), 1);
   PowerOptions options = quick_options();
   options.power = 3;
-  for (const ProductSpec& spec : products_for(matrix)) {
+  for (const ProductSpec& spec : test::products_for(matrix)) {
     SCOPED_TRACE(label_of(spec));
-    is_taken([&] {
+    test::is_taken([&] {
       options.threads = 1;
       const auto expected =
           test::powers_of(plan_with(matrix, spec, options), VectorOrder::caller, x);
@@ -164,9 +148,9 @@ TEST(PlainPowers, TakeNewValues) {
   const auto other = generate<double, I>("stencil27:8x8x8,dof=2,coefficients=random,seed=9");
   ASSERT_NE(matrix, other);
   PowerOptions options = quick_options();
-  for (const ProductSpec& spec : products_for(matrix)) {
+  for (const ProductSpec& spec : test::products_for(matrix)) {
     SCOPED_TRACE(label_of(spec));
-    is_taken([&] {
+    test::is_taken([&] {
       Plan plan = plan_with(matrix, spec, options);
       plan.update_values(other);
       test::expect_powers_of(plan, other, options);

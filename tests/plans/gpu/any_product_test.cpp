@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "strata/base/error.hpp"
-#include "strata/formats/statistics.hpp"
 #include "strata/kernels/reference/spmv.hpp"
 #include "strata/tune/tuning_store.hpp"
+#include "tests/plans/any_products.hpp"
 #include "tests/plans/gpu/products.hpp"
 #include "tests/support/format_check.hpp"
 #include "tests/support/temporary_folder.hpp"
@@ -22,18 +22,7 @@ using Matrix = Csr<double, std::int32_t>;
 
 template <Value V, Index I>
 std::vector<ProductSpec> products_for(const Csr<V, I>& matrix) {
-  return parse_product_list("all", statistics_of(matrix), KernelTarget::gpu);
-}
-
-// Formats refuse matrices that would need too much padding.
-template <class Action>
-bool is_taken(Action&& action) {
-  try {
-    action();
-    return true;
-  } catch (const InvalidArgument&) {
-    return false;
-  }
+  return test::products_for(matrix, KernelTarget::gpu);
 }
 
 class GpuAnyProduct : public GpuProductPlanTest {
@@ -58,7 +47,7 @@ class GpuAnyProduct : public GpuProductPlanTest {
         ++turn;
         ProductOptions options = options_for(spec, 1 + turn % 8);
         options.transposed = transposes;
-        if (!is_taken([&] { expect_products(csr, options); })) ++refused;
+        if (!test::is_taken([&] { expect_products(csr, options); })) ++refused;
       }
       if (HasFailure()) return;
     }
@@ -134,7 +123,7 @@ TEST_F(GpuAnyProduct, KeepsNanAndInfinityToTheirRows) {
   reference::spmv(matrix, 1.0, x, 0.0, expected);
   for (const ProductSpec& spec : products_for(matrix)) {
     SCOPED_TRACE(label_of(spec));
-    is_taken([&] {
+    test::is_taken([&] {
       const auto found = applied(plan_product(matrix, options_for(spec), stream()), x);
       for (std::size_t row = 0; row < expected.size(); ++row) {
         ASSERT_EQ(std::isnan(found[row]), std::isnan(expected[row])) << row;
@@ -190,7 +179,7 @@ TEST_F(GpuAnyProduct, TransposedPlansTakeNewValuesAndStridedVectors) {
     SCOPED_TRACE(label_of(spec));
     ProductOptions options = options_for(spec, 2);
     options.transposed = true;
-    is_taken([&] {
+    test::is_taken([&] {
       auto plan = plan_product(matrix, options, stream());
       EXPECT_NE(plan.explain().find("The transposed product"), std::string::npos);
       plan.update_values(changed, stream());
