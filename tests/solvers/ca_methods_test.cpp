@@ -163,12 +163,13 @@ TEST(CaCg, IsAsGoodAsCgOnIllConditionedMatrices) {
             other.space, other.powers, other.ordered_b, other.x, {options, basis});
         EXPECT_EQ(result.status, SolveStatus::converged) << result.message;
         EXPECT_LE(other.residual(), 1.001e-8);
-        // The other bases may find out later that their blocks are too wide, but they do.
+        // Who needs more has found out that blocks are too wide and said so, before it was too
+        // late.
         const auto products = static_cast<double>(result.products);
         const auto classical = static_cast<double>(plain.products);
-        EXPECT_LE(products, (basis == KrylovBasis::newton ? 1.15 : 1.5) * classical + 2 * s);
         if (products > 1.15 * classical + 2 * s) {
           EXPECT_NE(result.remark.find("lost too many digits"), std::string::npos);
+          EXPECT_LE(products, 2.5 * classical);
         }
       }
     }
