@@ -163,11 +163,12 @@ TEST(CaCg, IsAsGoodAsCgOnIllConditionedMatrices) {
             other.space, other.powers, other.ordered_b, other.x, {options, basis});
         EXPECT_EQ(result.status, SolveStatus::converged) << result.message;
         EXPECT_LE(other.residual(), 1.001e-8);
-        // Who needs more has found out that blocks are too wide and said so, before it was too
-        // late.
         const auto products = static_cast<double>(result.products);
         const auto classical = static_cast<double>(plain.products);
-        if (products > 1.15 * classical + 2 * s) {
+        if (basis != KrylovBasis::chebyshev || s < 8) {
+          EXPECT_LE(products, 1.15 * classical + 2 * s);
+        } else if (products > 1.15 * classical + 2 * s) {
+          // Here blocks may be too wide for a while, but not unnoticed.
           EXPECT_NE(result.remark.find("lost too many digits"), std::string::npos);
           EXPECT_LE(products, 2.5 * classical);
         }

@@ -130,7 +130,7 @@ TEST(Lagging, CgAndBiCgStabWaitOncePerIteration) {
 
 TEST(Lagging, CaCgEndsWhereItWasToldTo) {
   const auto matrix = generate<double, I>("stencil5:60x60");
-  const std::vector<double> b(static_cast<std::size_t>(matrix.rows()), 1.0);
+  const std::vector<double> b = random_rows<double>(matrix.rows(), 1, 5);
   PlainPowers powers(matrix, 4);
   LaggingSpace space(matrix.rows(), 2);
   std::vector<double> x(b.size());
@@ -144,8 +144,8 @@ TEST(Lagging, CaCgEndsWhereItWasToldTo) {
                                         return now.number < 20;
                                       }}});
   EXPECT_EQ(stopped.status, SolveStatus::stopped);
-  EXPECT_GE(stopped.iterations, 20);
-  EXPECT_LT(stopped.iterations, 24);
+  EXPECT_EQ(stopped.remark, "");
+  EXPECT_EQ(stopped.iterations, 20);
 }
 
 }  // namespace
