@@ -28,7 +28,7 @@ Recipe<double, I> anderson_recipe(Spec& spec) {
     emit(point, disorder * (random.uniform(static_cast<std::uint64_t>(point)) - 0.5));
     grid.visit_above(point, site, hop);
   };
-  return [=] { return build_rows<double, I>(order, order, row); };
+  return row_recipe<I>(order, ValueCharacter::mirrored, row);
 }
 
 #define STRATA_INSTANTIATE(I) template Recipe<double, I> anderson_recipe<I>(Spec&)

@@ -24,7 +24,7 @@ Recipe<double, I> arrow_recipe(Spec& spec) {
     emit(0, static_cast<double>(size));
     for (Offset j = 1; j < size; ++j) emit(j, arm(j));
   };
-  return [=] { return build_rows<double, I>(order, order, row); };
+  return row_recipe<I>(order, ValueCharacter::positive, row);
 }
 
 #define STRATA_INSTANTIATE(I) template Recipe<double, I> arrow_recipe<I>(Spec&)

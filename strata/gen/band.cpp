@@ -28,7 +28,7 @@ Recipe<double, I> band_recipe(Spec& spec) {
       emit(j, distance == 0 ? static_cast<double>(width) : -random.uniform(counter));
     }
   };
-  return [=] { return build_rows<double, I>(order, order, row); };
+  return row_recipe<I>(order, ValueCharacter::positive, row);
 }
 
 #define STRATA_INSTANTIATE(I) template Recipe<double, I> band_recipe<I>(Spec&)

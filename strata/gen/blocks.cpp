@@ -6,21 +6,28 @@
 
 #include "strata/base/instantiate.hpp"
 #include "strata/base/random.hpp"
+#include "strata/gen/coefficients.hpp"
+#include "strata/gen/recipe.hpp"
 #include "strata/gen/rowwise.hpp"
 
 namespace strata {
 
-template <Value V, Index I>
-Csr<V, I> with_dense_blocks(const Csr<V, I>& matrix, Offset dof, std::uint64_t seed) {
+MatrixShape shape_with_blocks(const MatrixShape& base, Offset dof) {
   if (dof < 1) throw InvalidArgument(fmt::format("a row cannot have {} unknowns", dof));
-  const I rows =
-      narrow<I>(checked_multiply(dof, matrix.rows(), "the number of rows"), "the number of rows");
-  const I cols = narrow<I>(checked_multiply(dof, matrix.cols(), "the number of columns"),
-                           "the number of columns");
-  require_countable<V, I>(dof, checked_multiply(dof, matrix.nnz(), "the number of entries"));
+  return {checked_multiply(dof, base.rows, "the number of rows"),
+          checked_multiply(dof, base.cols, "the number of columns")};
+}
+
+template <Value V, Index I>
+RowSource<V, I> rows_with_blocks(std::shared_ptr<const Csr<V, I>> base, Offset dof,
+                                 std::uint64_t seed) {
+  const MatrixShape shape = shape_with_blocks({base->rows(), base->cols()}, dof);
+  const I cols = narrow<I>(shape.cols, "the number of columns");
+  require_countable<V, I>(dof, checked_multiply(dof, base->nnz(), "the number of entries"));
 
   const Random random(seed);
-  const auto row = [&matrix, random, dof, cols](Offset i, auto&& emit) {
+  const auto row = [base, random, dof, cols](Offset i, auto&& emit) {
+    const Csr<V, I>& matrix = *base;
     const Offset own = i / dof;
     for (Offset k = matrix.row_offsets()[own]; k < matrix.row_offsets()[own + 1]; ++k) {
       const Offset first = matrix.columns()[k] * dof;
@@ -32,13 +39,27 @@ Csr<V, I> with_dense_blocks(const Csr<V, I>& matrix, Offset dof, std::uint64_t s
       }
     }
   };
-  const auto length = [&matrix, dof](Offset i) {
-    return dof * matrix.pattern().row_length(static_cast<I>(i / dof));
+  const auto length = [base, dof](Offset i) {
+    return dof * base->pattern().row_length(static_cast<I>(i / dof));
   };
-  return build_rows<V, I>(rows, cols, length, row);
+  return {.shape = shape,
+          // Factors are positive and mirrored at the diagonal.
+          .character = [base] { return character_of(*base); },
+          .make =
+              [cols, length, row](const RowSelection<I>& selection) {
+                return build_rows<V, I>(selection, cols, length, row);
+              }};
 }
 
-#define STRATA_INSTANTIATE(V, I) \
+template <Value V, Index I>
+Csr<V, I> with_dense_blocks(const Csr<V, I>& matrix, Offset dof, std::uint64_t seed) {
+  const RowSource<V, I> source = rows_with_blocks(borrowed(matrix), dof, seed);
+  return source.make({0, source.shape.rows});
+}
+
+#define STRATA_INSTANTIATE(V, I)                                                      \
+  template RowSource<V, I> rows_with_blocks(std::shared_ptr<const Csr<V, I>>, Offset, \
+                                            std::uint64_t);                           \
   template Csr<V, I> with_dense_blocks(const Csr<V, I>&, Offset, std::uint64_t)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

@@ -58,6 +58,20 @@ double sum_of_parts(V value) {
          std::abs(static_cast<double>(std::imag(value)));
 }
 
+template <Value V>
+Offset count_non_finite(std::span<const V> values) {
+  return parallel_reduce(
+      static_cast<Offset>(values.size()), Offset{0},
+      [&](Offset begin, Offset end) {
+        Offset count = 0;
+        for (Offset k = begin; k < end; ++k) {
+          count += !std::isfinite(std::real(values[k])) || !std::isfinite(std::imag(values[k]));
+        }
+        return count;
+      },
+      [](Offset a, Offset b) { return a + b; });
+}
+
 template <Value V, Index I>
 bool has_positive_diagonal(const Csr<V, I>& matrix) {
   const auto positive_in_row = [&](I row) {
@@ -104,28 +118,43 @@ std::optional<Offset> distinct_coefficients_of(Spec& spec) {
 }
 
 template <Value V, Index I>
-void draw_coefficients(Csr<V, I>& matrix, std::uint64_t seed) {
-  const MatrixStatistics statistics = statistics_of(matrix);
-  if (statistics.non_finite > 0) {
-    throw InvalidArgument(fmt::format(
-        "coefficients need finite values, but {} of the matrix are infinite or not a number",
-        statistics.non_finite));
+ValueCharacter character_of(const Csr<V, I>& matrix) {
+  const Symmetry symmetry = statistics_of(matrix).value_symmetry;
+  if (symmetry == Symmetry::general) return ValueCharacter::general;
+  return symmetry != Symmetry::skew_symmetric && has_positive_diagonal(matrix)
+             ? ValueCharacter::positive
+             : ValueCharacter::mirrored;
+}
+
+template <Value V, Index I>
+void draw_coefficients(Csr<V, I>& rows, const RowSelection<I>& selection, ValueCharacter character,
+                       std::uint64_t seed) {
+  if (const Offset count = count_non_finite(rows.values()); count > 0) {
+    throw InvalidArgument(
+        fmt::format("coefficients need finite values, but {} of {} are infinite or not a number",
+                    count, rows.nnz()));
   }
-  const Symmetry symmetry = statistics.value_symmetry;
-  const PairRandom random(seed, matrix.cols(), symmetry != Symmetry::general);
-  const bool stays_definite =
-      (symmetry == Symmetry::symmetric || symmetry == Symmetry::hermitian) &&
-      has_positive_diagonal(matrix);
-  const std::span<V> values = matrix.mutable_values();
-  for_balanced_rows(matrix.row_offsets(), [&](Offset begin, Offset end) {
+  const PairRandom random(seed, rows.cols(), character != ValueCharacter::general);
+  const std::span<V> values = rows.mutable_values();
+  for_balanced_rows(rows.row_offsets(), [&](Offset begin, Offset end) {
     for (Offset row = begin; row < end; ++row) {
-      draw_row(matrix.pattern().columns_of(static_cast<I>(row)),
-               values.data() + matrix.row_offsets()[row], row, random, stays_definite);
+      draw_row(rows.pattern().columns_of(static_cast<I>(row)),
+               values.data() + rows.row_offsets()[row], selection[row], random,
+               character == ValueCharacter::positive);
     }
   });
 }
 
-#define STRATA_INSTANTIATE(V, I) template void draw_coefficients(Csr<V, I>&, std::uint64_t)
+template <Value V, Index I>
+void draw_coefficients(Csr<V, I>& matrix, std::uint64_t seed) {
+  draw_coefficients(matrix, {0, matrix.rows()}, character_of(matrix), seed);
+}
+
+#define STRATA_INSTANTIATE(V, I)                                                      \
+  template ValueCharacter character_of(const Csr<V, I>&);                             \
+  template void draw_coefficients(Csr<V, I>&, const RowSelection<I>&, ValueCharacter, \
+                                  std::uint64_t);                                     \
+  template void draw_coefficients(Csr<V, I>&, std::uint64_t)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

@@ -93,7 +93,7 @@ Recipe<double, I> fem_recipe(Spec& spec) {
       }
     }
   };
-  return [=] { return build_rows<double, I>(order, order, row); };
+  return row_recipe<I>(order, ValueCharacter::positive, row);
 }
 
 #define STRATA_INSTANTIATE(I) template Recipe<double, I> fem_recipe<I>(Spec&)

@@ -92,19 +92,30 @@ struct Range {
   }
 };
 
+// visit(value, on the diagonal) for the entries [begin, end) of consecutive rows.
+template <Value V, Index I, class VisitEntry>
+void visit_entries(const Csr<V, I>& rows, Offset first, Offset begin, Offset end,
+                   const VisitEntry& visit) {
+  for (Offset row = begin; row < end; ++row) {
+    for (Offset k = rows.row_offsets()[row]; k < rows.row_offsets()[row + 1]; ++k) {
+      visit(rows.values()[k], rows.columns()[k] == first + row);
+    }
+  }
+}
+
+}  // namespace
+
 template <Value V, Index I>
-class FewValues {
+class FewValues<V, I>::Levels {
  public:
   using Real = decltype(std::real(V{}));
 
-  FewValues(const Csr<V, I>& matrix, Offset distinct, std::uint64_t seed) : matrix_(matrix) {
-    PerKind<Range<Real>> ranges;
-    for (const Kept kept : {Kept::signs_and_diagonal, Kept::signs, Kept::nothing}) {
-      kept_ = kept;
-      ranges = find_ranges();
-      if (fewest_values(ranges) <= distinct) break;
-    }
-    collect_candidates(ranges, distinct, seed);
+  Levels(FunctionRef<void(Visit)> pass, Offset distinct, std::uint64_t seed) {
+    find_ranges(pass);
+    std::size_t choice = 0;
+    while (choice + 1 < kChoices.size() && fewest_values(ranges_[choice]) > distinct) ++choice;
+    kept_ = kChoices[choice];
+    collect_candidates(pass, ranges_[choice], distinct, seed);
     thin_out(distinct);
   }
 
@@ -119,25 +130,36 @@ class FewValues {
   }
 
  private:
-  PerKind<Range<Real>> find_ranges() const {
-    using Ranges = PerKind<Range<Real>>;
-    return parallel_reduce(
-        Offset{matrix_.rows()}, Ranges{},
-        [&](Offset begin, Offset end) {
-          Ranges ranges;
-          for (Offset row = begin; row < end; ++row) {
-            for (Offset k = matrix_.row_offsets()[row]; k < matrix_.row_offsets()[row + 1]; ++k) {
-              const Kind kind = kind_of(matrix_.values()[k], matrix_.columns()[k] == row, kept_);
-              const Real magnitude = magnitude_of(matrix_.values()[k], kind);
-              ranges[kind.number()].add({magnitude, magnitude});
-            }
-          }
-          return ranges;
-        },
-        [](Ranges a, const Ranges& b) {
-          for (std::size_t number = 0; number < Kind::kCount; ++number) a[number].add(b[number]);
-          return a;
-        });
+  static constexpr std::array kChoices{Kept::signs_and_diagonal, Kept::signs, Kept::nothing};
+  using Ranges = std::array<PerKind<Range<Real>>, kChoices.size()>;
+
+  // For all choices in one pass: making the rows again costs more.
+  void find_ranges(FunctionRef<void(Visit)> pass) {
+    const auto add = [](Ranges a, const Ranges& b) {
+      for (std::size_t choice = 0; choice < kChoices.size(); ++choice) {
+        for (std::size_t number = 0; number < Kind::kCount; ++number) {
+          a[choice][number].add(b[choice][number]);
+        }
+      }
+      return a;
+    };
+    pass([&](const Csr<V, I>& rows, Offset first) {
+      entries_ += rows.nnz();
+      ranges_ = parallel_reduce(
+          Offset{rows.rows()}, ranges_,
+          [&](Offset begin, Offset end) {
+            Ranges ranges;
+            visit_entries(rows, first, begin, end, [&](V value, bool on_diagonal) {
+              for (std::size_t choice = 0; choice < kChoices.size(); ++choice) {
+                const Kind kind = kind_of(value, on_diagonal, kChoices[choice]);
+                const Real magnitude = magnitude_of(value, kind);
+                ranges[choice][kind.number()].add({magnitude, magnitude});
+              }
+            });
+            return ranges;
+          },
+          add);
+    });
   }
 
   // With one level for every kind that occurs.
@@ -150,34 +172,54 @@ class FewValues {
   }
 
   // Fills the lists of levels with more than are needed.
-  void collect_candidates(const PerKind<Range<Real>>& ranges, Offset distinct, std::uint64_t seed) {
+  void collect_candidates(FunctionRef<void(Visit)> pass, const PerKind<Range<Real>>& ranges,
+                          Offset distinct, std::uint64_t seed) {
     for (std::size_t number = 0; number < Kind::kCount; ++number) {
       const Range<Real>& range = ranges[number];
       if (range.empty()) continue;
       levels_[number].push_back(Kind::numbered(number).diagonal ? range.high : range.low);
     }
-    const Offset entries = matrix_.nnz();
-    const bool all = distinct >= entries / kSampledPerLevel || entries <= kSmallestSample;
-    const Offset size = all ? entries : std::max(distinct * kSampledPerLevel, kSmallestSample);
-    const Random random(seed, kSampleStream);
-    for (Offset i = 0; i < size; ++i) {
-      const auto counter = static_cast<std::uint64_t>(i);
-      add_candidate(
-          all ? i
-              : static_cast<Offset>(random.below(counter, static_cast<std::uint64_t>(entries))));
-    }
+    const bool all = distinct >= entries_ / kSampledPerLevel || entries_ <= kSmallestSample;
+    const std::vector<Offset> sample =
+        all ? std::vector<Offset>()
+            : sampled_entries(std::max(distinct * kSampledPerLevel, kSmallestSample), seed);
+    auto next = sample.begin();
+    Offset entries_before = 0;
+    pass([&](const Csr<V, I>& rows, Offset first) {
+      if (all) {
+        visit_entries(rows, first, 0, rows.rows(),
+                      [&](V value, bool on_diagonal) { add_candidate(value, on_diagonal); });
+        return;
+      }
+      const std::span<const Offset> offsets = rows.row_offsets();
+      for (; next != sample.end() && *next < entries_before + rows.nnz(); ++next) {
+        const Offset entry = *next - entries_before;
+        const Offset row =
+            std::upper_bound(offsets.begin(), offsets.end(), entry) - offsets.begin() - 1;
+        add_candidate(rows.values()[entry], rows.columns()[entry] == first + row);
+      }
+      entries_before += rows.nnz();
+    });
     for (std::vector<Real>& levels : levels_) {
       std::sort(levels.begin(), levels.end());
       levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
     }
   }
 
-  void add_candidate(Offset entry) {
-    const std::span<const Offset> offsets = matrix_.row_offsets();
-    const Offset row =
-        std::upper_bound(offsets.begin(), offsets.end(), entry) - offsets.begin() - 1;
-    const V value = matrix_.values()[entry];
-    const Kind kind = kind_of(value, matrix_.columns()[entry] == row, kept_);
+  // Numbers of entries, in increasing order.
+  std::vector<Offset> sampled_entries(Offset size, std::uint64_t seed) const {
+    const Random random(seed, kSampleStream);
+    std::vector<Offset> sample(static_cast<std::size_t>(size));
+    for (Offset i = 0; i < size; ++i) {
+      sample[i] = static_cast<Offset>(
+          random.below(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(entries_)));
+    }
+    std::ranges::sort(sample);
+    return sample;
+  }
+
+  void add_candidate(V value, bool on_diagonal) {
+    const Kind kind = kind_of(value, on_diagonal, kept_);
     levels_[kind.number()].push_back(magnitude_of(value, kind));
   }
 
@@ -236,27 +278,36 @@ class FewValues {
     return shares;
   }
 
-  const Csr<V, I>& matrix_;
+  Offset entries_ = 0;
+  Ranges ranges_;
   Kept kept_ = Kept::signs_and_diagonal;
   PerKind<std::vector<Real>> levels_;
 };
 
-}  // namespace
+template <Value V, Index I>
+FewValues<V, I>::FewValues(FunctionRef<void(Visit)> pass, Offset distinct, std::uint64_t seed)
+    : levels_(std::make_shared<const Levels>(pass, distinct, seed)) {}
 
 template <Value V, Index I>
-void round_to_few_values(Csr<V, I>& matrix, Offset distinct, std::uint64_t seed) {
-  const FewValues<V, I> few(matrix, distinct, seed);
-  const std::span<V> values = matrix.mutable_values();
-  for_balanced_rows(matrix.row_offsets(), [&](Offset begin, Offset end) {
+void FewValues<V, I>::round(Csr<V, I>& rows, const RowSelection<I>& selection) const {
+  const std::span<V> values = rows.mutable_values();
+  for_balanced_rows(rows.row_offsets(), [&](Offset begin, Offset end) {
     for (Offset row = begin; row < end; ++row) {
-      for (Offset k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
-        values[k] = few.rounded(values[k], matrix.columns()[k] == row);
+      for (Offset k = rows.row_offsets()[row]; k < rows.row_offsets()[row + 1]; ++k) {
+        values[k] = levels_->rounded(values[k], rows.columns()[k] == selection[row]);
       }
     }
   });
 }
 
-#define STRATA_INSTANTIATE(V, I) \
+template <Value V, Index I>
+void round_to_few_values(Csr<V, I>& matrix, Offset distinct, std::uint64_t seed) {
+  const auto pass = [&](typename FewValues<V, I>::Visit visit) { visit(matrix, 0); };
+  FewValues<V, I>(pass, distinct, seed).round(matrix, {0, matrix.rows()});
+}
+
+#define STRATA_INSTANTIATE(V, I)  \
+  template class FewValues<V, I>; \
   template void round_to_few_values(Csr<V, I>&, Offset, std::uint64_t)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

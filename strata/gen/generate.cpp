@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -31,7 +32,15 @@ Recipe<V, I> in_doubles(Spec& spec) {
   if constexpr (std::same_as<V, double>) {
     return recipe;
   } else {
-    return [recipe = std::move(recipe)] { return converted<V, I>(recipe()); };
+    return {.shape = recipe.shape, .open = [open = recipe.open] {
+              RowSource<double, I> source = open();
+              return RowSource<V, I>{
+                  .shape = source.shape,
+                  .character = source.character,
+                  .make = [make = source.make](const RowSelection<I>& selection) {
+                    return converted<V, I>(make(selection));
+                  }};
+            }};
   }
 }
 
@@ -86,28 +95,121 @@ auto naming_spec(std::string_view spec, Action&& action) {
   }
 }
 
+// A recipe with the keys that all generators have.
 template <Value V, Index I>
-Recipe<V, I> parse(std::string_view text) {
+struct ParsedSpec {
+  Recipe<V, I> recipe;
+  std::uint64_t seed = 0;
+  std::optional<Offset> distinct;  // coefficients
+  bool shuffle = false;
+};
+
+template <Value V, Index I>
+ParsedSpec<V, I> parse(std::string_view text) {
   Spec spec(text);
   const auto found = std::ranges::find(kGenerators<V, I>, spec.name(), &Generator<V, I>::name);
   if (found == kGenerators<V, I>.end()) {
     throw InvalidArgument(fmt::format("there is no generator '{}'", spec.name()));
   }
-  Recipe<V, I> recipe = found->recipe(spec);
-  const std::uint64_t seed = seed_of(spec);
-  const std::optional<Offset> distinct = distinct_coefficients_of(spec);
-  const bool shuffle = spec.integer_or("shuffle", 0, 0, 1) == 1;
+  ParsedSpec<V, I> parsed{.recipe = found->recipe(spec),
+                          .seed = seed_of(spec),
+                          .distinct = distinct_coefficients_of(spec),
+                          .shuffle = spec.integer_or("shuffle", 0, 0, 1) == 1};
   spec.refuse_unread_keys();
-  return [recipe, seed, distinct, shuffle] {
-    Csr<V, I> matrix = recipe();
-    if (distinct) draw_coefficients(matrix, seed);
-    if (distinct && *distinct != kAllDistinct) round_to_few_values(matrix, *distinct, seed);
-    if (!shuffle) return matrix;
-    return reordered(matrix, Permutation<I>::random(matrix.rows(), seed));
-  };
+  return parsed;
 }
 
+// What the pieces of a pass over all rows have at least: enough for all threads.
+constexpr Offset kPieceEntries = Offset{1} << 22;
+constexpr Offset kFirstPieceRows = Offset{1} << 12;
+
 }  // namespace
+
+template <Value V, Index I>
+class RowGenerator<V, I>::State {
+ public:
+  explicit State(std::string_view spec) : spec_(spec) {
+    naming_spec(spec_, [&] {
+      ParsedSpec<V, I> parsed = parse<V, I>(spec_);
+      source_ = parsed.recipe.open();
+      seed_ = parsed.seed;
+      distinct_ = parsed.distinct;
+      if (distinct_) character_ = source_.character();
+      if (parsed.shuffle) draw_shuffle();
+    });
+  }
+
+  const MatrixShape& shape() const { return source_.shape; }
+
+  Csr<V, I> make_rows(Offset begin, Offset end) const {
+    return naming_spec(spec_, [&] {
+      if (begin < 0 || begin > end || end > shape().rows) {
+        throw InvalidArgument(
+            fmt::format("there are no rows [{}, {}) of {}", begin, end, shape().rows));
+      }
+      const RowSelection<I> selection(begin, end, shuffle_ ? &*shuffle_ : nullptr);
+      Csr<V, I> rows = drawn(selection);
+      if (distinct_ && *distinct_ != kAllDistinct) few_values(rows, begin).round(rows, selection);
+      return shuffle_ ? renumbered_columns(rows, shuffle_->new_of_old) : std::move(rows);
+    });
+  }
+
+ private:
+  void draw_shuffle() {
+    if (shape().rows != shape().cols) {
+      throw InvalidArgument(fmt::format("a {} x {} matrix cannot be reordered symmetrically",
+                                        shape().rows, shape().cols));
+    }
+    shuffle_.emplace(Permutation<I>::random(narrow<I>(shape().rows, "the number of rows"), seed_));
+  }
+
+  // With all coefficients, in the order of the matrix.
+  Csr<V, I> drawn(const RowSelection<I>& selection) const {
+    Csr<V, I> rows = source_.make(selection);
+    if (distinct_) draw_coefficients(rows, selection, character_, seed_);
+    return rows;
+  }
+
+  // `rows` are those drawn from row `first` on; shuffled ones are of no use unless they are all.
+  const FewValues<V, I>& few_values(const Csr<V, I>& rows, Offset first) const {
+    const std::lock_guard lock(mutex_);
+    if (few_values_) return *few_values_;
+    const bool complete = first == 0 && rows.rows() == shape().rows && !shuffle_;
+    const auto pass = [&](typename FewValues<V, I>::Visit visit) {
+      if (complete) {
+        visit(rows, 0);
+      } else {
+        visit_pieces(std::max(rows.nnz(), kPieceEntries), visit);
+      }
+    };
+    return few_values_.emplace(pass, *distinct_, seed_);
+  }
+
+  // All rows, in pieces of about `entries` entries by the length of the rows before.
+  void visit_pieces(Offset entries, typename FewValues<V, I>::Visit visit) const {
+    Offset count = kFirstPieceRows;
+    for (Offset begin = 0; begin < shape().rows;) {
+      const Offset end = begin + std::min(count, shape().rows - begin);
+      const Csr<V, I> rows = drawn({begin, end});
+      visit(rows, begin);
+      const double per_row =
+          static_cast<double>(std::max<Offset>(rows.nnz(), 1)) / static_cast<double>(end - begin);
+      const double fitting =
+          std::min(static_cast<double>(entries) / per_row, 4 * static_cast<double>(end - begin));
+      count = std::max<Offset>(static_cast<Offset>(fitting), 1);
+      begin = end;
+    }
+  }
+
+  std::string spec_;
+  RowSource<V, I> source_;
+  std::uint64_t seed_ = 0;
+  std::optional<Offset> distinct_;
+  ValueCharacter character_ = ValueCharacter::general;
+  std::optional<Shuffle<I>> shuffle_;
+  mutable std::mutex mutex_;
+  mutable std::optional<FewValues<V, I>> few_values_;
+};
 
 bool is_generator_spec(std::string_view text) {
   const std::string_view name = text.substr(0, text.find(':'));
@@ -118,13 +220,31 @@ bool is_generator_spec(std::string_view text) {
 
 template <Value V, Index I>
 Recipe<V, I> prepare(std::string_view spec) {
-  return naming_spec(spec, [&] { return parse<V, I>(spec); });
+  return naming_spec(spec, [&] { return parse<V, I>(spec).recipe; });
+}
+
+MatrixShape generated_shape(std::string_view spec) {
+  return naming_spec(spec, [&] { return parse<double, Offset>(spec).recipe.shape(); });
+}
+
+template <Value V, Index I>
+RowGenerator<V, I>::RowGenerator(std::string_view spec)
+    : state_(std::make_shared<const State>(spec)) {}
+
+template <Value V, Index I>
+MatrixShape RowGenerator<V, I>::shape() const {
+  return state_->shape();
+}
+
+template <Value V, Index I>
+Csr<V, I> RowGenerator<V, I>::make_rows(Offset begin, Offset end) const {
+  return state_->make_rows(begin, end);
 }
 
 template <Value V, Index I>
 Csr<V, I> generate(std::string_view spec) {
-  const Recipe<V, I> recipe = prepare<V, I>(spec);
-  return naming_spec(spec, [&] { return recipe(); });
+  const RowGenerator<V, I> generator(spec);
+  return generator.make_rows(0, generator.rows());
 }
 
 std::vector<GeneratorHelp> generator_help() {
@@ -138,6 +258,7 @@ std::vector<GeneratorHelp> generator_help() {
 
 #define STRATA_INSTANTIATE(V, I)                         \
   template Recipe<V, I> prepare<V, I>(std::string_view); \
+  template class RowGenerator<V, I>;                     \
   template Csr<V, I> generate<V, I>(std::string_view)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

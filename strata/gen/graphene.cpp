@@ -50,7 +50,7 @@ Recipe<double, I> graphene_recipe(Spec& spec) {
     line(site.y, 2, {kSecond, kFirst, potential, kFirst, kSecond});
     line(site.y + 1, up ? 2 : 1, up ? bonded : opposite);
   };
-  return [=] { return build_rows<double, I>(order, order, row); };
+  return row_recipe<I>(order, ValueCharacter::mirrored, row);
 }
 
 #define STRATA_INSTANTIATE(I) template Recipe<double, I> graphene_recipe<I>(Spec&)

@@ -6,6 +6,8 @@
 // The radius is the one that gives K entries per row, the diagonal included, in the mean over a
 // sample of the points. Two points at distance d are coupled by −1 / (1 + d²); the diagonal is the
 // sum of the couplings plus 1/64: a graph Laplacian moved away from singularity.
+//
+// A row needs the positions of points whose cells it reaches, and no others.
 
 #include <algorithm>
 #include <array>
@@ -55,29 +57,43 @@ Grid cells_for(Offset points, int dimension, const std::array<Offset, 3>& aspect
   return cells;
 }
 
+using Position = std::array<double, 3>;
+
 class Mesh {
  public:
   Mesh(Offset points, int dimension, const std::array<Offset, 3>& aspect, std::uint64_t seed)
-      : cells_(cells_for(points, dimension, aspect)), random_(seed), positions_(points) {
-    parallel_for(points, [&](Offset point) {
-      const Grid::Site cell = cells_.site(point);
-      const auto counter = 3 * static_cast<std::uint64_t>(point);
-      positions_[point] = {
-          static_cast<double>(cell.x) + random_.uniform(counter),
-          static_cast<double>(cell.y) + random_.uniform(counter + 1),
-          dimension == 2 ? 0 : static_cast<double>(cell.z) + random_.uniform(counter + 2)};
-    });
+      : points_(points),
+        dimension_(dimension),
+        cells_(cells_for(points, dimension, aspect)),
+        random_(seed) {}
+
+  Offset points() const { return points_; }
+
+  // A function of the point's number.
+  Position position(Offset point) const {
+    const Grid::Site cell = cells_.site(point);
+    const auto counter = 3 * static_cast<std::uint64_t>(point);
+    return {static_cast<double>(cell.x) + random_.uniform(counter),
+            static_cast<double>(cell.y) + random_.uniform(counter + 1),
+            dimension_ == 2 ? 0 : static_cast<double>(cell.z) + random_.uniform(counter + 2)};
   }
 
-  Offset points() const { return static_cast<Offset>(positions_.size()); }
+  // By how much the number of a point may differ from those of points within the radius.
+  Offset reach(double radius_squared) const {
+    const Offset cells = cells_within(radius_squared);
+    return std::min(cells, cells_.nz - 1) * cells_.nx * cells_.ny +
+           std::min(cells, cells_.ny - 1) * cells_.nx + std::min(cells, cells_.nx - 1);
+  }
 
   // visit(other, squared distance) for all points whose squared distance is at most
-  // `radius_squared`, the point itself included, in increasing order.
-  template <class Visit>
-  void visit_within(double radius_squared, Offset point, Visit&& visit) const {
+  // `radius_squared`, the point itself included, in increasing order. `position_of` gives the
+  // positions of all of them.
+  template <class PositionOf, class Visit>
+  void visit_within(double radius_squared, Offset point, const PositionOf& position_of,
+                    Visit&& visit) const {
     const Grid::Site cell = cells_.site(point);
-    const auto& [x, y, z] = positions_[point];
-    const Offset dependency_distance = static_cast<Offset>(std::sqrt(radius_squared)) + 1;
+    const auto [x, y, z] = position_of(point);
+    const Offset dependency_distance = cells_within(radius_squared);
     const auto begin = [&](Offset centre) {
       return std::max<Offset>(centre - dependency_distance, 0);
     };
@@ -89,9 +105,10 @@ class Mesh {
         const Offset line = (k * cells_.ny + j) * cells_.nx;
         const Offset last = std::min(line + end(cell.x, cells_.nx), points());
         for (Offset other = line + begin(cell.x); other < last; ++other) {
-          const double dx = x - positions_[other][0];
-          const double dy = y - positions_[other][1];
-          const double dz = z - positions_[other][2];
+          const Position place = position_of(other);
+          const double dx = x - place[0];
+          const double dy = y - place[1];
+          const double dz = z - place[2];
           const double distance_squared = dx * dx + dy * dy + dz * dz;
           if (distance_squared <= radius_squared) visit(other, distance_squared);
         }
@@ -108,8 +125,10 @@ class Mesh {
     for (double bound = 1; distances.size() < wanted; bound *= 2) {
       distances.clear();
       for (int part = 0; part < static_cast<int>(sample); ++part) {
-        visit_within(bound, random_point_of(chunk_of(points(), part, static_cast<int>(sample))),
-                     [&](Offset, double squared) { distances.push_back(squared); });
+        visit_within(
+            bound, random_point_of(chunk_of(points(), part, static_cast<int>(sample))),
+            [this](Offset point) { return position(point); },
+            [&](Offset, double squared) { distances.push_back(squared); });
       }
     }
     const auto last = distances.begin() + static_cast<std::ptrdiff_t>(wanted) - 1;
@@ -118,6 +137,10 @@ class Mesh {
   }
 
  private:
+  static Offset cells_within(double radius_squared) {
+    return static_cast<Offset>(std::sqrt(radius_squared)) + 1;
+  }
+
   Offset random_point_of(const Chunk& chunk) const {
     // The counters below 3 · points() made the coordinates.
     const auto counter = static_cast<std::uint64_t>(3 * points() + chunk.begin);
@@ -125,10 +148,60 @@ class Mesh {
     return chunk.begin + static_cast<Offset>(random_.below(counter, length));
   }
 
+  Offset points_;
+  int dimension_;
   Grid cells_;
   Random random_;
-  Array<std::array<double, 3>> positions_;
 };
+
+// The positions of consecutive points, kept.
+class KeptPositions {
+ public:
+  KeptPositions(const Mesh& mesh, Offset begin, Offset end) : begin_(begin), kept_(end - begin) {
+    parallel_for(end - begin, [&](Offset i) { kept_[i] = mesh.position(begin + i); });
+  }
+
+  const Position& operator()(Offset point) const { return kept_[point - begin_]; }
+
+ private:
+  Offset begin_;
+  Array<Position> kept_;
+};
+
+// Positions are asked for some hundred times each, and kept where that takes much less memory than
+// the rows: these positions for every point of the selection.
+constexpr Offset kKeptPerPoint = 8;
+
+template <Index I>
+Csr<double, I> mesh_rows(const Mesh& mesh, double radius_squared, Offset dof, I order,
+                         const RowSelection<I>& selection) {
+  const auto build = [&](const auto& position_of) {
+    const auto row = [&, others = std::vector<std::pair<Offset, double>>()](Offset point,
+                                                                            auto&& emit) mutable {
+      double diagonal = kShift;
+      others.clear();
+      mesh.visit_within(radius_squared, point, position_of, [&](Offset other, double squared) {
+        const double coupling = 1 / (1 + squared);
+        if (other != point) diagonal += coupling;
+        others.emplace_back(other, -coupling);
+      });
+      for (const auto& [other, value] : others) emit(other, other == point ? diagonal : value);
+    };
+    return build_rows<double, I>(selection, order, with_blocks(row, dof));
+  };
+
+  Offset begin = 0;
+  Offset end = mesh.points();
+  if (selection.contiguous()) {
+    const Offset reach = mesh.reach(radius_squared);
+    begin = std::max<Offset>(selection.begin() / dof - reach, 0);
+    end = std::min(ceil_div(selection.begin() + selection.size(), dof) + reach, end);
+  }
+  if ((end - begin) / kKeptPerPoint > selection.size() / dof) {
+    return build([&](Offset point) { return mesh.position(point); });
+  }
+  return build(KeptPositions(mesh, begin, end));
+}
 
 }  // namespace
 
@@ -147,22 +220,20 @@ Recipe<double, I> mesh_recipe(Spec& spec) {
   const std::uint64_t seed = seed_of(spec);
   const I order = checked_order<double, I>(checked_multiply(points, dof, "the number of rows"),
                                            checked_multiply(per_row, dof, "the number of entries"));
-  return [=] {
-    const Mesh mesh(points, dimension, aspect, seed);
-    const double radius_squared = mesh.radius_squared_for(per_row);
-    const auto row = [&mesh, radius_squared, others = std::vector<std::pair<Offset, double>>()](
-                         Offset point, auto&& emit) mutable {
-      double diagonal = kShift;
-      others.clear();
-      mesh.visit_within(radius_squared, point, [&](Offset other, double squared) {
-        const double coupling = 1 / (1 + squared);
-        if (other != point) diagonal += coupling;
-        others.emplace_back(other, -coupling);
-      });
-      for (const auto& [other, value] : others) emit(other, other == point ? diagonal : value);
-    };
-    return build_rows<double, I>(order, order, with_blocks(row, dof));
-  };
+  const MatrixShape shape{order, order};
+  return {.shape = [shape] { return shape; },
+          .open =
+              [=] {
+                const Mesh mesh(points, dimension, aspect, seed);
+                const double radius_squared = mesh.radius_squared_for(per_row);
+                return RowSource<double, I>{.shape = shape,
+                                            .character = [] { return ValueCharacter::positive; },
+                                            .make =
+                                                [=](const RowSelection<I>& selection) {
+                                                  return mesh_rows(mesh, radius_squared, dof, order,
+                                                                   selection);
+                                                }};
+              }};
 }
 
 #define STRATA_INSTANTIATE(I) template Recipe<double, I> mesh_recipe<I>(Spec&)

@@ -57,7 +57,9 @@ Recipe<double, I> random_recipe(Spec& spec) {
       }
     }
   };
-  return [=] { return build_rows<double, I>(order, order, [=](Offset) { return per_row; }, row); };
+  return square_recipe<I>(order, ValueCharacter::general, [=](const RowSelection<I>& selection) {
+    return build_rows<double, I>(selection, order, [=](Offset) { return per_row; }, row);
+  });
 }
 
 #define STRATA_INSTANTIATE(I) template Recipe<double, I> random_recipe<I>(Spec&)

@@ -1,7 +1,8 @@
 // How nearly every generator makes its matrix: row by row, in parallel, straight into the arrays of
 // a CSR. A generator is one function object, row(i, emit), that calls emit(column, value) for the
 // entries of row i in increasing order of columns. It runs twice, to count and to fill, and each
-// thread works on a copy of its own, so it may keep scratch memory.
+// thread works on a copy of its own, so it may keep scratch memory. Rows are independent: any
+// selection of them can be made, in the time and memory of these rows.
 #pragma once
 
 #include <span>
@@ -12,6 +13,7 @@
 #include "strata/base/parallel.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/csr.hpp"
+#include "strata/gen/row_selection.hpp"
 
 namespace strata {
 
@@ -54,14 +56,17 @@ void for_balanced_rows(std::span<const Offset> row_offsets, const Work& work) {
   });
 }
 
-// `length(i)` is the number of entries that row(i, emit) emits.
+// The selected rows of a matrix of `cols` columns. `length(i)` is the number of entries that
+// row(i, emit) emits.
 template <Value V, Index I, class Length, class Row>
-Csr<V, I> build_rows(I rows, I cols, const Length& length, const Row& row) {
+Csr<V, I> build_rows(const RowSelection<I>& selection, I cols, const Length& length,
+                     const Row& row) {
+  const I rows = narrow<I>(selection.size(), "the number of rows");
   Array<Offset> offsets(static_cast<std::size_t>(rows) + 1);
   offsets[rows] = 0;
   parallel_chunks(rows, [&](Offset begin, Offset end) {
     Length own_length = length;
-    for (Offset i = begin; i < end; ++i) offsets[i] = own_length(i);
+    for (Offset i = begin; i < end; ++i) offsets[i] = own_length(selection[i]);
   });
   const Offset entries = exclusive_scan(offsets);
 
@@ -71,7 +76,7 @@ Csr<V, I> build_rows(I rows, I cols, const Length& length, const Row& row) {
     Row own_row = row;
     for (Offset i = begin; i < end; ++i) {
       Offset place = offsets[i];
-      own_row(i, [&](Offset column, auto value) {
+      own_row(selection[i], [&](Offset column, auto value) {
         columns[place] = static_cast<I>(column);
         values[place] = to_value<V>(value);
         ++place;
@@ -82,13 +87,19 @@ Csr<V, I> build_rows(I rows, I cols, const Length& length, const Row& row) {
 }
 
 template <Value V, Index I, class Row>
-Csr<V, I> build_rows(I rows, I cols, const Row& row) {
+Csr<V, I> build_rows(const RowSelection<I>& selection, I cols, const Row& row) {
   const auto length = [row = row](Offset i) mutable {
     Offset count = 0;
     row(i, [&](Offset, auto) { ++count; });
     return count;
   };
-  return build_rows<V, I>(rows, cols, length, row);
+  return build_rows<V, I>(selection, cols, length, row);
+}
+
+// All rows.
+template <Value V, Index I, class... Functions>
+Csr<V, I> build_rows(I rows, I cols, const Functions&... functions) {
+  return build_rows<V, I>(RowSelection<I>(0, rows), cols, functions...);
 }
 
 // A ⊗ M, where `row` emits the rows of A and M is the dof × dof matrix 1 / (1 + |a − b|): dense

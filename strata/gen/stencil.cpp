@@ -45,7 +45,7 @@ Recipe<double, I> box_recipe(const Grid& grid, Offset dof, Offset links, const R
   const Offset rows = checked_multiply(grid.points(), dof, "the number of rows");
   const I order =
       checked_order<double, I>(rows, checked_multiply(links, dof, "the number of entries"));
-  return [=] { return build_rows<double, I>(order, order, with_blocks(row, dof)); };
+  return row_recipe<I>(order, ValueCharacter::positive, with_blocks(row, dof));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ Recipe<double, I> topi_recipe(Spec& spec) {
       for (Offset b = 0; b < kOrbitals; ++b) emit_entry(neighbour, b, kHops[axis][b][own]);
     });
   };
-  return [=] { return build_rows<double, I>(order, order, row); };
+  return row_recipe<I>(order, ValueCharacter::mirrored, row);
 }
 
 #define STRATA_INSTANTIATE(I) template Recipe<double, I> topi_recipe<I>(Spec&)

@@ -77,14 +77,14 @@ void require_length(std::size_t length, Offset size) {
   }
 }
 
-// Rows in the new order, every column c replaced by column_of(c).
-template <Value V, Index I, class ColumnOf>
-Csr<V, I> gather_rows(const Csr<V, I>& matrix, const Permutation<I>& order, ColumnOf&& column_of) {
+// Row i is row old_row(i) of the matrix, every column c replaced by column_of(c).
+template <Value V, Index I, class OldRow, class ColumnOf>
+Csr<V, I> gather_rows(const Csr<V, I>& matrix, OldRow&& old_row, ColumnOf&& column_of) {
   const PatternView<I> pattern = matrix.pattern();
   Array<Offset> offsets(static_cast<std::size_t>(matrix.rows()) + 1);
   offsets[matrix.rows()] = 0;
   parallel_for(matrix.rows(), [&](Offset row) {
-    offsets[row] = pattern.row_length(order.old_of(static_cast<I>(row)));
+    offsets[row] = pattern.row_length(old_row(static_cast<I>(row)));
   });
   exclusive_scan(offsets);
   Array<I> columns(matrix.nnz());
@@ -92,7 +92,7 @@ Csr<V, I> gather_rows(const Csr<V, I>& matrix, const Permutation<I>& order, Colu
   parallel_dynamic(matrix.rows(), 1024, [&](Offset begin, Offset end) {
     std::vector<std::pair<I, V>> entries;
     for (Offset row = begin; row < end; ++row) {
-      const Offset source = pattern.row_offsets[order.old_of(static_cast<I>(row))];
+      const Offset source = pattern.row_offsets[old_row(static_cast<I>(row))];
       const Offset target = offsets[row];
       entries.resize(offsets[row + 1] - target);
       for (std::size_t k = 0; k < entries.size(); ++k) {
@@ -135,20 +135,31 @@ Csr<V, I> reordered(const Csr<V, I>& matrix, const Permutation<I>& order) {
   }
   require_length(matrix.rows(), order.size());
   const Permutation<I> new_of_old = order.inverse();
-  return gather_rows(matrix, order, [&](I column) { return new_of_old.old_of(column); });
+  return gather_rows(
+      matrix, [&](I row) { return order.old_of(row); },
+      [&](I column) { return new_of_old.old_of(column); });
 }
 
 template <Value V, Index I>
 Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const Permutation<I>& order) {
   require_length(matrix.rows(), order.size());
-  return gather_rows(matrix, order, [](I column) { return column; });
+  return gather_rows(
+      matrix, [&](I row) { return order.old_of(row); }, [](I column) { return column; });
+}
+
+template <Value V, Index I>
+Csr<V, I> renumbered_columns(const Csr<V, I>& matrix, const Permutation<I>& new_of_old) {
+  require_length(matrix.cols(), new_of_old.size());
+  return gather_rows(
+      matrix, [](I row) { return row; }, [&](I column) { return new_of_old.old_of(column); });
 }
 
 #define STRATA_INSTANTIATE(V, I)                                                 \
   template void Permutation<I>::gather(std::span<const V>, std::span<V>) const;  \
   template void Permutation<I>::scatter(std::span<const V>, std::span<V>) const; \
   template Csr<V, I> reordered(const Csr<V, I>&, const Permutation<I>&);         \
-  template Csr<V, I> reordered_rows(const Csr<V, I>&, const Permutation<I>&)
+  template Csr<V, I> reordered_rows(const Csr<V, I>&, const Permutation<I>&);    \
+  template Csr<V, I> renumbered_columns(const Csr<V, I>&, const Permutation<I>&)
 #define STRATA_INSTANTIATE_INDEX(I) template class Permutation<I>
 STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE_INDEX);
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);

@@ -49,4 +49,9 @@ Csr<V, I> reordered(const Csr<V, I>& matrix, const Permutation<I>& order);
 template <Value V, Index I>
 Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const Permutation<I>& order);
 
+// Column c becomes column new_of_old.old_of(c), rows as they were: for some of the rows of a matrix
+// that is being reordered by the inverse of `new_of_old`.
+template <Value V, Index I>
+Csr<V, I> renumbered_columns(const Csr<V, I>& matrix, const Permutation<I>& new_of_old);
+
 }  // namespace strata

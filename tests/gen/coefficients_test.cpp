@@ -5,13 +5,13 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <vector>
 
 #include "strata/formats/statistics.hpp"
 #include "strata/order/permutation.hpp"
 #include "tests/gen/gen_check.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/types.hpp"
 
 namespace strata {
@@ -353,10 +353,11 @@ TEST(Coefficients, SignedZerosCountOnce) {
 }
 
 TEST(Coefficients, WorkOnMatricesFromFiles) {
+  const test::TemporaryFolder folder;
   const std::filesystem::path path =
-      std::filesystem::path(testing::TempDir()) / "coefficients_test.mtx";
-  std::ofstream(path) << "%%MatrixMarket matrix coordinate pattern symmetric\n"
-                         "5 5 6\n1 1\n2 1\n3 2\n4 3\n5 4\n5 1\n";
+      folder.write("matrix.mtx",
+                   "%%MatrixMarket matrix coordinate pattern symmetric\n"
+                   "5 5 6\n1 1\n2 1\n3 2\n4 3\n5 4\n5 1\n");
   for (const std::string tail : {",layers=40", ",dof=12"}) {
     const std::string spec = (tail[1] == 'l' ? "extrude:" : "blocks:") + path.string() + tail;
     const Matrix before = make(spec);
@@ -369,7 +370,6 @@ TEST(Coefficients, WorkOnMatricesFromFiles) {
               static_cast<std::size_t>(drawn.nnz() + statistics_of(drawn).diagonal_entries) / 2);
     EXPECT_EQ(count_distinct(make_with(spec, "30")), 30U) << spec;
   }
-  std::filesystem::remove(path);
 }
 
 TEST(Coefficients, MustBeRandomOrANumber) {
@@ -390,7 +390,7 @@ TEST(Coefficients, NeedFiniteValues) {
   Matrix matrix(1, 2, {0, 2}, {0, 1}, {1.0, std::numeric_limits<double>::quiet_NaN()});
   expect_error<InvalidArgument>(
       [&] { draw_coefficients(matrix, 1); },
-      "coefficients need finite values, but 1 of the matrix are infinite or not a number");
+      "coefficients need finite values, but 1 of 2 are infinite or not a number");
 }
 
 }  // namespace
