@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "strata/formats/csr.hpp"
 #include "strata/io/internal/source.hpp"
 
 namespace strata::fuzz {
@@ -28,6 +30,19 @@ inline std::span<const char> text_of(const std::uint8_t* data, std::size_t size)
 
 inline std::unique_ptr<detail::ByteSource> source_of(std::span<const char> bytes) {
   return detail::decompressed(detail::from_memory(bytes), "input");
+}
+
+// Bit by bit: NaN equals NaN if it is the same.
+template <class T>
+bool same_bits(std::span<const T> a, std::span<const T> b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size_bytes()) == 0);
+}
+template <Value V, Index I>
+bool same_bits(const Csr<V, I>& a, const Csr<V, I>& b) {
+  return a.rows() == b.rows() && a.cols() == b.cols() &&
+         same_bits(a.row_offsets(), b.row_offsets()) && same_bits(a.columns(), b.columns()) &&
+         same_bits(a.values(), b.values());
 }
 
 // Whether one of two cuts met corrupt gzip. How much of the text before it is looked at depends on

@@ -59,8 +59,10 @@ template <Value V, Index I>
 void BlockParser<V, I>::parse_lines(std::span<const char> text, EntryBlock<V, I>& block) {
   const char* cursor = text.data();
   const char* const end = cursor + text.size();
+  block.bytes = static_cast<Offset>(text.size());
   while (cursor < end) {
     ++block.lines;
+    block.last_line = cursor - text.data();
     cursor = skip_blanks(cursor);
     if (*cursor == '\n') {
       ++cursor;
@@ -135,6 +137,19 @@ void BlockParser<V, I>::require_symmetry(I row, I column, V value) const {
                                 Offset{row} + 1, Offset{row} + 1, name_of(header_.symmetry),
                                 header_.symmetry == Symmetry::hermitian ? "real" : "zero"));
   }
+}
+
+LineCounts count_lines(std::span<const char> text) {
+  LineCounts counts;
+  const char* cursor = text.data();
+  for (const char* const end = cursor + text.size(); cursor < end; ++counts.lines) {
+    cursor = skip_blanks(cursor);
+    counts.entries += *cursor != '\n' && *cursor != '%';
+    cursor = static_cast<const char*>(
+                 std::memchr(cursor, '\n', static_cast<std::size_t>(end - cursor))) +
+             1;
+  }
+  return counts;
 }
 
 #define STRATA_INSTANTIATE(V, I) template class BlockParser<V, I>

@@ -22,20 +22,20 @@ namespace {
 template <Value V, Index I>
 class BlockQueue {
  public:
-  BlockQueue(LineBlocks& lines, Offset expected_entries)
-      : lines_(lines), expected_entries_(expected_entries) {}
+  BlockQueue(BlockSource& source, Offset expected_entries)
+      : source_(source), expected_entries_(expected_entries) {}
 
   // Where to put the entries of the text; null at the end.
   EntryBlock<V, I>* next(Array<char>& text, double& fraction) {
     const std::lock_guard lock(mutex_);
     if (stopped_) return nullptr;
     try {
-      stopped_ = !lines_.next_block(text);
+      stopped_ = !source_.next_block(text);
     } catch (const Error&) {
       stopped_ = true;
       failure_ = std::current_exception();
     }
-    fraction = lines_.fraction();
+    fraction = source_.fraction();
     return stopped_ ? nullptr : &blocks_.emplace_back();
   }
 
@@ -55,7 +55,7 @@ class BlockQueue {
   std::exception_ptr failure() const { return failure_; }
 
  private:
-  LineBlocks& lines_;
+  BlockSource& source_;
   Offset expected_entries_;
   std::mutex mutex_;
   EntryBlocks<V, I> blocks_;  // a deque, so that growing it moves no block
@@ -132,11 +132,11 @@ void throw_first_error(const EntryBlocks<V, I>& blocks, const LocatedHeader& loc
 }  // namespace
 
 template <Value V, Index I>
-EntryBlocks<V, I> parse_body(LineBlocks& lines, const LocatedHeader& located,
-                             const ProgressCallback& progress) {
-  BlockQueue<V, I> queue(lines, located.header.stored_entries);
-  const auto parse_blocks = [&](int thread) {
-    BlockParser<V, I> parser(located.header);
+ParsedBlocks<V, I> parse_blocks(BlockSource& source, const MatrixMarketHeader& header,
+                                const ProgressCallback& progress) {
+  BlockQueue<V, I> queue(source, header.stored_entries);
+  const auto take_blocks = [&](int thread) {
+    BlockParser<V, I> parser(header);
     Array<char> text;
     double fraction = 0;
     while (EntryBlock<V, I>* block = queue.next(text, fraction)) {
@@ -145,20 +145,30 @@ EntryBlocks<V, I> parse_body(LineBlocks& lines, const LocatedHeader& located,
       if (thread == 0 && progress) progress(fraction);
     }
   };
-  run_on_threads(lines.source_ended() ? 1 : thread_count(), [&](int thread, int) {
+  run_on_threads(source.little_left() ? 1 : thread_count(), [&](int thread, int) {
     try {
-      parse_blocks(thread);
+      take_blocks(thread);
     } catch (...) {
       queue.stop();
       throw;
     }
   });
-  throw_first_error(queue.blocks(), located, queue.failure());
-  return std::move(queue.blocks());
+  return {std::move(queue.blocks()), queue.failure()};
 }
 
-#define STRATA_INSTANTIATE(V, I)                                                 \
-  template EntryBlocks<V, I> parse_body(LineBlocks& lines, const LocatedHeader&, \
+template <Value V, Index I>
+EntryBlocks<V, I> parse_body(LineBlocks& lines, const LocatedHeader& located,
+                             const ProgressCallback& progress) {
+  AllBlocks source(lines);
+  auto parsed = parse_blocks<V, I>(source, located.header, progress);
+  throw_first_error(parsed.blocks, located, parsed.failure);
+  return std::move(parsed.blocks);
+}
+
+#define STRATA_INSTANTIATE(V, I)                                                    \
+  template ParsedBlocks<V, I> parse_blocks(BlockSource&, const MatrixMarketHeader&, \
+                                           const ProgressCallback&);                \
+  template EntryBlocks<V, I> parse_body(LineBlocks& lines, const LocatedHeader&,    \
                                         const ProgressCallback&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 

@@ -198,9 +198,13 @@ LocatedHeader parse_header(LineBlocks& lines, const std::string& name) {
   return HeaderParser(lines, name).parse();
 }
 
-template <Index I>
-void require_sizes_fit(const LocatedHeader& located) {
+template <Value V, Index I>
+void require_types_fit(const LocatedHeader& located) {
   const MatrixMarketHeader& header = located.header;
+  if (header.field == Field::complex && !is_complex<V>) {
+    throw InvalidMatrix(
+        fmt::format("{}: a complex matrix cannot be read as a real one", located.name));
+  }
   try {
     narrow<I>(header.rows, "the number of rows");
     narrow<I>(header.cols, "the number of columns");
@@ -216,8 +220,8 @@ void require_sizes_fit(const LocatedHeader& located) {
   }
 }
 
-#define STRATA_INSTANTIATE(I) template void require_sizes_fit<I>(const LocatedHeader&)
-STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
+#define STRATA_INSTANTIATE(V, I) template void require_types_fit<V, I>(const LocatedHeader&)
+STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace detail
 

@@ -33,6 +33,7 @@ bool LineBlocks::next_line(std::string& line) {
     if (newline != rest_.end()) {
       rest_begin_ = static_cast<std::size_t>(newline - rest_.begin()) + 1;
       line += '\n';
+      bytes_in_lines_ += static_cast<std::int64_t>(line.size());
       return true;
     }
     if (line.size() > kLongestLine) throw_too_long();
@@ -42,6 +43,7 @@ bool LineBlocks::next_line(std::string& line) {
     if (rest_.empty()) break;
   }
   if (line.empty()) return false;
+  bytes_in_lines_ += static_cast<std::int64_t>(line.size());
   line += '\n';
   return true;
 }

@@ -1,10 +1,9 @@
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/formats/internal/scatter.hpp"
+#include "strata/io/internal/array_place.hpp"
 #include "strata/io/internal/body.hpp"
 #include "strata/io/internal/header.hpp"
 #include "strata/io/internal/line_blocks.hpp"
@@ -26,40 +25,6 @@ Csr<V, I> assemble_coordinates(const MatrixMarketHeader& header, EntryBlocks<V, 
                                   std::move(unsorted.row_offsets), std::move(unsorted.columns),
                                   std::move(unsorted.values));
 }
-
-// Goes through the places of an array in file order: columns one after the other, in symmetric
-// storage from the diagonal down, in skew-symmetric storage from below the diagonal.
-class ArrayPlace {
- public:
-  ArrayPlace(const MatrixMarketHeader& header, Offset position)
-      : rows_(header.rows),
-        triangle_(header.symmetry != Symmetry::general),
-        below_diagonal_(header.symmetry == Symmetry::skew_symmetric ? 1 : 0),
-        row_(triangle_ ? below_diagonal_ : position % rows_),
-        column_(triangle_ ? 0 : position / rows_) {
-    if (!triangle_) return;
-    for (; position >= rows_ - row_; next_column()) position -= rows_ - row_;
-    row_ += position;
-  }
-
-  Offset row() const { return row_; }
-  Offset column() const { return column_; }
-  void advance() {
-    if (++row_ == rows_) next_column();
-  }
-
- private:
-  void next_column() {
-    ++column_;
-    row_ = triangle_ ? column_ + below_diagonal_ : 0;
-  }
-
-  Offset rows_;
-  bool triangle_;
-  Offset below_diagonal_;
-  Offset row_;
-  Offset column_;
-};
 
 // A dense matrix: every place is an entry, zeros included.
 template <Value V, Index I>
@@ -97,11 +62,7 @@ Csr<V, I> assemble_array(const MatrixMarketHeader& header, const EntryBlocks<V, 
 template <Value V, Index I>
 Csr<V, I> read_rest(LineBlocks& lines, const LocatedHeader& located, const ReadOptions& options) {
   const MatrixMarketHeader& header = located.header;
-  if (header.field == MatrixMarketHeader::Field::complex && !is_complex<V>) {
-    throw InvalidMatrix(
-        fmt::format("{}: a complex matrix cannot be read as a real one", located.name));
-  }
-  require_sizes_fit<I>(located);
+  require_types_fit<V, I>(located);
   EntryBlocks<V, I> blocks = parse_body<V, I>(lines, located, options.progress);
   auto matrix = header.layout == MatrixMarketHeader::Layout::array
                     ? assemble_array<V, I>(header, blocks)

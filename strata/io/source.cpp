@@ -15,13 +15,16 @@ namespace strata::detail {
 
 namespace {
 
+[[noreturn]] void throw_unreadable(const std::string& name, int error) {
+  throw FileError(name, "cannot be read: " + std::generic_category().message(error));
+}
+
 // Reads instead of mapping: a file that shrinks meanwhile gives an error and not a signal, pipes
 // work, and the pages of the file do not count as memory of the process.
 class FileSource final : public ByteSource {
  public:
   explicit FileSource(const std::filesystem::path& path)
-      : name_(path.string()), descriptor_(open_or_duplicate(path)) {
-    if (descriptor_ < 0) fail(errno);
+      : name_(path.string()), descriptor_(open_for_reading(path)) {
     struct stat status{};
     if (::fstat(descriptor_, &status) != 0) close_and_fail(errno);
     if (S_ISDIR(status.st_mode)) close_and_fail(EISDIR);
@@ -47,14 +50,7 @@ class FileSource final : public ByteSource {
   double fraction() const override { return size_ > 0 ? std::min(done_ / size_, 1.0) : 0.0; }
 
  private:
-  static int open_or_duplicate(const std::filesystem::path& path) {
-    const auto own = own_descriptor(path);
-    return own ? duplicate(*own) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  }
-
-  [[noreturn]] void fail(int error) const {
-    throw FileError(name_, "cannot be read: " + std::generic_category().message(error));
-  }
+  [[noreturn]] void fail(int error) const { throw_unreadable(name_, error); }
   [[noreturn]] void close_and_fail(int error) const {
     ::close(descriptor_);
     fail(error);
@@ -87,6 +83,13 @@ class MemorySource final : public ByteSource {
 };
 
 }  // namespace
+
+int open_for_reading(const std::filesystem::path& path) {
+  const auto own = own_descriptor(path);
+  const int descriptor = own ? duplicate(*own) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw_unreadable(path.string(), errno);
+  return descriptor;
+}
 
 std::unique_ptr<ByteSource> open_file(const std::filesystem::path& path) {
   return std::make_unique<FileSource>(path);

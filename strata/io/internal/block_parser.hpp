@@ -35,4 +35,11 @@ class BlockParser {
   Offset count_ = 0;
 };
 
+// Lines of a text of whole lines, and those of them that hold an entry or something wrong.
+struct LineCounts {
+  Offset lines = 0;
+  Offset entries = 0;
+};
+LineCounts count_lines(std::span<const char> text);
+
 }  // namespace strata::detail

@@ -18,9 +18,10 @@ struct LocatedHeader {
 // not fit 64 bits.
 LocatedHeader parse_header(LineBlocks& lines, const std::string& name);
 
-// Throws OverflowError unless the sizes fit I, and ParseError when the matrix has so many more rows
-// than entries that its row offsets would be out of all proportion to the file.
-template <Index I>
-void require_sizes_fit(const LocatedHeader& located);
+// Throws InvalidMatrix if the matrix is complex and V is not, OverflowError unless the sizes fit I,
+// and ParseError when the matrix has so many more rows than entries that its row offsets would be
+// out of all proportion to the file.
+template <Value V, Index I>
+void require_types_fit(const LocatedHeader& located);
 
 }  // namespace strata::detail

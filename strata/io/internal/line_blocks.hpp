@@ -2,6 +2,7 @@
 // blocks that threads parse independently.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "strata/base/array.hpp"
@@ -30,6 +31,8 @@ class LineBlocks {
   // True when no more than what has been read is left: less than two blocks.
   bool source_ended() const { return ended_; }
   double fraction() const { return source_.fraction(); }
+  // Bytes of the source that next_line has taken.
+  std::int64_t bytes_in_lines() const { return bytes_in_lines_; }
 
  private:
   void fill(Array<char>& text, std::size_t size);
@@ -39,6 +42,7 @@ class LineBlocks {
   Array<char> rest_;            // read, but not yet handed out …
   std::size_t rest_begin_ = 0;  // … from here on
   bool ended_ = false;
+  std::int64_t bytes_in_lines_ = 0;
 };
 
 }  // namespace strata::detail

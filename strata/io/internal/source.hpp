@@ -21,6 +21,9 @@ class ByteSource {
 // The bytes of a file as they are. Throws FileError when it cannot be opened or is a directory.
 std::unique_ptr<ByteSource> open_file(const std::filesystem::path& path);
 
+// A descriptor of the file that closes on exec, and that the caller closes. Throws FileError.
+int open_for_reading(const std::filesystem::path& path);
+
 // Borrows the bytes.
 std::unique_ptr<ByteSource> from_memory(std::span<const char> bytes);
 
