@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -67,9 +68,16 @@ I PowerPlan<V, I>::vector_rows() const {
 
 template <Value V, Index I>
 PlanWorkspace<V> PowerPlan<V, I>::workspace_with(int vectors) const {
-  return State<V>::make(prepared().identity, prepared().threads, vectors,
-                        static_cast<std::size_t>(padded_rows()) * this->vectors(),
-                        prepared().scratch_elements());
+  Workspace workspace = State<V>::make(prepared().identity, prepared().threads, vectors,
+                                       static_cast<std::size_t>(padded_rows()) * this->vectors(),
+                                       prepared().scratch_elements());
+  // What no power writes may still be loaded, and multiplied by zero.
+  if (prepared().limits.any()) {
+    for (Array<V>& vector : State<V>::of(workspace, prepared().identity, 0).vectors) {
+      std::ranges::fill(vector, V(0));
+    }
+  }
+  return workspace;
 }
 
 template <Value V, Index I>
@@ -89,7 +97,7 @@ PlanWorkspace<V> PowerPlan<V, I>::make_workspace_for_sum() const {
 
 template <Value V, Index I>
 void PowerPlan<V, I>::apply(std::span<const V> x, std::span<V> powers, Workspace& workspace) const {
-  apply(power(), x, powers, workspace, nullptr);
+  apply(prepared().coefficients, {}, x, powers, workspace, nullptr);
 }
 
 template <Value V, Index I>
@@ -98,20 +106,40 @@ void PowerPlan<V, I>::apply_first(int count, std::span<const V> x, std::span<V> 
   if (count < 1 || count > power()) {
     throw InvalidArgument(fmt::format("{} powers of a plan for {}", count, power()));
   }
-  apply(count, x, powers, workspace, nullptr);
+  apply(std::span(prepared().coefficients).first(static_cast<std::size_t>(count)), {}, x, powers,
+        workspace, nullptr);
+}
+
+template <Value V, Index I>
+void PowerPlan<V, I>::apply_steps(std::span<const cpu::StepCoefficients<V>> steps,
+                                  std::span<const V> before, std::span<const V> x,
+                                  std::span<V> powers, Workspace& workspace) const {
+  if (steps.empty() || std::ssize(steps) > power()) {
+    throw InvalidArgument(fmt::format("{} steps of a plan for {}", steps.size(), power()));
+  }
+  if (before.empty() && !x.empty() && steps.front().beta != V(0)) {
+    throw InvalidArgument("the first step reads a vector before x, and there is none");
+  }
+  if (!before.empty()) {
+    detail::require_elements("the vector before x", std::ssize(before), vector_rows(), vectors());
+    require_apart(before, powers);
+  }
+  apply(steps, before, x, powers, workspace, nullptr);
 }
 
 template <Value V, Index I>
 TaskTrace PowerPlan<V, I>::trace(std::span<const V> x, std::span<V> powers,
                                  Workspace& workspace) const {
   std::vector<TracedTask> traced;
-  apply(power(), x, powers, workspace, &traced);
+  apply(prepared().coefficients, {}, x, powers, workspace, &traced);
   return trace_of(std::move(traced));
 }
 
 template <Value V, Index I>
-void PowerPlan<V, I>::apply(int count, std::span<const V> x, std::span<V> powers,
+void PowerPlan<V, I>::apply(std::span<const cpu::StepCoefficients<V>> steps,
+                            std::span<const V> before, std::span<const V> x, std::span<V> powers,
                             Workspace& workspace, std::vector<TracedTask>* traced) const {
+  const auto count = static_cast<int>(steps.size());
   const detail::Prepared<V, I>& plan = prepared();
   detail::require_elements("x", std::ssize(x), vector_rows(), vectors());
   detail::require_elements("the block of powers", std::ssize(powers), Offset{vector_rows()} * count,
@@ -119,19 +147,21 @@ void PowerPlan<V, I>::apply(int count, std::span<const V> x, std::span<V> powers
   require_apart(x, powers);
   const detail::Team team(plan);
   const auto each = x.size();
-  const std::span steps = std::span(plan.coefficients).first(static_cast<std::size_t>(count));
   if (plan.direct()) {
     auto& state = State<V>::of(workspace, plan.identity, 0);
     const auto vector = [&](int k) {
       return k == 0 ? const_cast<V*>(x.data()) : powers.data() + (k - 1) * each;
     };
-    plan.run(state.team(), steps, vector, nullptr, state.scratch, traced);
+    plan.run(state.team(), steps, vector, before.data(), state.scratch, traced);
     return;
   }
   auto& state = State<V>::of(workspace, plan.identity, power() + 1);
   order().template gather<V>(x, state.vectors[0], vectors());
+  // The first step reads and writes a row at the same place.
+  if (!before.empty()) order().template gather<V>(before, state.vectors[1], vectors());
   const auto vector = [&](int k) { return state.vectors[k].data(); };
-  plan.run(state.team(), steps, vector, nullptr, state.scratch, traced);
+  plan.run(state.team(), steps, vector, before.empty() ? nullptr : vector(1), state.scratch,
+           traced);
   for (int k = 1; k <= count; ++k) {
     order().template scatter<V>(state.vectors[k], powers.subspan((k - 1) * each, each), vectors());
   }

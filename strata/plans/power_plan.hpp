@@ -78,6 +78,11 @@ class PowerPlan {
   // The first `count` of them alone, 1 … p: for methods that find that p were too many.
   void apply_first(int count, std::span<const V> x, std::span<V> powers,
                    Workspace& workspace) const;
+  // The same by steps of another recurrence than the basis's, at most power() of them: for powers
+  // that go on where earlier ones ended. `before` is y_−1, of as many elements as x; it may be
+  // empty if the first step does not read it.
+  void apply_steps(std::span<const cpu::StepCoefficients<V>> steps, std::span<const V> before,
+                   std::span<const V> x, std::span<V> powers, Workspace& workspace) const;
   // last = y_p alone, with two vectors in all however large p is: power k overwrites power k − 2,
   // whose readers are among the inputs of k.
   void apply_last(std::span<const V> x, std::span<V> last, Workspace& workspace) const;
@@ -133,7 +138,8 @@ class PowerPlan {
  private:
   const detail::Prepared<V, I>& prepared() const;
   Workspace workspace_with(int vectors) const;
-  void apply(int count, std::span<const V> x, std::span<V> powers, Workspace& workspace,
+  void apply(std::span<const cpu::StepCoefficients<V>> steps, std::span<const V> before,
+             std::span<const V> x, std::span<V> powers, Workspace& workspace,
              std::vector<TracedTask>* traced) const;
   // y_0 and where the powers alternate, so that the last one is in `last`.
   void run_alternating(V* x, V* last, V* other, detail::WorkspaceState<V>& state,

@@ -69,6 +69,48 @@ STRATA_DEVICE void weighted_sum(Thread& thread, const WeightedSumArguments<T>& a
   }
 }
 
+// Line i of `from` goes to line lines[i] of `to`, or is added to it: lines of `count` elements, no
+// two of which go to the same place. Backwards, line i of `to` becomes line lines[i] of `from`.
+template <class T>
+struct LineArguments {
+  const T* from = nullptr;
+  T* to = nullptr;
+  const std::int32_t* lines = nullptr;
+  std::int64_t size = 0;  // elements of all lines that move
+  int count = 1;
+};
+
+template <class Thread, class T, class Move>
+STRATA_DEVICE void for_each_line_element(Thread& thread, const LineArguments<T>& a,
+                                         const Move& move) {
+  const std::int64_t stride = static_cast<std::int64_t>(thread.blocks()) * thread.size();
+  const std::int64_t first =
+      static_cast<std::int64_t>(thread.block()) * thread.size() + thread.index();
+  for (std::int64_t i = first; i < a.size; i += stride) {
+    const std::int64_t line = i / a.count;
+    move(i, static_cast<std::int64_t>(a.lines[line]) * a.count + (i - line * a.count));
+  }
+}
+
+template <class Thread, class T>
+STRATA_DEVICE void take_lines(Thread& thread, const LineArguments<T>& a) {
+  for_each_line_element(thread, a, [&](std::int64_t packed, std::int64_t element) {
+    a.to[packed] = a.from[element];
+  });
+}
+template <class Thread, class T>
+STRATA_DEVICE void put_lines(Thread& thread, const LineArguments<T>& a) {
+  for_each_line_element(thread, a, [&](std::int64_t packed, std::int64_t element) {
+    a.to[element] = a.from[packed];
+  });
+}
+template <class Thread, class T>
+STRATA_DEVICE void add_lines(Thread& thread, const LineArguments<T>& a) {
+  for_each_line_element(thread, a, [&](std::int64_t packed, std::int64_t element) {
+    a.to[element] = add(a.to[element], a.from[packed]);
+  });
+}
+
 template <class T>
 struct DotArguments {
   const T* x = nullptr;  // none: y is added up

@@ -33,6 +33,22 @@ __global__ void dot_kernel(DotArguments<T> arguments) {
   dot(thread, arguments);
 }
 
+template <class T>
+__global__ void take_lines_kernel(LineArguments<T> arguments) {
+  NativeThread thread;
+  take_lines(thread, arguments);
+}
+template <class T>
+__global__ void put_lines_kernel(LineArguments<T> arguments) {
+  NativeThread thread;
+  put_lines(thread, arguments);
+}
+template <class T>
+__global__ void add_lines_kernel(LineArguments<T> arguments) {
+  NativeThread thread;
+  add_lines(thread, arguments);
+}
+
 void require_same_length(Offset x, Offset y) {
   if (x != y) throw InvalidArgument("the vectors have different lengths");
 }
@@ -79,6 +95,45 @@ void weighted_sum(std::span<const Summand<V>> summands, bool adds, DeviceSpan<V>
          {.blocks = blocks, .threads = kAxpbyThreads}, stream, arguments);
 }
 
+namespace {
+
+// The packed side is as long as its lines say.
+template <Value V, class Kernel>
+void launch_lines(const char* name, Kernel kernel, const V* from, V* to, Offset packed,
+                  DeviceSpan<const std::int32_t> lines, int count, Stream& stream) {
+  using T = DeviceValue<V>;
+  if (count < 1 || packed != lines.size() * count) {
+    throw InvalidArgument("as many packed lines as numbers of lines");
+  }
+  if (packed == 0) return;
+  const LineArguments<T> arguments{reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to),
+                                   lines.data(), packed, count};
+  const Offset blocks = std::min(ceil_div<Offset>(packed, kAxpbyThreads), kMostBlocks);
+  launch(name, kernel, {.blocks = blocks, .threads = kAxpbyThreads}, stream, arguments);
+}
+
+}  // namespace
+
+template <Value V>
+void take_lines(DeviceSpan<const std::type_identity_t<V>> from,
+                DeviceSpan<const std::int32_t> lines, DeviceSpan<V> packed, int count,
+                Stream& stream) {
+  launch_lines<V>("take_lines_kernel", take_lines_kernel<DeviceValue<V>>, from.data(),
+                  packed.data(), packed.size(), lines, count, stream);
+}
+template <Value V>
+void put_lines(DeviceSpan<const std::type_identity_t<V>> packed,
+               DeviceSpan<const std::int32_t> lines, DeviceSpan<V> to, int count, Stream& stream) {
+  launch_lines<V>("put_lines_kernel", put_lines_kernel<DeviceValue<V>>, packed.data(), to.data(),
+                  packed.size(), lines, count, stream);
+}
+template <Value V>
+void add_lines(DeviceSpan<const std::type_identity_t<V>> packed,
+               DeviceSpan<const std::int32_t> lines, DeviceSpan<V> to, int count, Stream& stream) {
+  launch_lines<V>("add_lines_kernel", add_lines_kernel<DeviceValue<V>>, packed.data(), to.data(),
+                  packed.size(), lines, count, stream);
+}
+
 template <Value V>
 DotProduct<V>::DotProduct() : partial_sums_(kDotBlocks), sum_(1) {}
 
@@ -94,9 +149,15 @@ V DotProduct<V>::operator()(DeviceSpan<const V> x, DeviceSpan<const V> y, Stream
   return to_host(sum_.span(), stream)[0];
 }
 
-#define STRATA_INSTANTIATE(V, unused)                                                    \
-  template void axpby(V, DeviceSpan<const V>, V, DeviceSpan<V>, Stream&);                \
-  template void weighted_sum(std::span<const Summand<V>>, bool, DeviceSpan<V>, Stream&); \
+#define STRATA_INSTANTIATE(V, unused)                                                              \
+  template void axpby(V, DeviceSpan<const V>, V, DeviceSpan<V>, Stream&);                          \
+  template void weighted_sum(std::span<const Summand<V>>, bool, DeviceSpan<V>, Stream&);           \
+  template void take_lines(DeviceSpan<const V>, DeviceSpan<const std::int32_t>, DeviceSpan<V>,     \
+                           int, Stream&);                                                          \
+  template void put_lines(DeviceSpan<const V>, DeviceSpan<const std::int32_t>, DeviceSpan<V>, int, \
+                          Stream&);                                                                \
+  template void add_lines(DeviceSpan<const V>, DeviceSpan<const std::int32_t>, DeviceSpan<V>, int, \
+                          Stream&);                                                                \
   template class DotProduct<V>
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 

@@ -20,6 +20,7 @@
 #include "strata/plans/internal/planning.hpp"
 #include "strata/plans/internal/prediction.hpp"
 #include "strata/plans/internal/product_request.hpp"
+#include "strata/plans/internal/row_limits.hpp"
 
 namespace strata::detail {
 
@@ -64,6 +65,7 @@ struct Prepared {
   std::shared_ptr<Arrangement<V, I>> arrangement;
   std::vector<Sweep<I>> sweeps;  // one after another: p = 7 in blocks of 4 is 4 + 3
   std::vector<cpu::StepCoefficients<V>> coefficients;  // of y_1 … y_p
+  RowLimits<I> limits;                                 // of powers that sweeps compute
   Places places;                                       // the machine, as the plan saw it
   PlanRecord record;
 
@@ -103,11 +105,13 @@ struct Prepared {
         const int k = first + task.power;
         if (k > std::ssize(coefficients_of)) return;
         const V* previous = k >= 2 ? vector(k - 2) : before;
-        arrangement->matrix.step(coefficients_of[k - 1],
-                                 {vector(k - 1), previous, vector(k), options.vectors}, task.rows);
-        if (sum.target == nullptr) return;
-        sum.add(k, vector(0), vector(k), Offset{task.rows.begin} * options.vectors,
-                Offset{task.rows.end} * options.vectors);
+        limits.visit(task.rows, k, [&](RowRange<I> rows) {
+          arrangement->matrix.step(coefficients_of[k - 1],
+                                   {vector(k - 1), previous, vector(k), options.vectors}, rows);
+          if (sum.target == nullptr) return;
+          sum.add(k, vector(0), vector(k), Offset{rows.begin} * options.vectors,
+                  Offset{rows.end} * options.vectors);
+        });
       };
       if (traced == nullptr) {
         sweep.run(counters, step);

@@ -1051,6 +1051,10 @@ std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOpti
   ProcessorPlanner<V, I> planner(matrix, options, request, *prepared);
   choose(planner, options, prepared->record);
   planner.finish();
+  if (!prepared->arrangement->product) {
+    prepared->limits = RowLimits<I>(request.last_powers, prepared->arrangement->order,
+                                    prepared->arrangement->matrix.row_alignment());
+  }
   return prepared;
 }
 

@@ -2,6 +2,8 @@
 // same on every device; a plan for powers on processors.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "strata/base/types.hpp"
@@ -16,6 +18,9 @@ struct ProductRequest {
   bool searches = false;               // products in all formats are candidates
   std::vector<ProductSpec> only = {};  // candidates; none: whatever is fastest
   TuningMemory memory = TuningMemory::ignore;
+  // Of powers: row r is needed up to power last_powers[r], and rows that it reads one power less,
+  // at least; what is beyond has any value. Empty: all powers of all rows.
+  std::span<const std::int32_t> last_powers = {};
 };
 
 struct AskedProduct {

@@ -43,6 +43,36 @@ TEST_F(GpuVectorOperations, AxpbyIsDoneInTheOrderOfTheStream) {
   }
 }
 
+TEST_F(GpuVectorOperations, LinesAreTakenPutAndAdded) {
+  Stream stream;
+  for (const int count : {1, 3}) {
+    const auto x = test::random_vector<double>(3000U * static_cast<unsigned>(count), 1);
+    std::vector<std::int32_t> lines;
+    for (int line = 2999; line >= 0; line -= 7) lines.push_back(line);
+    const auto device_x = to_device(std::span<const double>(x), stream);
+    const auto device_lines = to_device(std::span<const std::int32_t>(lines), stream);
+    DeviceArray<double> packed(std::ssize(lines) * count), y(std::ssize(x));
+    fill_zero(y.span(), stream);
+    take_lines<double>(device_x.span(), device_lines.span(), packed.span(), count, stream);
+    put_lines<double>(packed.span(), device_lines.span(), y.span(), count, stream);
+    add_lines<double>(packed.span(), device_lines.span(), y.span(), count, stream);
+    const auto found = to_host(y.span(), stream);
+    const auto taken = to_host(packed.span(), stream);
+    std::vector<double> expected(x.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      for (int v = 0; v < count; ++v) {
+        const auto element = static_cast<std::size_t>(lines[i] * count + v);
+        EXPECT_EQ(taken[i * static_cast<std::size_t>(count) + static_cast<std::size_t>(v)],
+                  x[element]);
+        expected[element] = 2 * x[element];
+      }
+    }
+    EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin(), expected.end()));
+    EXPECT_THROW(take_lines<double>(device_x.span(), device_lines.span(), packed.span(), 2, stream),
+                 InvalidArgument);
+  }
+}
+
 TEST_F(GpuVectorOperations, WeightedSumsStartOrGoOn) {
   Stream stream;
   const auto x = test::random_vector<double>(5000, 1);
