@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
@@ -14,7 +15,7 @@
 namespace strata::solvers {
 
 template <Value V, Index I>
-Array<V> block_inverses(const Csr<V, I>& matrix, int block_rows) {
+Array<V> block_inverses(const Csr<V, I>& matrix, int block_rows, Offset first_row) {
   if (block_rows < 1 || block_rows > kMostBlockRows) {
     throw InvalidArgument(fmt::format("blocks of {} rows on the diagonal; they have 1 to {}",
                                       block_rows, kMostBlockRows));
@@ -31,7 +32,8 @@ Array<V> block_inverses(const Csr<V, I>& matrix, int block_rows) {
       for (int i = 0; i < size; ++i) {
         const auto row = static_cast<std::size_t>(first) + static_cast<std::size_t>(i);
         for (Offset k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
-          const Offset j = Offset{matrix.columns()[static_cast<std::size_t>(k)]} - first;
+          const Offset j =
+              Offset{matrix.columns()[static_cast<std::size_t>(k)]} - first_row - first;
           if (j >= 0 && j < size) {
             of(i, static_cast<int>(j)) += Wide<V>(matrix.values()[static_cast<std::size_t>(k)]);
           }
@@ -46,7 +48,7 @@ Array<V> block_inverses(const Csr<V, I>& matrix, int block_rows) {
             throw InvalidArgument(fmt::format(
                 "the block of {} rows on the diagonal from row {} on is singular: nothing to "
                 "divide by",
-                size, Offset{first} + 1));
+                size, first_row + first + 1));
           }
           into[i * size + j] = value;
         }
@@ -68,6 +70,15 @@ BlockJacobi<V, I>::BlockJacobi(const Csr<V, I>& matrix, int block_rows, const Pa
 }
 
 template <Value V, Index I>
+BlockJacobi<V, I>::BlockJacobi(const Csr<V, I>& matrix, int block_rows, Offset first_row)
+    : block_rows_(block_rows),
+      rows_(matrix.rows()),
+      inverses_(block_inverses(matrix, block_rows, first_row)),
+      position_of_(static_cast<std::size_t>(rows_)) {
+  std::iota(position_of_.begin(), position_of_.end(), I(0));
+}
+
+template <Value V, Index I>
 void BlockJacobi<V, I>::apply(std::span<const V> x, std::span<V> y) const {
   const Offset square = Offset{block_rows_} * block_rows_;
   const Offset blocks = (Offset{rows_} + block_rows_ - 1) / block_rows_;
@@ -85,8 +96,8 @@ void BlockJacobi<V, I>::apply(std::span<const V> x, std::span<V> y) const {
   });
 }
 
-#define STRATA_INSTANTIATE(V, I)                           \
-  template Array<V> block_inverses(const Csr<V, I>&, int); \
+#define STRATA_INSTANTIATE(V, I)                                   \
+  template Array<V> block_inverses(const Csr<V, I>&, int, Offset); \
   template class BlockJacobi<V, I>
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 #undef STRATA_INSTANTIATE

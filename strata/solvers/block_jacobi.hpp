@@ -15,9 +15,10 @@ inline constexpr int kMostBlockRows = 64;
 
 // The inverses of the blocks on the diagonal, one after another, each row by row; each but the last
 // has block_rows² elements. Throws InvalidArgument for blocks that are not 1 … kMostBlockRows rows
-// high, and, naming its first row, for one that is singular.
+// high, and, naming its first row, for one that is singular. Rows may be those of a larger matrix
+// from `first_row` on, where the first block begins.
 template <Value V, Index I>
-Array<V> block_inverses(const Csr<V, I>& matrix, int block_rows);
+Array<V> block_inverses(const Csr<V, I>& matrix, int block_rows, Offset first_row = 0);
 
 template <Value V, Index I>
 class BlockJacobi {
@@ -25,6 +26,8 @@ class BlockJacobi {
   BlockJacobi() = default;
   // For vectors in this order. Throws what block_inverses throws.
   BlockJacobi(const Csr<V, I>& matrix, int block_rows, const PaddedOrder<I>& order);
+  // For vectors of the rows in their order; rows as block_inverses has them.
+  BlockJacobi(const Csr<V, I>& matrix, int block_rows, Offset first_row);
 
   // y = D⁻¹x, on the threads of parallel_for; 0 in padded rows.
   void apply(std::span<const V> x, std::span<V> y) const;

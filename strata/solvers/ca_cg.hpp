@@ -24,6 +24,10 @@
 //   - Now and then, after 4, 8, 16 … blocks, the true residual replaces that of the recurrence. Had
 //     they come so far apart that the tolerance is in danger, blocks are half as wide from there
 //     on, and iterations plain ones in the end.
+//
+// (r, r) takes a reduction of its own, which costs less than the powers that a block begins with in
+// vain where it would have shown that no other block is needed. Fused with the reduction of the
+// next block, where reductions are dear, it is known a block later.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +43,7 @@ namespace strata::solvers {
 struct CaCgOptions {
   SolveOptions solve = {};
   KrylovBasis basis = KrylovBasis::newton;  // s is the power of the plan
+  bool fused = false;                       // (r, r) of a block with the reduction of the next one
 };
 
 namespace detail {
@@ -85,6 +90,9 @@ class CaCgBlock {
     space_.read(scalars_, known);
     products_ = Dense<W>(tall, wide, known);
   }
+
+  // (r, r), of the products.
+  double square() const { return std::real(products_(s_, s_)); }
 
   // Iterations with v_1 … v_width and their products. Returns how many: fewer where more cannot be
   // trusted, and none where not even r has a positive curvature. Moves r.
@@ -229,8 +237,8 @@ class CaCg {
         powers_(powers),
         b_(b),
         options_(options),
-        width_(
-            static_cast<int>(std::min<Offset>(powers.power(), std::max<Offset>(space.rows(), 1)))),
+        width_(static_cast<int>(
+            std::min<Offset>(powers.power(), std::max<Offset>(space.dimension(), 1)))),
         block_(space, powers.power()),
         square_(space.make_scalars(2)),
         solution_(copied(x)),
@@ -275,6 +283,7 @@ class CaCg {
   }
 
   bool begin_cycle() {
+    see_block();
     loop_.settle();
     const double followed = loop_.norm_of_residual();
     // A cycle that ended because its blocks were too wide may have gained nothing.
@@ -289,7 +298,10 @@ class CaCg {
     return true;
   }
 
-  bool goes_on() { return loop_.continues() && loop_.norm_of_residual() > replaced_below_; }
+  bool goes_on() {
+    return loop_.continues() && loop_.norm_of_residual() > replaced_below_ &&
+           loop_.iterations() + unseen_ < options_.solve.most_iterations;
+  }
 
   void refuse(double curvature) {
     loop_.fail(SolveStatus::not_definite,
@@ -348,6 +360,7 @@ class CaCg {
 
   // Iterations one by one to the end of the cycle, from at most one direction.
   void walk_plainly() {
+    see_block();
     loop_.settle();
     View p = block_.direction(0), q = block_.image(0);
     double turn = 0;
@@ -368,6 +381,7 @@ class CaCg {
     block_.multiply_vectors();
     // On a device (r, r) of the last block arrives with these: its last powers are then in vain.
     loop_.settle();
+    count_block(block_.square());
     note_residual();
     if (!goes_on()) return false;
     const int kept = block_.advance(width_, change_.part(0, 0, width_ + 1, width_));
@@ -376,13 +390,26 @@ class CaCg {
       cut_short_ ? narrow(width_ / 2) : refuse(block_.first_curvature());
       return false;
     }
-    View r = block_.residual();
-    VectorProgram<V> measure;
-    measure.dot(r, r, square_);
-    space_.run(measure);
-    loop_.launched(kept);
+    if (options_.fused) {
+      unseen_ = kept;
+    } else {
+      View r = block_.residual();
+      VectorProgram<V> measure;
+      measure.dot(r, r, square_);
+      space_.run(measure);
+      loop_.launched(kept);
+    }
     if (kept < width_) narrow(kept);
     return true;
+  }
+
+  // Of a block whose (r, r) nobody has seen.
+  void count_block(double square) {
+    if (unseen_ > 0) loop_.iterated(narrowed<V>(square), std::exchange(unseen_, 0));
+  }
+  void see_block() {
+    View r = block_.residual();
+    if (unseen_ > 0) count_block(std::real(dot(r, r)));
   }
 
   // r becomes b − Ax. The tolerance is in danger long before the two are as far apart as it allows:
@@ -403,7 +430,7 @@ class CaCg {
     loop_.settle();
     loop_.remark(
         fmt::format("blocks of {} vectors lost too many digits; from iteration {} on they have {}",
-                    powers_.power(), loop_.iterations(), width));
+                    powers_.power(), loop_.iterations() + unseen_, width));
     width_ = width;
   }
 
@@ -429,6 +456,7 @@ class CaCg {
   Operator<Space> multiply_;
   SolveLoop<Space> loop_;
   Dense<W> change_;  // B; of no columns before the basis is known
+  int unseen_ = 0;   // iterations of a block whose (r, r) comes with the next one
   bool cut_short_ = false;
   double replaced_below_ = 0;
   double largest_residual_ = 0;

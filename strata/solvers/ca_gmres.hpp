@@ -37,6 +37,42 @@ struct CaGmresOptions {
 
 namespace detail {
 
+// H's columns from `size` on, of the vectors V that a basis Q of size + 1 columns has grown by.
+// With Q = [Q_−, q], v_0 in Q and A[v_0, V_−] = [v_0, V]B,
+//
+//   [v_0, V] = [Q, Q_new] G,   [v_0, V_−] = Q_− F + [q, Q_new−] T,   AQ_− = QH
+//   A [q, Q_new−] = ([Q, Q_new] GB − QHF) T⁻¹
+template <class W>
+void append_hessenberg(Dense<W>& h, int size, const Dense<W>& g, const Dense<W>& b) {
+  const int before = size + 1, width = b.columns();
+  Dense<W> image = g * b;
+  if (size > 0) {
+    const Dense<W> f = g.part(0, 0, size, width);
+    const Dense<W> known = h.part(0, 0, before, size) * f;
+    image.set_part(0, 0, image.part(0, 0, before, width) - known);
+  }
+  const Dense<W> t = g.part(size, 0, width, width);
+  const Dense<W> columns = image * solve_upper(t, Dense<W>::identity(width));
+  for (int j = 0; j < width; ++j) {
+    for (int i = 0; i < h.rows(); ++i) {
+      // Below the first subdiagonal there is rounding.
+      h(i, size + j) = i < columns.rows() && i <= size + j + 1 ? columns(i, j) : W(0);
+    }
+  }
+}
+
+// The least pivots of inner products of vectors with these squares, out of so many columns: by
+// Pythagoras, rounding of the whole vector is left in the square of what is left of it.
+template <Value V, class W>
+std::vector<double> trusted_pivots(const Dense<W>& squares, int columns) {
+  std::vector<double> least;
+  for (int j = 0; j < squares.columns(); ++j) {
+    least.push_back(100.0 * columns * std::numeric_limits<decltype(std::abs(V()))>::epsilon() *
+                    std::real(squares(j, j)));
+  }
+  return least;
+}
+
 // An orthonormal basis of a Krylov space that grows by blocks, and A in it: AQ_k = Q_{k+1} H.
 template <class Space>
 class BlockArnoldi {
@@ -111,14 +147,9 @@ class BlockArnoldi {
     Projection result;
     result.s = products.part(0, 0, before, width);
     const Dense<W> squares = products.part(before, 0, width, width);
-    std::vector<double> least;
-    for (int j = 0; j < width; ++j) {
-      // Pythagoras leaves errors of rounding of the whole vector in the square of what is left.
-      const double square = std::real(squares(j, j));
-      result.norms.push_back(std::sqrt(square));
-      least.push_back(100.0 * (before + width) * std::numeric_limits<Real>::epsilon() * square);
-    }
-    result.r = cholesky(squares - adjoint(result.s) * result.s, least);
+    for (int j = 0; j < width; ++j) result.norms.push_back(std::sqrt(std::real(squares(j, j))));
+    result.r = cholesky(squares - adjoint(result.s) * result.s,
+                        trusted_pivots<V>(squares, before + width));
     return result;
   }
 
@@ -141,30 +172,12 @@ class BlockArnoldi {
     space_.transform({View(columns_), before + width}, scalars_, before);
   }
 
-  // With Q = [Q_−, q] and V = QS + Q_new R it is [q, V] = [Q, Q_new] G, G = [e, [S; R]], and
-  //
-  //   A [q, V_−] = [q, V] B,   [q, V_−] = Q_− F + [q, Q_new−] T,   AQ_− = QH
-  //   A [q, Q_new−] = ([Q, Q_new] GB − QHF) T⁻¹
   void append_h(const Dense<W>& s, const Dense<W>& r, const Dense<W>& b) {
-    const int before = size_ + 1, width = b.columns();
-    Dense<W> g(before + r.rows(), width + 1);
+    Dense<W> g(size_ + 1 + r.rows(), b.columns() + 1);
     g(size_, 0) = W(1);
     g.set_part(0, 1, s);
-    g.set_part(before, 1, r);
-    Dense<W> image = g * b;
-    if (size_ > 0) {
-      const Dense<W> f = g.part(0, 0, size_, width);
-      const Dense<W> known = h_.part(0, 0, before, size_) * f;
-      image.set_part(0, 0, image.part(0, 0, before, width) - known);
-    }
-    const Dense<W> t = g.part(size_, 0, width, width);
-    const Dense<W> columns = image * solve_upper(t, Dense<W>::identity(width));
-    for (int j = 0; j < width; ++j) {
-      for (int i = 0; i < h_.rows(); ++i) {
-        // Below the first subdiagonal there is rounding.
-        h_(i, size_ + j) = i < columns.rows() && i <= size_ + j + 1 ? columns(i, j) : W(0);
-      }
-    }
+    g.set_part(size_ + 1, 1, r);
+    append_hessenberg(h_, size_, g, b);
   }
 
   Space& space_;
@@ -184,7 +197,7 @@ SolveResult ca_gmres(Space& space, Powers<Space>& powers, typename Space::ConstV
   using W = Wide<V>;
   if (options.blocks < 1) throw InvalidArgument("CA-GMRES restarts after at least one block");
   const int asked = powers.power();
-  const Offset room = std::max<Offset>(space.rows(), 1);
+  const Offset room = std::max<Offset>(space.dimension(), 1);
   const int most = static_cast<int>(std::min(Offset{asked} * options.blocks, room));
   detail::BlockArnoldi<Space> arnoldi(space, most, asked);
   const Scalar scale = space.make_scalars(most + asked + 1);

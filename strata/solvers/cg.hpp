@@ -40,21 +40,8 @@ SolveResult conjugate_gradients(Space& space, const Operator<Space>& a,
 
   SolveLoop<Space> loop(space, a, b, x, options);
   loop.reduces_error();
-  loop.watch(square, 2, [&](std::span<const V> known) {
-    const auto bend = std::real(known[1]);
-    if (bend > 0 && std::isfinite(bend)) return true;
-    const int number = loop.iterations() + 1;
-    if (std::isfinite(bend)) {
-      loop.fail(
-          SolveStatus::not_definite,
-          fmt::format("the matrix is not positive definite: (p, Ap) is {:.3g} in iteration {}",
-                      bend, number));
-    } else {
-      loop.fail(SolveStatus::not_finite,
-                fmt::format("iteration {} has values that are not finite", number));
-    }
-    return false;
-  });
+  loop.watch(square, 2,
+             [&](std::span<const V> known) { return loop.accepts_curvature(std::real(known[1])); });
   typename Space::Routine iteration;
   while (loop.begin_cycle(r)) {
     if (preconditioner) preconditioner(r, z);

@@ -10,6 +10,8 @@
 // lacks large eigenvalues makes the residual grow, one that lacks small ones convergence slow.
 #pragma once
 
+#include <utility>
+
 #include "strata/solvers/inverse_polynomial.hpp"
 #include "strata/solvers/method.hpp"
 #include "strata/solvers/powers.hpp"
@@ -38,7 +40,7 @@ SolveResult chebyshev_iteration(Space& space, Powers<Space>& powers, typename Sp
   bool begun = false;
   // The residual that a cycle leaves is known when the next one begins.
   const auto end_cycle = [&] {
-    if (!begun) return;
+    if (!std::exchange(begun, false)) return;
     const double norm = loop.norm_of_residual();
     loop.iterated(narrowed<V>(norm * norm), degree + 1);
   };

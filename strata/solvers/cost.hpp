@@ -12,9 +12,10 @@ namespace strata::solvers {
 // Passes over vectors of one iteration, without preconditioner; of GMRES and CA-GMRES the mean of a
 // cycle, of s-step methods and chebyshev a share of a block or sweep.
 struct VectorWork {
-  double moved = 0;   // elements read and written, per row
-  double flops = 0;   // per row, with two for complex numbers as for real ones
-  double passes = 0;  // parallel regions, or kernels on a GPU
+  double moved = 0;       // elements read and written, per row
+  double flops = 0;       // per row, with two for complex numbers as for real ones
+  double passes = 0;      // parallel regions, or kernels on a GPU
+  double reductions = 0;  // sums over all parts of vectors, each of one or more numbers
 };
 VectorWork vector_work_of(const LinearSolverOptions& options);
 

@@ -29,6 +29,30 @@ struct GmresOptions {
   int restart = 30;  // m
 };
 
+namespace detail {
+
+// x = x + M⁻¹Vy, where y are the scalars from `y` on; `sum` and `z` are overwritten.
+template <class Space>
+void add_correction(Space& space, const Operator<Space>& preconditioner,
+                    typename Space::ConstBlock basis, Scalar y, typename Space::View sum,
+                    typename Space::View z, typename Space::View x) {
+  using V = typename Space::Value;
+  if (!preconditioner) {
+    space.add_product(V(1), basis, y, {x, 1});
+    return;
+  }
+  VectorProgram<V> clear;
+  clear.set(sum, {});
+  space.run(clear);
+  space.add_product(V(1), basis, y, {sum, 1});
+  preconditioner(sum, z);
+  VectorProgram<V> add;
+  add.set(x, {{x}, {z}});
+  space.run(add);
+}
+
+}  // namespace detail
+
 // `x` has the first guess and gets the solution. An empty preconditioner is the identity.
 template <class Space>
 SolveResult gmres(Space& space, const Operator<Space>& a, const Operator<Space>& preconditioner,
@@ -38,7 +62,7 @@ SolveResult gmres(Space& space, const Operator<Space>& a, const Operator<Space>&
   using Real = decltype(std::abs(V()));
   if (options.restart < 1) throw InvalidArgument("GMRES restarts after at least one iteration");
   const int most =
-      static_cast<int>(std::min<Offset>(options.restart, std::max<Offset>(space.rows(), 1)));
+      static_cast<int>(std::min<Offset>(options.restart, std::max<Offset>(space.dimension(), 1)));
   const auto columns = static_cast<std::size_t>(most);
   // Two columns of Gram–Schmidt and (w, w), before and after, in this order: read at once.
   const Scalar first = space.make_scalars(2 * most + 3);
@@ -104,18 +128,7 @@ SolveResult gmres(Space& space, const Operator<Space>& a, const Operator<Space>&
     const std::vector<V> y = hessenberg.solution();
     space.write(first, std::span<const V>(y));
     const typename Space::ConstBlock used(basis, static_cast<int>(y.size()));
-    if (preconditioner) {
-      VectorProgram<V> clear;
-      clear.set(r, {});
-      space.run(clear);
-      space.add_product(V(1), used, first, {r, 1});
-      preconditioner(r, z);
-      VectorProgram<V> add;
-      add.set(x, {{x}, {z}});
-      space.run(add);
-    } else {
-      space.add_product(V(1), used, first, {x, 1});
-    }
+    detail::add_correction(space, preconditioner, used, first, r, z, x);
   }
   return loop.result();
 }

@@ -20,11 +20,10 @@ bool is_finite(const V& value) {
   return std::isfinite(std::real(value)) && std::isfinite(std::imag(value));
 }
 
-// visit(row, column, a_rc, conj(a_cr)) for all places where one of them is an entry.
+// visit(row, column, a_rc, conj(a_cr)) for all places where one of them is an entry; `mirror` has
+// the same rows of the transpose.
 template <Value V, Index I, class Visit>
-void for_each_pair(const Csr<V, I>& matrix, const Visit& visit) {
-  const Csc<V, I> columns = Csc<V, I>::from_csr(matrix);
-  const Csr<V, I>& mirror = columns.transpose();
+void for_each_pair(const Csr<V, I>& matrix, const Csr<V, I>& mirror, const Visit& visit) {
   for (I row = 0; row < matrix.rows(); ++row) {
     auto k = static_cast<std::size_t>(matrix.row_offsets()[row]);
     auto m = static_cast<std::size_t>(mirror.row_offsets()[row]);
@@ -47,20 +46,27 @@ struct Place {
 };
 
 template <Value V, Index I>
-std::optional<Place<I>> first_defect(const Csr<V, I>& matrix) {
-  double largest = 0;
-  for (const V& value : matrix.values()) {
-    largest = std::max(largest, static_cast<double>(std::abs(value)));
-  }
+std::optional<Place<I>> first_defect(const Csr<V, I>& matrix, const Csr<V, I>& mirror,
+                                     double largest) {
   const double allowed =
       1000 * static_cast<double>(std::numeric_limits<decltype(std::abs(V()))>::epsilon()) * largest;
   std::optional<Place<I>> defect;
-  for_each_pair(matrix, [&](I row, I column, V value, V mirrored) {
+  for_each_pair(matrix, mirror, [&](I row, I column, V value, V mirrored) {
     // What is not a number equals nothing.
     if (!(static_cast<double>(std::abs(value - mirrored)) <= allowed)) defect = {row, column};
     return !defect;
   });
   return defect;
+}
+
+template <Value V, Index I>
+std::optional<Place<I>> first_defect(const Csr<V, I>& matrix) {
+  double largest = 0;
+  for (const V& value : matrix.values()) {
+    largest = std::max(largest, static_cast<double>(std::abs(value)));
+  }
+  const Csc<V, I> columns = Csc<V, I>::from_csr(matrix);
+  return first_defect(matrix, columns.transpose(), largest);
 }
 
 }  // namespace
@@ -75,13 +81,13 @@ void require_square(const Csr<V, I>& matrix, std::string_view method) {
 }
 
 template <Value V, Index I>
-void require_finite(const Csr<V, I>& matrix, std::string_view method) {
+void require_finite(const Csr<V, I>& matrix, std::string_view method, Offset first_row) {
   for (I row = 0; row < matrix.rows(); ++row) {
     for (auto k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
       if (is_finite(matrix.values()[k])) continue;
       throw InvalidArgument(
           fmt::format("{} needs finite values, and entry ({}, {}) of the matrix is not", method,
-                      row + 1, matrix.columns()[k] + 1));
+                      first_row + row + 1, matrix.columns()[k] + 1));
     }
   }
 }
@@ -104,8 +110,20 @@ bool is_hermitian(const Csr<V, I>& matrix) {
 }
 
 template <Value V, Index I>
+bool rows_are_hermitian(const Csr<V, I>& rows, const Csr<V, I>& of_transpose, double largest) {
+  return !first_defect(rows, of_transpose, largest);
+}
+
+template <Value V, Index I>
 FieldOfValues field_of_values(const Csr<V, I>& matrix) {
   if (matrix.rows() == 0) return {};
+  const Csc<V, I> columns = Csc<V, I>::from_csr(matrix);
+  return field_of_rows(matrix, columns.transpose(), 0);
+}
+
+template <Value V, Index I>
+FieldOfValues field_of_rows(const Csr<V, I>& rows, const Csr<V, I>& of_transpose,
+                            Offset first_row) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   FieldOfValues field{kInfinity, -kInfinity, kInfinity, -kInfinity};
   I current = 0;
@@ -120,9 +138,9 @@ FieldOfValues field_of_values(const Csr<V, I>& matrix) {
     centre = 0;
     hermitian = skew = 0;
   };
-  for_each_pair(matrix, [&](I row, I column, V value, V mirrored) {
+  for_each_pair(rows, of_transpose, [&](I row, I column, V value, V mirrored) {
     while (current < row) finish_row();
-    if (column == row) {
+    if (column == first_row + row) {
       centre = std::complex<double>(value);
     } else {
       hermitian += static_cast<double>(std::abs(value + mirrored)) / 2;
@@ -130,16 +148,18 @@ FieldOfValues field_of_values(const Csr<V, I>& matrix) {
     }
     return true;
   });
-  while (current < matrix.rows()) finish_row();
+  while (current < rows.rows()) finish_row();
   return field;
 }
 
-#define STRATA_INSTANTIATE(V, I)                                       \
-  template void require_square(const Csr<V, I>&, std::string_view);    \
-  template void require_finite(const Csr<V, I>&, std::string_view);    \
-  template void require_hermitian(const Csr<V, I>&, std::string_view); \
-  template bool is_hermitian(const Csr<V, I>&);                        \
-  template FieldOfValues field_of_values(const Csr<V, I>&)
+#define STRATA_INSTANTIATE(V, I)                                                \
+  template void require_square(const Csr<V, I>&, std::string_view);             \
+  template void require_finite(const Csr<V, I>&, std::string_view, Offset);     \
+  template void require_hermitian(const Csr<V, I>&, std::string_view);          \
+  template bool is_hermitian(const Csr<V, I>&);                                 \
+  template bool rows_are_hermitian(const Csr<V, I>&, const Csr<V, I>&, double); \
+  template FieldOfValues field_of_values(const Csr<V, I>&);                     \
+  template FieldOfValues field_of_rows(const Csr<V, I>&, const Csr<V, I>&, Offset)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 #undef STRATA_INSTANTIATE
 

@@ -58,6 +58,10 @@ struct LinearSolverOptions {
   KrylovBasis basis = KrylovBasis::newton;  // of CA-CG and CA-GMRES
   int degree = 8;      // of polynomials: preconditioners, and a sweep of the method chebyshev
   int block_rows = 4;  // of block Jacobi
+  // Fewer reductions, for vectors whose parts are far from each other: one per iteration of cg,
+  // minres and gmres, two of bicgstab, one per s iterations of ca_cg and ca_gmres. Costs up to one
+  // product more per cycle, or s (fused_*.hpp, ca_cg.hpp, bicgstab.hpp).
+  bool fused = false;
   // How products and powers are planned; their vectors are in the plan's order.
   ProductOptions product = {};
 };

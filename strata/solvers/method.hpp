@@ -187,6 +187,22 @@ class SolveLoop {
     result_.message = std::move(message);
   }
 
+  // Whether the curvature (p, Ap) of the next iteration is positive, as definite matrices have it;
+  // else ends the method.
+  bool accepts_curvature(double curvature) {
+    if (curvature > 0 && std::isfinite(curvature)) return true;
+    const int number = iterations() + 1;
+    if (std::isfinite(curvature)) {
+      fail(SolveStatus::not_definite,
+           fmt::format("the matrix is not positive definite: (p, Ap) is {:.3g} in iteration {}",
+                       curvature, number));
+    } else {
+      fail(SolveStatus::not_finite,
+           fmt::format("iteration {} has values that are not finite", number));
+    }
+    return false;
+  }
+
   // The method reduces the energy norm of the error in every iteration, whatever the residual does
   // meanwhile: its last solution is its best.
   void reduces_error() { reduces_error_ = true; }
@@ -233,7 +249,11 @@ class SolveLoop {
     }
   }
 
-  double relative(Value square) const { return std::sqrt(std::real(square)) / norm_; }
+  // Differences of squares may be negative where nothing is left.
+  double relative(Value square) const {
+    const double known = std::real(square);
+    return (known < 0 ? 0 : std::sqrt(known)) / norm_;
+  }
 
   Space& space_;
   const Operator<Space>& a_;

@@ -17,10 +17,45 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 
 #include "strata/solvers/method.hpp"
 
 namespace strata::solvers {
+
+namespace detail {
+
+// The rotations of MINRES, from one iteration to the next.
+class MinresRotations {
+ public:
+  explicit MinresRotations(double gamma) : eta_(gamma), first_(gamma) {}
+
+  // w⁺ = of_z · z + of_w · w + of_old_w · w⁻, x = x + length · w⁺.
+  struct Step {
+    double of_z = 0, of_w = 0, of_old_w = 0, length = 0;
+  };
+  // None where the matrix is singular.
+  std::optional<Step> advance(double delta, double gamma, double next_gamma) {
+    const double a0 = cosine_ * delta - old_cosine_ * sine_ * gamma;
+    const double a1 = std::hypot(a0, next_gamma);
+    const double a2 = sine_ * delta + old_cosine_ * cosine_ * gamma;
+    const double a3 = old_sine_ * gamma;
+    if (a1 == 0) return {};
+    old_cosine_ = std::exchange(cosine_, a0 / a1);
+    old_sine_ = std::exchange(sine_, next_gamma / a1);
+    const Step step{1 / a1, -a2 / a1, -a3 / a1, cosine_ * eta_};
+    eta_ *= -sine_;
+    return step;
+  }
+  // Of the norm that the residual began with.
+  double left() const { return std::abs(eta_) / first_; }
+
+ private:
+  double eta_, first_;
+  double cosine_ = 1, old_cosine_ = 1, sine_ = 0, old_sine_ = 0;
+};
+
+}  // namespace detail
 
 // `x` has the first guess and gets the solution. An empty preconditioner is the identity.
 template <class Space>
@@ -50,8 +85,8 @@ SolveResult minres(Space& space, const Operator<Space>& a, const Operator<Space>
     start.dot(v, z, next_square);
     space.run(start);
     double gamma = std::sqrt(static_cast<double>(std::real(space.read(next_square))));
-    double old_gamma = 1, eta = gamma, cosine = 1, old_cosine = 1, sine = 0, old_sine = 0;
-    const double first = gamma;
+    double old_gamma = 1;
+    detail::MinresRotations rotations(gamma);
     if (!(gamma > 0)) {
       loop.fail(SolveStatus::breakdown, "the preconditioner is not positive definite");
       continue;
@@ -82,23 +117,17 @@ SolveResult minres(Space& space, const Operator<Space>& a, const Operator<Space>
       space.read(delta, known);
       const double d = static_cast<double>(std::real(known[0]));
       const double next_gamma = std::sqrt(std::max(static_cast<double>(std::real(known[1])), 0.0));
-
-      const double a0 = cosine * d - old_cosine * sine * gamma;
-      const double a1 = std::hypot(a0, next_gamma);
-      const double a2 = sine * d + old_cosine * cosine * gamma;
-      const double a3 = old_sine * gamma;
-      if (a1 == 0) {
+      const auto turned = rotations.advance(d, gamma, next_gamma);
+      if (!turned) {
         loop.fail(SolveStatus::breakdown,
                   fmt::format("the matrix is singular: iteration {} has no direction left",
                               loop.iterations() + 1));
         break;
       }
-      old_cosine = std::exchange(cosine, a0 / a1);
-      old_sine = std::exchange(sine, next_gamma / a1);
-      space.write(of_z, real(1 / a1));
-      space.write(of_w, real(-a2 / a1));
-      space.write(of_old_w, real(-a3 / a1));
-      space.write(length, real(cosine * eta));
+      space.write(of_z, real(turned->of_z));
+      space.write(of_w, real(turned->of_w));
+      space.write(of_old_w, real(turned->of_old_w));
+      space.write(length, real(turned->length));
       VectorProgram<V> step;  // w⁺ takes the place of w⁻
       step.set(old_w, {{z, of_z}, {old_w, of_old_w}, {w, of_w}});
       step.set(x, {{x}, {old_w, length}});
@@ -107,9 +136,8 @@ SolveResult minres(Space& space, const Operator<Space>& a, const Operator<Space>
       std::swap(w, old_w);
       std::swap(old_v, v);
       std::swap(v, next_v);
-      eta *= -sine;
       old_gamma = std::exchange(gamma, next_gamma);
-      const double residual = std::abs(eta) / first * norm;
+      const double residual = rotations.left() * norm;
       loop.iterated(real(residual * residual));
       if (gamma == 0) break;  // the solution is in the space
     }

@@ -107,6 +107,13 @@ ProcessorSpace<V>::ProcessorSpace(Offset rows, int threads) : rows_(rows), threa
 }
 
 template <Value V>
+ProcessorSpace<V>::ProcessorSpace(Offset rows, int threads, WholeVectors<V> whole)
+    : ProcessorSpace(rows, threads) {
+  whole_ = std::move(whole);
+  if (whole_.sum && whole_.rows < rows) throw InvalidArgument("a part longer than its whole");
+}
+
+template <Value V>
 auto ProcessorSpace<V>::make_block(int count) const -> Vector {
   const Offset elements = checked_multiply(rows_, std::max(count, 0), "a block of vectors");
   const ThreadCountScope scope(threads_);
@@ -169,6 +176,15 @@ V ProcessorSpace<V>::total(std::size_t k, std::size_t count) const {
   return sum;
 }
 
+// Of the whole vectors.
+template <Value V>
+const std::vector<V>& ProcessorSpace<V>::totals(std::size_t count) {
+  totals_.resize(count);
+  for (std::size_t k = 0; k < count; ++k) totals_[k] = total(k, count);
+  if (whole_.sum && count > 0) whole_.sum(totals_);
+  return totals_;
+}
+
 template <Value V>
 void ProcessorSpace<V>::run(const VectorProgram<V>& program) {
   const ClockedScope clock(program.assignments().empty() ? times_.reductions : times_.updates);
@@ -195,7 +211,8 @@ void ProcessorSpace<V>::run(const VectorProgram<V>& program) {
           dot_of(dots[k].x + begin, dots[k].y + begin, end - begin);
     }
   });
-  for (std::size_t k = 0; k < dots.size(); ++k) at(dots[k].target) = total(k, dots.size());
+  const std::vector<V>& sums_of_all = totals(dots.size());
+  for (std::size_t k = 0; k < dots.size(); ++k) at(dots[k].target) = sums_of_all[k];
   run_steps(program.steps());
 }
 
@@ -268,9 +285,7 @@ void ProcessorSpace<V>::gram(ConstBlock a, ConstBlock b, Scalar first) {
                        end - begin,
                        partial_sums_.data() + static_cast<std::size_t>(part) * products);
   });
-  for (std::size_t k = 0; k < products; ++k) {
-    at(first + static_cast<int>(k)) = total(k, products);
-  }
+  write(first, totals(products));
 }
 
 template <Value V>

@@ -7,6 +7,7 @@
 //   const double known = space.read(rho);
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,16 @@ struct SpaceTimes {
   double updates = 0;
 };
 
+// Vectors of which other processes have the other parts.
+template <Value V>
+struct WholeVectors {
+  Offset rows = 0;  // in all parts together
+  // Adds up over all processes, element by element and in place; each gets the same sums. Called
+  // once for all dot products of a program, after its pass and before its steps on scalars, and
+  // once for all numbers of a gram; by all processes as often and in the same order.
+  std::function<void(std::span<V>)> sum = {};
+};
+
 // Dot products have the same bits for any number of threads: elements are added up in blocks of a
 // fixed length, and blocks in their order.
 template <Value V>
@@ -38,8 +49,13 @@ class ProcessorSpace {
 
   // `rows` elements in every vector; at most `threads` threads, 0 for as many as there are.
   explicit ProcessorSpace(Offset rows, int threads = 0);
+  // Vectors are the `rows` elements that this process has of whole ones: dot products are those of
+  // the whole vectors, and scalars the same in all processes.
+  ProcessorSpace(Offset rows, int threads, WholeVectors<V> whole);
 
   Offset rows() const { return rows_; }
+  // The dimension of the space: no more vectors are independent.
+  Offset dimension() const { return whole_.sum ? whole_.rows : rows_; }
   const SpaceTimes& times() const { return times_; }
   Vector make_vector() const { return make_block(1); }
   // So many vectors one after the other, of zeros; each page touched by the thread that will use
@@ -87,6 +103,7 @@ class ProcessorSpace {
   void for_each_block(const Body& body);
   void reserve_sums(std::size_t count);
   V total(std::size_t k, std::size_t count) const;
+  const std::vector<V>& totals(std::size_t count);
   void run_steps(std::span<const ScalarStep> steps);
   V& at(Scalar scalar) { return scalars_[static_cast<std::size_t>(scalar.index)]; }
   const V& at(Scalar scalar) const { return scalars_[static_cast<std::size_t>(scalar.index)]; }
@@ -95,6 +112,8 @@ class ProcessorSpace {
   int threads_ = 0;
   std::vector<V> scalars_;
   std::vector<V> partial_sums_;
+  std::vector<V> totals_;
+  WholeVectors<V> whole_;
   SpaceTimes times_;
 };
 

@@ -8,7 +8,7 @@
 namespace strata::solvers {
 
 template <Value V, Index I>
-SpectrumBounds gershgorin_bounds(const Csr<V, I>& matrix) {
+SpectrumBounds gershgorin_bounds(const Csr<V, I>& matrix, Offset first_row) {
   if (matrix.rows() == 0) return {};
   SpectrumBounds bounds{.low = std::numeric_limits<double>::infinity(),
                         .high = -std::numeric_limits<double>::infinity()};
@@ -18,7 +18,7 @@ SpectrumBounds gershgorin_bounds(const Csr<V, I>& matrix) {
     const auto end = static_cast<std::size_t>(matrix.row_offsets()[row + 1]);
     for (std::size_t k = begin; k < end; ++k) {
       const V value = matrix.values()[k];
-      if (matrix.columns()[k] == row) {
+      if (matrix.columns()[k] == first_row + row) {
         centre = static_cast<double>(std::real(value));
       } else {
         radius += static_cast<double>(std::abs(value));
@@ -32,7 +32,7 @@ SpectrumBounds gershgorin_bounds(const Csr<V, I>& matrix) {
   return bounds;
 }
 
-#define STRATA_INSTANTIATE(V, I) template SpectrumBounds gershgorin_bounds(const Csr<V, I>&)
+#define STRATA_INSTANTIATE(V, I) template SpectrumBounds gershgorin_bounds(const Csr<V, I>&, Offset)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 #undef STRATA_INSTANTIATE
 

@@ -115,9 +115,10 @@ SpectrumBounds estimate_bounds(Space& space, const Operator<Space>& a, typename 
 }
 
 // All eigenvalues of a Hermitian matrix are within the sum of the other entries of its row from a
-// diagonal element.
+// diagonal element. Rows may be those of a larger matrix from `first_row` on; the bounds of all
+// ranges together are then those of the matrix.
 template <Value V, Index I>
-SpectrumBounds gershgorin_bounds(const Csr<V, I>& matrix);
+SpectrumBounds gershgorin_bounds(const Csr<V, I>& matrix, Offset first_row = 0);
 
 // What is inside both; Ritz values and products of the first.
 inline SpectrumBounds intersected(SpectrumBounds estimated, const SpectrumBounds& outer) {

@@ -51,5 +51,23 @@ TEST(SolverCost, StepsShareTheirSweep) {
   EXPECT_DOUBLE_EQ(vector_work_of({.method = Method::ca_cg, .powers = 6}).moved, 9);
 }
 
+TEST(SolverCost, FusedMethodsSumUpLess) {
+  const auto reductions = [](Method method, bool fused) {
+    return vector_work_of({.method = method, .powers = 4, .degree = 7, .fused = fused}).reductions;
+  };
+  EXPECT_DOUBLE_EQ(reductions(Method::cg, false), 2);
+  EXPECT_DOUBLE_EQ(reductions(Method::cg, true), 1);
+  EXPECT_DOUBLE_EQ(reductions(Method::gmres, false), 4);
+  EXPECT_DOUBLE_EQ(reductions(Method::gmres, true), 1);
+  EXPECT_DOUBLE_EQ(reductions(Method::bicgstab, true), 2);
+  EXPECT_DOUBLE_EQ(reductions(Method::ca_cg, false), 0.5);
+  EXPECT_DOUBLE_EQ(reductions(Method::ca_cg, true), 0.25);
+  EXPECT_DOUBLE_EQ(reductions(Method::ca_gmres, true), 0.25);
+  EXPECT_DOUBLE_EQ(reductions(Method::chebyshev, true), 0.125);
+  // 2j + 5 vectors in step j of GMRES, of which the mean of 31 is 16.
+  EXPECT_DOUBLE_EQ(vector_work_of({.method = Method::gmres, .restart = 31, .fused = true}).moved,
+                   37);
+}
+
 }  // namespace
 }  // namespace strata::solvers

@@ -10,6 +10,7 @@
 #include "strata/solvers/bicgstab.hpp"
 #include "strata/solvers/ca_cg.hpp"
 #include "strata/solvers/cg.hpp"
+#include "strata/solvers/fused_cg.hpp"
 #include "strata/solvers/processor_space.hpp"
 #include "strata/solvers/random_rows.hpp"
 
@@ -126,6 +127,20 @@ TEST(Lagging, CgAndBiCgStabWaitOncePerIteration) {
     EXPECT_EQ(result.status, SolveStatus::converged) << result.message;
     EXPECT_LE(space.waits, result.iterations + 8);
   }
+}
+
+TEST(Lagging, FusedCgFindsTheSame) {
+  const auto matrix = generate<double, I>("stencil5:40x30");
+  const std::vector<double> b = random_rows<double>(matrix.rows(), 1, 5);
+  const Operator<LaggingSpace> product = [&](std::span<const double> x, std::span<double> y) {
+    reference::spmv(matrix, 1.0, x, 0.0, y);
+  };
+  LaggingSpace space(matrix.rows(), 2);
+  std::vector<double> x(b.size());
+  const SolveResult result =
+      fused_conjugate_gradients<LaggingSpace>(space, product, {}, b, x, {.tolerance = 1e-9});
+  EXPECT_EQ(result.status, SolveStatus::converged) << result.message;
+  EXPECT_LE(space.waits, result.iterations + 8);
 }
 
 TEST(Lagging, CaCgEndsWhereItWasToldTo) {

@@ -185,5 +185,43 @@ TEST(SpaceSteps, ALengthThatMustNotBeTakenIsZero) {
   }
 }
 
+// As if another process had the same elements again, twice.
+TYPED_TEST(Space, SumsOverAllPartsOncePerProgramAndGram) {
+  using V = TypeParam;
+  const Offset rows = 1500;
+  const auto x = this->numbers(rows, 4), y = this->numbers(rows, 5);
+  ProcessorSpace<V> alone(rows, 2);
+  std::vector<std::size_t> lengths;
+  ProcessorSpace<V> part(rows, 2, {3 * rows, [&](std::span<V> sums) {
+                                     lengths.push_back(sums.size());
+                                     for (V& sum : sums) sum *= V(3);
+                                   }});
+  EXPECT_EQ(alone.dimension(), rows);
+  EXPECT_EQ(part.dimension(), 3 * rows);
+  EXPECT_EQ(part.rows(), rows);
+  for (ProcessorSpace<V>* space : {&alone, &part}) {
+    const Scalar first = space->make_scalars(8);
+    auto z = space->make_vector();
+    VectorProgram<V> without;
+    without.set(z, {{x}, {y}});
+    space->run(without);
+    VectorProgram<V> program;
+    program.dot(x, y, first);
+    program.dot(z, z, first + 1);
+    program.compute(first + 2, first, Operation::add, first + 1);
+    space->run(program);
+    auto block = space->make_block(2);
+    space->gram({std::span<const V>(block), 2}, {std::span<const V>(x), 1}, first + 3);
+    space->gram({std::span<const V>(x), 1}, {std::span<const V>(y), 1}, first + 5);
+  }
+  EXPECT_EQ(lengths, (std::vector<std::size_t>{2, 2, 1}));
+  for (const int k : {0, 1, 5}) {
+    EXPECT_EQ(part.read(Scalar{k}), V(3) * alone.read(Scalar{k})) << k;
+  }
+  // Steps see the sums of all.
+  EXPECT_EQ(part.read(Scalar{2}), part.read(Scalar{0}) + part.read(Scalar{1}));
+  EXPECT_THROW(ProcessorSpace<V>(rows, 1, {rows - 1, [](std::span<V>) {}}), InvalidArgument);
+}
+
 }  // namespace
 }  // namespace strata::solvers

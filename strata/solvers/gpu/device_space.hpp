@@ -53,6 +53,7 @@ class DeviceSpace {
   DeviceSpace(Offset rows, Stream& stream);
 
   Offset rows() const { return rows_; }
+  Offset dimension() const { return rows_; }
   Stream& stream() const { return *stream_; }
   Vector make_vector() const { return make_block(1); }
   // So many vectors one after the other, of zeros.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "strata/solvers/chebyshev_moments.hpp"
@@ -12,32 +13,37 @@
 
 namespace strata::solvers::detail {
 
+inline constexpr std::string_view kDensityMethod = "the kernel polynomial method";
 inline constexpr int kDensityBlock = 8;   // vectors at a time
 inline constexpr int kDensityPowers = 4;  // of a sweep: more need more memory for all of them
 
-// ±1, of (seed, vector, row).
+// ±1, of (seed, vector, row), for rows from `first_row` on.
 template <Value V>
-std::vector<V> random_signs(Offset rows, int block, std::uint64_t seed) {
+std::vector<V> random_signs(Offset rows, int block, std::uint64_t seed, Offset first_row) {
   constexpr std::size_t kBlock = kDensityBlock;
   std::vector<V> values(static_cast<std::size_t>(rows) * kBlock);
+  const auto first = static_cast<std::size_t>(first_row);
   for (std::size_t v = 0; v < kBlock; ++v) {
     const Random random(seed, static_cast<std::uint64_t>(block) * kBlock + v);
     for (std::size_t row = 0; row < static_cast<std::size_t>(rows); ++row) {
       values[row * kBlock + v] =
-          V(static_cast<decltype(std::abs(V()))>(random.bits(row) >> 63 == 0 ? 1 : -1));
+          V(static_cast<decltype(std::abs(V()))>(random.bits(first + row) >> 63 == 0 ? 1 : -1));
     }
   }
   return values;
 }
 
-// Throws what density_of_states says that it throws.
-template <Value V, Index I>
-void require_density(const Csr<V, I>& matrix, const DensityOptions& options) {
-  require_hermitian(matrix, "the kernel polynomial method");
-  if (matrix.rows() == 0) throw InvalidArgument("a matrix without rows has no eigenvalues");
+// Throw what density_of_states says that it throws.
+inline void require_density(Offset rows, const DensityOptions& options) {
+  if (rows == 0) throw InvalidArgument("a matrix without rows has no eigenvalues");
   if (options.moments < 2 || options.vectors < 1) {
     throw InvalidArgument("a density needs two moments and a random vector at least");
   }
+}
+template <Value V, Index I>
+void require_density(const Csr<V, I>& matrix, const DensityOptions& options) {
+  require_hermitian(matrix, kDensityMethod);
+  require_density(matrix.rows(), options);
 }
 
 // Of a Hermitian matrix with rows.
@@ -49,7 +55,8 @@ DensityOfStates density_on(const Planner<Space>& planner, const DensityOptions& 
   Space space = powers->make_space(powers->vector_rows() * kDensityBlock);
   auto block = space.make_vector();
   const auto start = [&](int number) {
-    powers->to_plan_order(random_signs<V>(planner.rows(), number, options.seed), block);
+    powers->to_plan_order(
+        random_signs<V>(powers->rows(), number, options.seed, powers->first_row()), block);
   };
   start(0);
   // All vectors of a block as one: its Krylov space sees what each of them does.

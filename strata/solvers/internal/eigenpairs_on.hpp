@@ -17,6 +17,11 @@
 
 namespace strata::solvers::detail {
 
+inline void require_eigenproblem(Offset rows, EigenMethod method) {
+  const bool counts = method == EigenMethod::lanczos || method == EigenMethod::ca_lanczos;
+  if (!counts && rows == 0) throw InvalidArgument("a matrix without rows has no eigenvalues");
+}
+
 // Throws what eigenpairs says that it throws of a matrix.
 template <Value V, Index I>
 void require_eigenproblem(const Csr<V, I>& matrix, EigenMethod method) {
@@ -26,10 +31,7 @@ void require_eigenproblem(const Csr<V, I>& matrix, EigenMethod method) {
   } else {
     require_hermitian(matrix, name_of(method));
   }
-  const bool counts = method == EigenMethod::lanczos || method == EigenMethod::ca_lanczos;
-  if (!counts && matrix.rows() == 0) {
-    throw InvalidArgument("a matrix without rows has no eigenvalues");
-  }
+  require_eigenproblem(matrix.rows(), method);
 }
 
 template <class Space>

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "strata/base/checked.hpp"
+#include "strata/formats/csc.hpp"
 #include "strata/solvers/exponential.hpp"
 #include "strata/solvers/exponential_polynomial.hpp"
 #include "strata/solvers/hermitian.hpp"
@@ -21,49 +22,56 @@
 
 namespace strata::solvers::detail {
 
-// Of A − shift: the smaller of the largest sums of columns and of rows.
+// The largest Σ_j |(A − shift)_ij| of the rows, which may be those of a larger matrix from
+// `first_row` on.
 template <Value V, Index I>
-double norm_of(const Csr<V, I>& matrix, std::complex<double> shift) {
-  std::vector<double> columns(static_cast<std::size_t>(matrix.cols()));
-  double rows = 0;
+double largest_sum_of_row(const Csr<V, I>& matrix, std::complex<double> shift,
+                          Offset first_row = 0) {
+  double largest = 0;
   for (I row = 0; row < matrix.rows(); ++row) {
     double sum = 0;
     bool diagonal = false;
     for (auto k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
-      const I column = matrix.columns()[k];
       std::complex<double> value(matrix.values()[k]);
-      if (column == row) {
+      if (matrix.columns()[k] == first_row + row) {
         value -= shift;
         diagonal = true;
       }
       sum += std::abs(value);
-      columns[static_cast<std::size_t>(column)] += std::abs(value);
     }
-    if (!diagonal) {
-      sum += std::abs(shift);
-      columns[static_cast<std::size_t>(row)] += std::abs(shift);
-    }
-    rows = std::max(rows, sum);
+    if (!diagonal) sum += std::abs(shift);
+    largest = std::max(largest, sum);
   }
-  return std::min(rows, *std::max_element(columns.begin(), columns.end()));
+  return largest;
+}
+
+// Of A − shift: the smaller of the largest sums of columns and of rows.
+template <Value V, Index I>
+double norm_of(const Csr<V, I>& matrix, std::complex<double> shift) {
+  const Csc<V, I> columns = Csc<V, I>::from_csr(matrix);
+  return std::min(largest_sum_of_row(matrix, shift),
+                  largest_sum_of_row(columns.transpose(), shift));
 }
 
 template <Value V, Index I>
-std::complex<double> mean_of_diagonal(const Csr<V, I>& matrix) {
+std::complex<double> sum_of_diagonal(const Csr<V, I>& matrix, Offset first_row = 0) {
   std::complex<double> sum = 0;
   for (I row = 0; row < matrix.rows(); ++row) {
     for (auto k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
-      if (matrix.columns()[k] == row) sum += std::complex<double>(matrix.values()[k]);
+      if (matrix.columns()[k] == first_row + row) sum += std::complex<double>(matrix.values()[k]);
     }
   }
-  return sum / static_cast<double>(matrix.rows());
+  return sum;
 }
 
 // [tA b; 0 J], b in the first of k more columns, J with ones above its diagonal: the last column of
-// its exponential begins with φ_k(tA) b.
+// its exponential begins with φ_k(tA) b. Of some rows of a larger matrix, these with b; the k rows
+// of J only with the last ones.
 template <Value V, Index I>
-Csr<V, I> augmented(const Csr<V, I>& matrix, V time, std::span<const V> b, int k) {
-  const I rows = matrix.rows(), all = checked_add<I>(rows, static_cast<I>(k), "a larger matrix");
+Csr<V, I> augmented(const Csr<V, I>& matrix, V time, std::span<const V> b, int k,
+                    bool last_rows = true) {
+  const I cols = matrix.cols(), all = checked_add<I>(cols, static_cast<I>(k), "a larger matrix");
+  const I rows = matrix.rows();
   Array<Offset> offsets{0};
   Array<I> columns;
   Array<V> values;
@@ -72,18 +80,19 @@ Csr<V, I> augmented(const Csr<V, I>& matrix, V time, std::span<const V> b, int k
       columns.push_back(matrix.columns()[at]);
       values.push_back(time * matrix.values()[at]);
     }
-    columns.push_back(rows);
+    columns.push_back(cols);
     values.push_back(b[static_cast<std::size_t>(row)]);
     offsets.push_back(static_cast<Offset>(columns.size()));
   }
-  for (I row = rows; row < all; ++row) {
+  for (I row = cols; row < all && last_rows; ++row) {
     if (row + 1 < all) {
       columns.push_back(row + 1);
       values.push_back(V(1));
     }
     offsets.push_back(static_cast<Offset>(columns.size()));
   }
-  return Csr<V, I>(all, all, std::move(offsets), std::move(columns), std::move(values));
+  const auto count = static_cast<I>(offsets.size() - 1);  // before the offsets move
+  return Csr<V, I>(count, all, std::move(offsets), std::move(columns), std::move(values));
 }
 
 template <Value V>
@@ -100,7 +109,13 @@ class ExponentialMatrix {
   using V = typename Space::Value;
 
   virtual ~ExponentialMatrix() = default;
+  // Of vectors: those of the matrix, or, where processes share one, of this process.
   virtual Offset rows() const = 0;
+  virtual bool has_last_row() const { return true; }
+  // Over all processes that share the matrix.
+  virtual double largest(double here) const { return here; }
+  virtual double sum(double here) const { return here; }
+  bool everywhere(bool here) const { return largest(here ? 0 : 1) == 0; }
   virtual bool hermitian() const = 0;
   virtual std::complex<double> mean_of_diagonal() const = 0;
   virtual double norm(std::complex<double> shift) const = 0;  // of A − shift, at least
@@ -123,7 +138,7 @@ class ExponentialMatrixOf final : public ExponentialMatrix<Space> {
   Offset rows() const override { return matrix_.rows(); }
   bool hermitian() const override { return is_hermitian(matrix_); }
   std::complex<double> mean_of_diagonal() const override {
-    return detail::mean_of_diagonal(matrix_);
+    return sum_of_diagonal(matrix_) / static_cast<double>(matrix_.rows());
   }
   double norm(std::complex<double> shift) const override { return norm_of(matrix_, shift); }
   FieldOfValues field_of_values() const override { return solvers::field_of_values(matrix_); }
@@ -139,6 +154,11 @@ class ExponentialMatrixOf final : public ExponentialMatrix<Space> {
   std::unique_ptr<Planner<Space>> planner_;
 };
 
+inline void require_exponential_options(const ExponentialOptions& options) {
+  if (!(options.tolerance > 0)) throw InvalidArgument("the tolerance must be positive");
+  if (options.most_degree < 1) throw InvalidArgument("the degree is at least 1");
+}
+
 // Throws what MatrixExponential says that it throws, and takes a copy of the matrix.
 template <class Space, Index I, class Plan>
 std::unique_ptr<ExponentialMatrix<Space>> exponential_matrix(
@@ -146,8 +166,7 @@ std::unique_ptr<ExponentialMatrix<Space>> exponential_matrix(
   require_square(matrix, "the exponential");
   if (options.method == ExponentialMethod::chebyshev) require_hermitian(matrix, "chebyshev");
   require_finite(matrix, "the exponential");
-  if (!(options.tolerance > 0)) throw InvalidArgument("the tolerance must be positive");
-  if (options.most_degree < 1) throw InvalidArgument("the degree is at least 1");
+  require_exponential_options(options);
   return std::make_unique<ExponentialMatrixOf<Space, I, Plan>>(matrix, std::move(plan));
 }
 
@@ -187,7 +206,7 @@ class ExponentialOn {
   static constexpr double kEpsilon = std::numeric_limits<decltype(std::abs(V()))>::epsilon();
 
   void find_bounds(int steps = 24) {
-    if (steps <= bound_steps_ || matrix_->rows() == 0) return;
+    if (steps <= bound_steps_ || matrix_->planner().rows() == 0) return;
     const auto plan = matrix_->planner().plan_product(/*autotune=*/false);
     Space space = plan->make_space(plan->vector_rows());
     auto start = space.make_vector();
@@ -291,7 +310,7 @@ class ExponentialOn {
     outcome.time = time * done / steps;
     // Two roundings for every term that is added up.
     outcome.error = chosen.error + 2 * kEpsilon * chosen.growth;
-    if (!all_finite<V>(result)) {
+    if (!matrix_->everywhere(all_finite<V>(result))) {
       fail(outcome, SolveStatus::not_finite, "the result is not finite");
     } else if (done < steps) {
       fail(outcome, SolveStatus::stopped,
@@ -319,13 +338,14 @@ class ExponentialOn {
     }
     if (!std::isfinite(time)) throw InvalidArgument("the time is not finite");
     ExponentialResult outcome{.time = time};
-    if (!all_finite<V>(v)) {
+    if (!matrix_->everywhere(all_finite<V>(v))) {
       std::copy(v.begin(), v.end(), result.begin());
       outcome.time = 0;
       fail(outcome, SolveStatus::not_finite, "the vector is not finite");
       return outcome;
     }
-    if (std::any_of(v.begin(), v.end(), [](const V& value) { return value != V(0); })) return {};
+    const bool zero = std::all_of(v.begin(), v.end(), [](const V& value) { return value == V(0); });
+    if (!matrix_->everywhere(zero)) return {};
     std::fill(result.begin(), result.end(), V(0));
     return outcome;
   }
@@ -367,11 +387,13 @@ class ExponentialOn {
       const Real each = std::abs(value);
       size = options_.method == ExponentialMethod::taylor ? std::max(size, each) : size + each;
     }
+    size = static_cast<Real>(options_.method == ExponentialMethod::taylor ? matrix_->largest(size)
+                                                                          : matrix_->sum(size));
     std::vector<V> scaled(v.begin(), v.end());
     for (V& value : scaled) value /= size;
     auto larger = matrix_->augmented(V(static_cast<Real>(time)), scaled, k);
     std::vector<V> unit(static_cast<std::size_t>(larger->rows())), whole(unit.size());
-    unit.back() = V(1);
+    if (larger->has_last_row()) unit.back() = V(1);
     ExponentialOptions for_one_vector = options_;
     for_one_vector.autotune = false;
     ExponentialOn exponential(std::move(larger), for_one_vector);

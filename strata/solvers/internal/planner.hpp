@@ -8,6 +8,7 @@
 
 #include "strata/base/error.hpp"
 #include "strata/bench/timing.hpp"
+#include "strata/plans/plan_options.hpp"
 #include "strata/solvers/powers.hpp"
 #include "strata/solvers/random_rows.hpp"
 #include "strata/solvers/solve_result.hpp"
@@ -27,7 +28,9 @@ class PlannedProduct {
 
   virtual ~PlannedProduct() = default;
 
-  virtual Offset rows() const = 0;         // of the matrix
+  // Of the matrix, or, where processes share one, of this process: from first_row() on.
+  virtual Offset rows() const = 0;
+  virtual Offset first_row() const { return 0; }
   virtual Offset vector_rows() const = 0;  // with padded ones
   virtual int vectors() const = 0;         // interleaved ones, that products take at a time
   // For vectors of so many elements, where the plan has its own.
@@ -43,15 +46,17 @@ class PlannedProduct {
   virtual Stopwatch stopwatch() const = 0;
   // Waits; throws what the work on a device has failed with.
   virtual void finish() = 0;
-  virtual std::string variant() const = 0;  // how products are computed
+  virtual std::string variant() const = 0;            // how products are computed
+  virtual std::string explain() const { return {}; }  // and why
+  virtual int threads() const { return 1; }           // of processors
 
   Operator<Space> as_operator() {
     return [this](ConstView x, View y) { multiply(x, y); };
   }
-  // The same numbers whatever the order is.
+  // The same numbers whatever the order is, and whoever has the rows.
   RandomVector<Space> random() {
     return [this](View target, std::uint64_t seed) {
-      to_plan_order(random_rows<V>(rows(), vectors(), seed), target);
+      to_plan_order(random_rows<V>(rows(), vectors(), seed, first_row()), target);
     };
   }
 };
@@ -79,12 +84,31 @@ class Planner {
  public:
   virtual ~Planner() = default;
 
-  virtual Offset rows() const = 0;
+  virtual Offset rows() const = 0;  // of the whole matrix
   virtual SpectrumBounds gershgorin() const = 0;
   virtual int most_columns() const = 0;  // that blocks of vectors may have
   virtual std::unique_ptr<PlannedProduct<Space>> plan_product(bool autotune) const = 0;
   virtual std::unique_ptr<PlannedPowers<Space>> plan_powers(int power, int vectors,
                                                             bool autotune) const = 0;
+};
+
+// What solvers of linear systems ask besides: plans as the caller wishes, and what preconditioners
+// take from the values.
+template <class Space>
+class SystemPlanner : public Planner<Space> {
+ public:
+  using V = typename Space::Value;
+
+  // Vectors are in the order of the plan, whatever the options say.
+  virtual std::unique_ptr<PlannedProduct<Space>> product(const ProductOptions& options) const = 0;
+  virtual std::unique_ptr<PlannedPowers<Space>> powers(const PowerOptions& options) const = 0;
+  // A plan of a planner like this one gets the values of this one's matrix, which has the pattern
+  // of the other.
+  virtual void update(PlannedProduct<Space>& plan) const = 0;
+  // Of the plan's rows, in the caller's order.
+  virtual std::vector<V> inverse_diagonal() const = 0;
+  // For vectors in the order of the plan.
+  virtual Operator<Space> block_jacobi(int block_rows, PlannedProduct<Space>& plan) const = 0;
 };
 
 // Where the time of a method goes, from here on. Spaces on devices do not stop a clock.

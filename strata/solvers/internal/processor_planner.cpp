@@ -3,7 +3,10 @@
 #include <limits>
 
 #include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
 #include "strata/plans/product_plan.hpp"
+#include "strata/solvers/block_jacobi.hpp"
+#include "strata/solvers/diagonal.hpp"
 #include "strata/solvers/internal/variant.hpp"
 #include "strata/solvers/processor_powers.hpp"
 
@@ -14,9 +17,8 @@ namespace {
 template <Value V, Index I>
 class ProcessorProduct final : public PlannedProduct<ProcessorSpace<V>> {
  public:
-  ProcessorProduct(const Csr<V, I>& matrix, int threads, bool autotune)
-      : plan_(strata::plan_product(
-            matrix, {.vector_order = VectorOrder::plan, .autotune = autotune, .threads = threads})),
+  ProcessorProduct(const Csr<V, I>& matrix, ProductOptions options)
+      : plan_(strata::plan_product(matrix, in_plan_order(std::move(options)))),
         workspace_(plan_.make_workspace()) {}
 
   Offset rows() const override { return plan_.rows(); }
@@ -39,8 +41,17 @@ class ProcessorProduct final : public PlannedProduct<ProcessorSpace<V>> {
   Stopwatch stopwatch() const override { return host_stopwatch(); }
   void finish() override {}
   std::string variant() const override { return variant_of_product(plan_.choice()); }
+  std::string explain() const override { return plan_.explain(); }
+  int threads() const override { return plan_.threads(); }
+  const PaddedOrder<I>& order() const { return plan_.order(); }
+  void update_values(const Csr<V, I>& matrix) { plan_.update_values(matrix); }
 
  private:
+  static ProductOptions in_plan_order(ProductOptions options) {
+    options.vector_order = VectorOrder::plan;
+    return options;
+  }
+
   ProductPlan<V, I> plan_;
   typename ProductPlan<V, I>::Workspace workspace_;
   double seconds_ = 0;
@@ -86,6 +97,10 @@ class PlannedProcessorPowers final : public PlannedPowers<ProcessorSpace<V>> {
   Stopwatch stopwatch() const override { return host_stopwatch(); }
   void finish() override {}
   std::string variant() const override { return variant_of_powers(plan().choice()); }
+  std::string explain() const override { return plan().explain(); }
+  int threads() const override { return plan().threads(); }
+  const PaddedOrder<I>& order() const { return plan().order(); }
+  void update_values(const Csr<V, I>& matrix) { powers_.update_values(matrix); }
 
  private:
   const PowerPlan<V, I>& plan() const { return powers_.plan(); }
@@ -96,7 +111,7 @@ class PlannedProcessorPowers final : public PlannedPowers<ProcessorSpace<V>> {
 };
 
 template <Value V, Index I>
-class ProcessorPlanner final : public Planner<ProcessorSpace<V>> {
+class ProcessorPlanner final : public SystemPlanner<ProcessorSpace<V>> {
  public:
   using Space = ProcessorSpace<V>;
 
@@ -106,17 +121,48 @@ class ProcessorPlanner final : public Planner<ProcessorSpace<V>> {
   SpectrumBounds gershgorin() const override { return gershgorin_bounds(matrix_); }
   int most_columns() const override { return std::numeric_limits<int>::max(); }
   std::unique_ptr<PlannedProduct<Space>> plan_product(bool autotune) const override {
-    return std::make_unique<ProcessorProduct<V, I>>(matrix_, threads_, autotune);
+    return product({.autotune = autotune, .threads = threads_});
   }
   std::unique_ptr<PlannedPowers<Space>> plan_powers(int power, int vectors,
                                                     bool autotune) const override {
-    return std::make_unique<PlannedProcessorPowers<V, I>>(
-        matrix_,
-        PowerOptions{
-            .power = power, .vectors = vectors, .autotune = autotune, .threads = threads_});
+    return powers({.power = power, .vectors = vectors, .autotune = autotune, .threads = threads_});
+  }
+
+  std::unique_ptr<PlannedProduct<Space>> product(const ProductOptions& options) const override {
+    return std::make_unique<Product>(matrix_, options);
+  }
+  std::unique_ptr<PlannedPowers<Space>> powers(const PowerOptions& options) const override {
+    return std::make_unique<SweptPowers>(matrix_, options);
+  }
+  void update(PlannedProduct<Space>& plan) const override {
+    of_plan(plan, [&](auto& mine) { mine.update_values(matrix_); });
+  }
+  std::vector<V> inverse_diagonal() const override { return solvers::inverse_diagonal(matrix_); }
+  Operator<Space> block_jacobi(int block_rows, PlannedProduct<Space>& plan) const override {
+    const ThreadCountScope scope(plan.threads());
+    std::shared_ptr<const BlockJacobi<V, I>> blocks;
+    of_plan(plan, [&](auto& mine) {
+      blocks = std::make_shared<BlockJacobi<V, I>>(matrix_, block_rows, mine.order());
+    });
+    return [blocks, threads = plan.threads()](std::span<const V> x, std::span<V> y) {
+      const ThreadCountScope of_plan_threads(threads);
+      blocks->apply(x, y);
+    };
   }
 
  private:
+  using Product = ProcessorProduct<V, I>;
+  using SweptPowers = PlannedProcessorPowers<V, I>;
+
+  template <class Work>
+  static void of_plan(PlannedProduct<Space>& plan, const Work& work) {
+    if (auto* const powers = dynamic_cast<SweptPowers*>(&plan)) {
+      work(*powers);
+    } else {
+      work(dynamic_cast<Product&>(plan));
+    }
+  }
+
   const Csr<V, I>& matrix_;
   int threads_ = 0;
 };
@@ -124,13 +170,14 @@ class ProcessorPlanner final : public Planner<ProcessorSpace<V>> {
 }  // namespace
 
 template <Value V, Index I>
-std::unique_ptr<Planner<ProcessorSpace<V>>> processor_planner(const Csr<V, I>& matrix,
-                                                              int threads) {
+std::unique_ptr<SystemPlanner<ProcessorSpace<V>>> processor_planner(const Csr<V, I>& matrix,
+                                                                    int threads) {
   return std::make_unique<ProcessorPlanner<V, I>>(matrix, threads);
 }
 
-#define STRATA_INSTANTIATE(V, I) \
-  template std::unique_ptr<Planner<ProcessorSpace<V>>> processor_planner(const Csr<V, I>&, int)
+#define STRATA_INSTANTIATE(V, I)                                                                 \
+  template std::unique_ptr<SystemPlanner<ProcessorSpace<V>>> processor_planner(const Csr<V, I>&, \
+                                                                               int)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 #undef STRATA_INSTANTIATE
 

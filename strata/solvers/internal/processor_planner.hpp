@@ -9,6 +9,7 @@ namespace strata::solvers::detail {
 
 // The matrix must outlive it; threads as plans have them.
 template <Value V, Index I>
-std::unique_ptr<Planner<ProcessorSpace<V>>> processor_planner(const Csr<V, I>& matrix, int threads);
+std::unique_ptr<SystemPlanner<ProcessorSpace<V>>> processor_planner(const Csr<V, I>& matrix,
+                                                                    int threads);
 
 }  // namespace strata::solvers::detail

@@ -9,6 +9,10 @@
 #include "strata/solvers/ca_gmres.hpp"
 #include "strata/solvers/cg.hpp"
 #include "strata/solvers/chebyshev_iteration.hpp"
+#include "strata/solvers/fused_ca_gmres.hpp"
+#include "strata/solvers/fused_cg.hpp"
+#include "strata/solvers/fused_gmres.hpp"
+#include "strata/solvers/fused_minres.hpp"
 #include "strata/solvers/gmres.hpp"
 #include "strata/solvers/internal/spectral.hpp"
 #include "strata/solvers/linear_solver.hpp"
@@ -23,15 +27,22 @@ SolveResult run_method(const LinearSolverOptions& solver, Space& space, const Op
                        const Spectral<typename Space::Value>& spectrum, typename Space::ConstView b,
                        typename Space::View x, const SolveOptions& options) {
   switch (solver.method) {
-    case Method::cg: return conjugate_gradients(space, a, preconditioner, b, x, options);
-    case Method::minres: return minres(space, a, preconditioner, b, x, options);
-    case Method::bicgstab: return bicgstab(space, a, preconditioner, b, x, options);
-    case Method::gmres: return gmres(space, a, preconditioner, b, x, {options, solver.restart});
+    case Method::cg:
+      return solver.fused ? fused_conjugate_gradients(space, a, preconditioner, b, x, options)
+                          : conjugate_gradients(space, a, preconditioner, b, x, options);
+    case Method::minres:
+      return solver.fused ? fused_minres(space, a, preconditioner, b, x, options)
+                          : minres(space, a, preconditioner, b, x, options);
+    case Method::bicgstab: return bicgstab(space, a, preconditioner, b, x, options, solver.fused);
+    case Method::gmres:
+      return solver.fused ? fused_gmres(space, a, preconditioner, b, x, {options, solver.restart})
+                          : gmres(space, a, preconditioner, b, x, {options, solver.restart});
     case Method::ca_cg:
-      return ca_conjugate_gradients(space, *powers, b, x, {options, solver.basis});
+      return ca_conjugate_gradients(space, *powers, b, x, {options, solver.basis, solver.fused});
     case Method::ca_gmres: {
       const int blocks = std::max(solver.restart / solver.powers, 1);
-      return ca_gmres(space, *powers, b, x, {options, blocks, solver.basis});
+      return solver.fused ? fused_ca_gmres(space, *powers, b, x, {options, blocks, solver.basis})
+                          : ca_gmres(space, *powers, b, x, {options, blocks, solver.basis});
     }
     case Method::chebyshev: break;
   }

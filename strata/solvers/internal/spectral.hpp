@@ -62,7 +62,8 @@ std::vector<std::complex<double>> harmonic_ritz_values(Space& space, const Opera
                                                        typename Space::ConstView start, int count) {
   using V = typename Space::Value;
   using W = Wide<V>;
-  const int most = static_cast<int>(std::min<Offset>(count, std::max<Offset>(space.rows(), 1)));
+  const int most =
+      static_cast<int>(std::min<Offset>(count, std::max<Offset>(space.dimension(), 1)));
   BlockArnoldi<Space> arnoldi(space, most, 1);
   const Scalar square = space.make_scalars(2), inverse = square + 1;
   VectorProgram<V> measure;
