@@ -37,13 +37,13 @@ V poison_number() {
 }  // namespace
 
 template <Value V>
-Array<V> random_vector(Offset size, std::uint64_t seed) {
+Array<V> random_vector(Offset size, std::uint64_t seed, Offset first) {
   using Real = decltype(std::abs(V{}));
   Array<V> vector(static_cast<std::size_t>(size));
   const Random real(seed, 0);
   const Random imaginary(seed, 1);
   parallel_for(size, [&](Offset i) {
-    const auto counter = static_cast<std::uint64_t>(i);
+    const auto counter = static_cast<std::uint64_t>(first + i);
     if constexpr (is_complex<V>) {
       vector[i] = V(static_cast<Real>(real.uniform(counter, -1, 1)),
                     static_cast<Real>(imaginary.uniform(counter, -1, 1)));
@@ -68,9 +68,9 @@ bool is_poison(V number) {
   }
 }
 
-#define STRATA_INSTANTIATE(V, I)                             \
-  template Array<V> random_vector<V>(Offset, std::uint64_t); \
-  template void poison(std::span<V>);                        \
+#define STRATA_INSTANTIATE(V, I)                                     \
+  template Array<V> random_vector<V>(Offset, std::uint64_t, Offset); \
+  template void poison(std::span<V>);                                \
   template bool is_poison(V)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 

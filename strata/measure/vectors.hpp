@@ -10,9 +10,10 @@
 
 namespace strata {
 
-// Random numbers in [−1, 1), in both parts if complex. The same on every machine.
+// Random numbers in [−1, 1), in both parts if complex. The same on every machine. With `first`, so
+// many elements of a longer vector from there on.
 template <Value V>
-Array<V> random_vector(Offset size, std::uint64_t seed);
+Array<V> random_vector(Offset size, std::uint64_t seed, Offset first = 0);
 
 // Fills a vector with quiet NaN before a result is written to it. Any other number could be right:
 // zeros are where rows are empty, and what an earlier run left is right everywhere. NaN is right

@@ -1,6 +1,7 @@
 // PETSc's sequential products: AIJ, its CSR, on our own columns and values as Eigen's, and SELL, a
-// copy made by PETSc. PETSc is parallel by processes alone: its objects share counters that are not
-// safe between threads, so that a process multiplies on one thread. It knows one type of values.
+// copy made by PETSc; and MPIAIJ on ranks, a copy as well. PETSc is parallel by processes alone:
+// its objects share counters that are not safe between threads, so that a process multiplies on one
+// thread. It knows one type of values.
 
 #include <fmt/format.h>
 #include <petscksp.h>
@@ -15,6 +16,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/measure/internal/peers.hpp"
+#include "strata/measure/rank_peers.hpp"
 
 namespace strata::internal {
 
@@ -76,6 +78,12 @@ Owned<Vec> make_vector(PetscInt size) {
   return Owned<Vec>(made);
 }
 
+Owned<Vec> make_vector(PetscInt own, PetscInt all, MPI_Comm ranks) {
+  Vec made = nullptr;
+  require(VecCreateMPIWithArray(ranks, 1, own, all, nullptr, &made));
+  return Owned<Vec>(made);
+}
+
 class Product {
  public:
   // Uses the values of `matrix`, and its columns where they are of PETSc's type.
@@ -92,6 +100,27 @@ class Product {
     matrix_.reset(made);
     x_ = make_vector(cols);
     y_ = make_vector(rows);
+  }
+
+  // The rows of a rank, copied.
+  template <Index I>
+  Product(const RankRows<PetscScalar, I>& part, MPI_Comm ranks) {
+    const Csr<PetscScalar, I>& local = part.local;
+    const auto rows = narrow<PetscInt>(local.rows(), "the rows of a matrix of PETSc");
+    const auto own_cols = narrow<PetscInt>(part.own_cols, "the columns of a matrix of PETSc");
+    const auto all_rows = narrow<PetscInt>(part.rows, "the rows of a matrix of PETSc");
+    const auto all_cols = narrow<PetscInt>(local.cols(), "the columns of a matrix of PETSc");
+    narrow<PetscInt>(local.nnz(), "the nonzeros of a matrix of PETSc");
+    Mat made = nullptr;
+    require(MatCreateMPIAIJWithArrays(ranks, rows, own_cols, all_rows, all_cols,
+                                      indices_for_petsc(local.row_offsets(), row_offsets_),
+                                      indices_for_petsc(local.columns(), columns_),
+                                      local.values().data(), &made));
+    matrix_.reset(made);
+    row_offsets_ = {};
+    columns_ = {};
+    x_ = make_vector(own_cols, all_cols, ranks);
+    y_ = make_vector(rows, all_rows, ranks);
   }
 
   void convert_to_sell() {
@@ -188,6 +217,32 @@ Offset matrix_bytes(Offset entries, Offset rows, Offset rows_per_offset) {
 
 }  // namespace
 
+namespace {
+
+template <Value V>
+Peer<V> refused_type() {
+  Peer<V> refused;
+  refused.name = library_name();
+  refused.refusal = std::make_exception_ptr(
+      Unavailable("this machine's PETSc was built for values of another type"));
+  return refused;
+}
+
+}  // namespace
+
+template <Value V, Index I>
+Peer<V> make_petsc_rank_peer(const RankRows<V, I>& part, MPI_Comm ranks) {
+  if constexpr (std::is_same_v<V, PetscScalar>) {
+    return make_peer<V>(library_name() + " MPIAIJ", {Format::csr, 1}, [&](Peer<V>& peer) {
+      auto product = std::make_shared<Product>(part, ranks);
+      peer.bytes = matrix_bytes(part.local.nnz(), part.local.rows(), 1);
+      return product;
+    });
+  } else {
+    return refused_type<V>();
+  }
+}
+
 template <Value V, Index I>
 std::vector<Peer<V>> make_petsc_peers(const Csr<V, I>& matrix) {
   if constexpr (std::is_same_v<V, PetscScalar>) {
@@ -205,15 +260,13 @@ std::vector<Peer<V>> make_petsc_peers(const Csr<V, I>& matrix) {
     return {make_peer<V>(library_name() + " AIJ, 1 thread", {Format::csr, 1}, aij),
             make_peer<V>(library_name() + " SELL, 1 thread", {Format::sell, kSliceHeight}, sell)};
   } else {
-    Peer<V> refused;
-    refused.name = library_name();
-    refused.refusal = std::make_exception_ptr(
-        Unavailable("this machine's PETSc was built for values of another type"));
-    return {std::move(refused)};
+    return {refused_type<V>()};
   }
 }
 
-#define STRATA_INSTANTIATE(V, I) template std::vector<Peer<V>> make_petsc_peers(const Csr<V, I>&)
+#define STRATA_INSTANTIATE(V, I)                                    \
+  template std::vector<Peer<V>> make_petsc_peers(const Csr<V, I>&); \
+  template Peer<V> make_petsc_rank_peer(const RankRows<V, I>&, MPI_Comm)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::internal
