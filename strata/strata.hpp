@@ -38,6 +38,7 @@
 #include "strata/formats/hyb_rules.hpp"
 #include "strata/formats/jds.hpp"
 #include "strata/formats/loaded_columns.hpp"
+#include "strata/formats/matrix_shape.hpp"
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/registry.hpp"
 #include "strata/formats/sell.hpp"
@@ -49,6 +50,8 @@
 #include "strata/gen/extrude.hpp"
 #include "strata/gen/generate.hpp"
 #include "strata/io/matrix_market.hpp"
+#include "strata/io/matrix_market_part.hpp"
+#include "strata/io/petsc_binary.hpp"
 #include "strata/io/spy_plot.hpp"
 
 // Orders of rows.
@@ -94,6 +97,10 @@
 #include "strata/solvers/dense.hpp"
 #include "strata/solvers/diagonal.hpp"
 #include "strata/solvers/exponential_polynomial.hpp"
+#include "strata/solvers/fused_ca_gmres.hpp"
+#include "strata/solvers/fused_cg.hpp"
+#include "strata/solvers/fused_gmres.hpp"
+#include "strata/solvers/fused_minres.hpp"
 #include "strata/solvers/gmres.hpp"
 #include "strata/solvers/hermitian.hpp"
 #include "strata/solvers/hessenberg.hpp"
@@ -126,6 +133,7 @@
 #include "strata/kernels/reference/spmv.hpp"
 
 // How fast machines are, what they may be asked, and what that predicts.
+#include "strata/machine/cached_network.hpp"
 #include "strata/machine/cached_profile.hpp"
 #include "strata/machine/default_profile.hpp"
 #include "strata/machine/gpu/cached_profile.hpp"
@@ -136,9 +144,12 @@
 #include "strata/machine/system.hpp"
 #include "strata/model/balance.hpp"
 #include "strata/model/cache_simulator.hpp"
+#include "strata/model/network.hpp"
 #include "strata/model/persistent_sweep_model.hpp"
 #include "strata/model/power_model.hpp"
 #include "strata/model/product_model.hpp"
+#include "strata/model/rank_traffic.hpp"
+#include "strata/model/scaling_model.hpp"
 #include "strata/model/trace.hpp"
 #include "strata/model/warp_model.hpp"
 

@@ -240,5 +240,65 @@ function(ACompilerWithoutCxx20IsNamedInOneLine)
   expect_failure("[^\n]*g\\+\\+-without-c\\+\\+20[^\n]*: g\\+\\+ 11 or later[^\n]*")
 endfunction()
 
+# use_petsc(<version> <lines of petscconf.h> <petscksp.h>): the one that pkg-config finds. Without
+# pkg-config or MPI the case is skipped.
+macro(use_petsc version conf ksp)
+  find_program(pkg_config pkg-config)
+  find_program(mpi_compiler NAMES mpicxx mpic++)
+  if(NOT pkg_config OR NOT mpi_compiler)
+    message("skipped: no MPI")
+    return()
+  endif()
+  set(petsc ${WORK}-petsc)
+  file(WRITE ${petsc}/petscconf.h "${conf}")
+  file(WRITE ${petsc}/petscksp.h "${ksp}")
+  file(WRITE ${petsc}/PETSc.pc
+       "Name: PETSc\nDescription: -\nVersion: ${version}\nCflags: -I${petsc}\nLibs: -lm\n")
+  set(ENV{PKG_CONFIG_PATH} "")
+  set(ENV{PKG_CONFIG_LIBDIR} ${petsc})
+endmacro()
+
+# Configuring succeeded, and the line about PETSc matches.
+function(expect_petsc line)
+  if(NOT status STREQUAL "0")
+    message(FATAL_ERROR "configuring failed")
+  endif()
+  expect_not_in_output("CMake (Error|Warning)")
+  expect_in_output("\n  petsc  +${line}\n")
+endfunction()
+
+function(WithoutPetscItsPlugInIsOff)
+  set(ENV{PKG_CONFIG_PATH} "")
+  set(ENV{PKG_CONFIG_LIBDIR} ${WORK})
+  configure(-DPARTS=StrataPetsc -DLANGUAGES=CXX)
+  expect_petsc("off  PETSc not found \\(Debian package petsc-dev\\)")
+endfunction()
+
+function(TypesAndMpiOfPetscAreNamed)
+  use_petsc(3.20.1
+            "#define PETSC_USE_64BIT_INDICES 1\n#define PETSC_USE_COMPLEX 1\n#define PETSC_USE_REAL_SINGLE 1\n#define PETSC_HAVE_MPICH 1\n"
+            "")
+  configure(-DPARTS=StrataPetsc -DLANGUAGES=CXX)
+  expect_petsc("on   PETSc 3\\.20\\.1, complex float, 64-bit integers, MPICH")
+endfunction()
+
+function(AnotherMpiTurnsPetscOff)
+  use_petsc(3.20.1 "" "#error \"PETSc was configured with another MPI\"\n")
+  configure(-DPARTS=StrataPetsc -DLANGUAGES=CXX)
+  expect_petsc("off  PETSc 3\\.20\\.1 found, but \"PETSc was configured with another MPI\"")
+endfunction()
+
+function(APetscOfOtherNumbersIsOff)
+  use_petsc(3.20.1 "#define PETSC_USE_REAL___FLOAT128 1\n" "")
+  configure(-DPARTS=StrataPetsc -DLANGUAGES=CXX)
+  expect_petsc("off  PETSc 3\\.20\\.1 found, but its numbers are neither double nor float")
+endfunction()
+
+function(AnOldPetscHasNoPlugIn)
+  use_petsc(3.15.5 "" "")
+  configure(-DPARTS=StrataPetsc -DLANGUAGES=CXX)
+  expect_petsc("off  PETSc 3\\.15\\.5 is too old for the plug-in: 3\\.18 or later is needed")
+endfunction()
+
 cmake_language(CALL ${CASE})
 file(REMOVE_RECURSE ${WORK})

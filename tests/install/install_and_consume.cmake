@@ -1,4 +1,4 @@
-# cmake -DBUILD=… -DCONSUMER=… -DGPU=… -P install_and_consume.cmake
+# cmake -DBUILD=… -DCONSUMER=… -DGPU=… -DPETSC=… -DMPI=… -DMPIEXEC=… -P install_and_consume.cmake
 set(WORK ${BUILD}/install_test)
 file(REMOVE_RECURSE ${WORK})
 
@@ -9,30 +9,40 @@ function(run)
   endif()
 endfunction()
 
-# The header that includes everything reaches all installed headers; the compiler complains if it
-# reaches others.
-function(check_headers umbrella)
+# The headers that include everything reach all installed headers; the compiler complains if they
+# reach others. MPI holds the folders of MPI's own headers.
+function(check_headers)
   set(include ${WORK}/prefix/include)
-  execute_process(COMMAND ${COMPILER} -std=c++20 -M -I${include} ${include}/strata/${umbrella}
-                  OUTPUT_VARIABLE reached RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    message(FATAL_ERROR "${umbrella} includes what is not installed")
-  endif()
-  string(REGEX REPLACE "[ \\\n\t]+" ";" reached "${reached}")
   file(GLOB_RECURSE unreached ${include}/*.hpp)
-  list(REMOVE_ITEM unreached ${reached})
+  list(TRANSFORM MPI PREPEND -I OUTPUT_VARIABLE of_mpi)
+  foreach(umbrella ${ARGN})
+    execute_process(COMMAND ${COMPILER} -std=c++20 -M -I${include} ${of_mpi}
+                            ${include}/strata/${umbrella}
+                    OUTPUT_VARIABLE reached RESULT_VARIABLE result)
+    if(NOT result EQUAL 0)
+      message(FATAL_ERROR "${umbrella} includes what is not installed")
+    endif()
+    string(REGEX REPLACE "[ \\\n\t]+" ";" reached "${reached}")
+    list(REMOVE_ITEM unreached ${reached})
+  endforeach()
   if(unreached)
-    message(FATAL_ERROR "installed, but not part of ${umbrella}: ${unreached}\n"
+    message(FATAL_ERROR "installed, but not part of ${ARGN}: ${unreached}\n"
             "Include them there, or list them as private in cmake/StrataInstall.cmake.")
   endif()
 endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component strata-development)
+set(umbrellas strata.hpp)
 if(GPU)
-  check_headers(gpu.hpp)
-else()
-  check_headers(strata.hpp)
+  list(APPEND umbrellas gpu.hpp)
 endif()
+if(MPI)
+  list(APPEND umbrellas mpi.hpp)
+endif()
+if(GPU AND MPI)
+  list(APPEND umbrellas mpi_gpu.hpp)
+endif()
+check_headers(${umbrellas})
 run(${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/build -G ${GENERATOR}
     -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${WORK}/prefix)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
@@ -58,5 +68,16 @@ if(EXISTS ${WORK}/build/gpu_powers)
   run(${WORK}/build/gpu_cg)
 elseif(GPU)
   message(FATAL_ERROR "the installed package does not bring strata::gpu")
+endif()
+if(EXISTS ${WORK}/build/distributed)
+  run(${MPIEXEC} -n 2 ${WORK}/build/distributed)
+elseif(MPI)
+  message(FATAL_ERROR "the installed package does not bring strata::mpi")
+endif()
+if(EXISTS ${WORK}/build/petsc_powers)
+  set(ENV{OMPI_MCA_ess_singleton_isolated} 1)
+  run(${WORK}/build/petsc_powers)
+elseif(PETSC)
+  message(FATAL_ERROR "the installed package does not bring strata::petsc")
 endif()
 file(REMOVE_RECURSE ${WORK})
