@@ -10,9 +10,14 @@
 #include "cli/parts/document.hpp"
 #include "cli/parts/gpu.hpp"
 #include "cli/parts/measuring.hpp"
+#include "cli/parts/ranks.hpp"
 #include "cli/parts/run_command.hpp"
 #include "strata/machine/cached_profile.hpp"
 #include "strata/machine/gpu/cached_profile.hpp"
+#ifdef STRATA_HAS_MPI
+#include "cli/distributed/commands.hpp"
+#include "cli/distributed/measuring.hpp"
+#endif
 
 namespace strata::cli {
 
@@ -266,8 +271,24 @@ std::string run_on_gpu(const MachineOptions& options, ResultDocument& document,
   return gpu_text(known, !options.common.quiet);
 }
 
+// Rank 0 tells about its machine, all of them about the network between them.
+std::string run_on_ranks([[maybe_unused]] const MachineOptions& options,
+                         [[maybe_unused]] ResultDocument& document,
+                         [[maybe_unused]] Progress& progress) {
+  std::string text;
+#ifdef STRATA_HAS_MPI
+  if (options.backend != "cpu") {
+    throw InvalidArgument("--backend: several ranks measure the processor and their network");
+  }
+  distributed::on_first_rank([&] { text = run_on_cpu(options, document, progress); });
+  text += "\n" + distributed::run_network(options.refresh ? 1.0 : 0.5, document, progress);
+#endif
+  return text;
+}
+
 std::string run_machine(const MachineOptions& options, ResultDocument& document,
                         Progress& progress) {
+  if (rank_count() > 1) return run_on_ranks(options, document, progress);
   if (is_gpu_backend(options.backend)) {
     require_gpu(options.backend);
     return run_on_gpu(options, document, progress);
@@ -309,9 +330,11 @@ void add_machine(CommandLine& line) {
   add_common_options(command, options->common);
   add_device_option(command, options->common);
   command.set_example(
-      "strata machine --refresh\n  strata machine --backend cuda --device 1\n\nProfiles "
+      "strata machine --refresh\n  strata machine --backend cuda --device 1\n"
+      "  mpirun -n 4 strata machine   # also messages between ranks\n\nProfiles "
       "are cached in $STRATA_CACHE_DIR, else "
       "$XDG_CACHE_HOME/strata, else $HOME/.cache/strata.");
+  command.allow_ranks();
   set_work(command, options, run_machine);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/parts/commands.hpp"
 #include "cli/parts/exit_status.hpp"
 #include "cli/parts/interruption.hpp"
+#include "cli/parts/ranks.hpp"
 #include "strata/base/cgroup.hpp"
 #include "strata/base/internal/sanitizers.hpp"
 
@@ -71,12 +72,21 @@ int main(int argc, char** argv) {
   watch_for_interruption();
   CommandLine line;
   add_commands(line);
+  ExitStatus status = ExitStatus::done;
+  std::string message;
   try {
+    join_ranks({argv, argv + argc});
     line.parse(argc, argv)();
-    return static_cast<int>(ExitStatus::done);
+  } catch (const Interrupted& interrupted) {
+    // Other ranks are told by the signal, not by this one.
+    if (speaks()) fmt::print(stderr, "strata: {}\n", interrupted.what());
+    let_the_speaker_save();
+    if (rank_count() > 1) _exit(static_cast<int>(interrupted.status()));
+    return static_cast<int>(interrupted.status());
   } catch (...) {
     const Failure failure = failure_from(std::current_exception(), line.command_name());
-    fmt::print(stderr, "strata: {}\n", failure.what());
-    return static_cast<int>(failure.status());
+    status = failure.status();
+    message = failure.what();
   }
+  return leave_ranks(status, message);
 }

@@ -19,6 +19,7 @@
 #include "cli/parts/product_models.hpp"
 #include "cli/parts/product_table.hpp"
 #include "cli/parts/run_command.hpp"
+#include "cli/parts/scaling.hpp"
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/parallel.hpp"
@@ -39,6 +40,7 @@ struct ModelOptions {
   std::vector<int> powers{6};
   std::string backend;  // empty: cpu, or the GPU of the file
   std::string gpu;      // a file with the profile of a GPU of another machine
+  ScalingOptions scaling;
 };
 
 // What the models say of a format that has a kernel. Balances are bytes per flop.
@@ -451,7 +453,16 @@ Modelled choose_devices(const ModelOptions& options, ResultDocument& document, P
   return chosen;
 }
 
+// Ranks are processes on processors.
+void require_processors(const ModelOptions& options) {
+  if (options.backend.empty() && options.gpu.empty()) return;
+  if (options.backend == "cpu" && options.gpu.empty()) return;
+  throw InvalidArgument("--ranks predicts for processors: leave --backend and --gpu out");
+}
+
 std::string run_model(const ModelOptions& options, ResultDocument& document, Progress& progress) {
+  require_ranks_for(options.scaling);
+  if (options.scaling.asked()) require_processors(options);
   const Modelled chosen = choose_devices(options, document, progress);
   std::vector<ModelledDevice> devices;
   if (chosen.cpu) {
@@ -465,6 +476,11 @@ std::string run_model(const ModelOptions& options, ResultDocument& document, Pro
   }
   std::string text = matrix_text(source, counted.statistics);
   const int most = *std::ranges::max_element(options.powers);
+  if (options.scaling.asked()) {
+    return text + devices.front().heading +
+           predict_scaling(options.scaling, most, counted, *devices.front().machine, document,
+                           progress);
+  }
   for (const ModelledDevice& device : devices) {
     if (&device != &devices.front()) text += "\n";
     text += model_on(device, counted, most, document, progress);
@@ -490,12 +506,14 @@ void add_model(CommandLine& line) {
            "Predict for the GPU of another machine: the file where 'strata machine' cached its "
            "profile")
       .type_name("FILE");
+  add_scaling_options(command, options->scaling);
   add_common_options(command, options->common);
   add_type_options(command, options->common);
   add_device_option(command, options->common);
   command.set_example(
       "strata model stencil27:64x64x128 -p 8\n"
-      "  strata model stencil7:256x256x256 --backend cuda");
+      "  strata model stencil7:256x256x256 --backend cuda\n"
+      "  strata model stencil27:64x64x128 --ranks 1:65536 --ranks-per-node 64 -p 6");
   set_work(command, options, run_model);
 }
 

@@ -13,6 +13,8 @@
 #include "cli/parts/gpu.hpp"
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/power_settings.hpp"
+#include "cli/parts/rank_options.hpp"
+#include "cli/parts/ranks.hpp"
 #include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/machine/system.hpp"
@@ -20,6 +22,9 @@
 #ifdef STRATA_HAS_GPU
 #include "strata/measure/gpu/peers.hpp"
 #include "strata/measure/gpu/power_contest.hpp"
+#endif
+#ifdef STRATA_HAS_MPI
+#include "cli/distributed/commands.hpp"
 #endif
 
 namespace strata::cli {
@@ -32,7 +37,9 @@ struct MpkOptions {
   CommonOptions common;
   MeasuringOptions measuring;
   PowerSettings power;
-  std::string matrix;  // empty: the embedded default
+  LayoutOptions layout;  // on several ranks
+  int depth = 0;         // of their exchanges; 0: chosen
+  std::string matrix;    // empty: the embedded default
 };
 
 // A long 27-point stencil, four times as large in CSR as the caches if that is done in about a
@@ -294,6 +301,25 @@ std::string run_mpk(const MpkOptions& options, std::vector<PowerResult>& runs,
   return text;
 }
 
+// On several ranks. Returns what was measured.
+std::vector<Measurement> mpk_on_ranks([[maybe_unused]] const MpkOptions& options,
+                                      [[maybe_unused]] const std::vector<std::string>& words) {
+  std::vector<Measurement> measured;
+#ifdef STRATA_HAS_MPI
+  choose_backends(options.power.backend, {"cpu", "all"});
+  const distributed::PowersOfRanks settings{.common = options.common,
+                                            .measuring = options.measuring,
+                                            .power = options.power,
+                                            .layout = options.layout,
+                                            .matrix = options.matrix,
+                                            .depth = options.depth};
+  run_command(options.common, words, [&](ResultDocument& document, Progress& progress) {
+    return distributed::run_mpk(settings, measured, document, progress);
+  });
+#endif
+  return measured;
+}
+
 }  // namespace
 
 void add_mpk(CommandLine& line) {
@@ -307,16 +333,22 @@ void add_mpk(CommandLine& line) {
       "all that are available");
   command.add_flag("--trace", options->power.sweep.trace,
                    "Run once more on the processor and write when which thread did which task");
+  add_depth_option(command, options->depth);
+  add_partition_option(command, options->layout);
   add_measuring_options(command, options->measuring);
   add_common_options(command, options->common);
   add_type_options(command, options->common);
   add_device_option(command, options->common);
   command.set_example(
       "strata mpk stencil27:64x64x400 -p 2:6\n"
-      "  strata mpk stencil7:256x256x256 -p 4 --backend cuda,vendor\n\nWithout MATRIX, a "
+      "  strata mpk stencil7:256x256x256 -p 4 --backend cuda,vendor\n"
+      "  mpirun -n 4 strata mpk stencil27:64x64x400 -p 6\n\nWithout MATRIX, a "
       "stencil several times as "
       "large as the caches; the result goes to strata-mpk.json.");
+  command.allow_ranks();
   command.set_work([options](const std::vector<std::string>& words) {
+    if (rank_count() > 1) return require_passed(mpk_on_ranks(*options, words), "mpk");
+    require_one_rank(options->layout, options->depth);
     if (options->matrix.empty() && options->common.json.empty()) {
       options->common.json = kDefaultResult;
     }

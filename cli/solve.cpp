@@ -16,6 +16,8 @@
 #include "cli/parts/gpu.hpp"
 #include "cli/parts/interruption.hpp"
 #include "cli/parts/measuring.hpp"
+#include "cli/parts/rank_options.hpp"
+#include "cli/parts/ranks.hpp"
 #include "cli/parts/run_command.hpp"
 #include "cli/parts/solve_backends.hpp"
 #include "cli/parts/solving.hpp"
@@ -26,6 +28,9 @@
 #include "strata/solvers/linear_solver.hpp"
 #include "strata/solvers/random_rows.hpp"
 #include "strata/solvers/timed_operator.hpp"
+#ifdef STRATA_HAS_MPI
+#include "cli/distributed/commands.hpp"
+#endif
 
 namespace strata::cli {
 
@@ -53,6 +58,8 @@ struct SolveCommandOptions {
   int block_rows = 4;
   std::uint64_t seed = 1;
   bool peers = false;
+  LayoutOptions layout;  // on several ranks
+  int depth = 0;         // of their exchanges; 0: chosen
 };
 
 // ones, random, exact: A times random numbers, which are then the solution; or a file.
@@ -94,6 +101,8 @@ struct Solution {
   Method method;
   std::string preconditioner;
   BackendSolution found;
+  Json of_ranks = {};  // what several ranks add to the result
+  std::string ranks_text = {};
 
   const SolveResult& result() const { return found.result; }
 };
@@ -144,24 +153,26 @@ Json json_of(const Solution& solution, const SolveCommandOptions& options,
   const SolveResult& result = solution.result();
   Json seconds = seconds_json(result.times);
   seconds["iteration"] = result.iterations > 0 ? result.times.cycles / result.iterations : 0.0;
-  return {{"kernel", "solve"},
-          {"backend", name_of(solution.backend)},
-          {"method", solvers::name_of(solution.method)},
-          {"preconditioner", solution.preconditioner},
-          {"parameters", parameters_of(solution.method, solution.preconditioner, options)},
-          {"variant", solution.found.variant},
-          {"threads", solution.found.threads},
-          {"precision", precision},
-          {"status", solvers::name_of(result.status)},
-          {"message", result.message},
-          {"remark", result.remark},
-          {"iterations", result.iterations},
-          {"products", result.products},
-          {"right_hand_side", options.right_hand_side},
-          {"tolerance", options.tolerance},
-          {"residual", result.residual},
-          {"seconds", seconds},
-          {"history", history_json(result)}};
+  Json json{{"kernel", "solve"},
+            {"backend", name_of(solution.backend)},
+            {"method", solvers::name_of(solution.method)},
+            {"preconditioner", solution.preconditioner},
+            {"parameters", parameters_of(solution.method, solution.preconditioner, options)},
+            {"variant", solution.found.variant},
+            {"threads", solution.found.threads},
+            {"precision", precision},
+            {"status", solvers::name_of(result.status)},
+            {"message", result.message},
+            {"remark", result.remark},
+            {"iterations", result.iterations},
+            {"products", result.products},
+            {"right_hand_side", options.right_hand_side},
+            {"tolerance", options.tolerance},
+            {"residual", result.residual},
+            {"seconds", seconds},
+            {"history", history_json(result)}};
+  if (solution.of_ranks.kind() == Json::Kind::object) json.update(solution.of_ranks);
+  return json;
 }
 
 std::string table_of(const std::vector<Solution>& solutions) {
@@ -187,15 +198,37 @@ std::string table_of(const std::vector<Solution>& solutions) {
   return table.text(2);
 }
 
-std::string run_solve(const SolveCommandOptions& options, ResultDocument& document,
-                      Progress& progress, int& not_converged) {
+std::vector<Method> methods_of(const SolveCommandOptions& options) {
   std::vector<Method> methods;
   for (const std::string& name : split_list(options.methods)) {
     methods.push_back(named(name, solvers::kMethods, "method"));
   }
-  const auto preconditioner =
-      named(options.preconditioner, solvers::kPreconditioners, "preconditioner");
-  const auto basis = named(options.basis, solvers::kKrylovBases, "basis");
+  return methods;
+}
+
+solvers::LinearSolverOptions solver_options(const SolveCommandOptions& options, Method method) {
+  return {
+      .method = method,
+      .preconditioner = named(options.preconditioner, solvers::kPreconditioners, "preconditioner"),
+      .restart = options.restart,
+      .powers = options.powers,
+      .basis = named(options.basis, solvers::kKrylovBases, "basis"),
+      .degree = options.degree,
+      .block_rows = options.block_rows,
+      .product = {.threads = options.common.threads}};
+}
+
+// Ctrl-C ends the method, which returns what it has; then the command.
+solvers::SolveOptions solve_options(const SolveCommandOptions& options) {
+  return {.tolerance = options.tolerance,
+          .most_iterations = options.most_iterations,
+          .progress = [](const Iteration&) { return !is_interrupted(); }};
+}
+
+std::vector<Solution> solve_on_devices(const SolveCommandOptions& options, ResultDocument& document,
+                                       Progress& progress) {
+  const std::vector<Method> methods = methods_of(options);
+  solver_options(options, methods.front());  // which refuses unknown names
   const std::vector<SolveBackend> backends = choose_solve_backends(options.backends);
   const MatrixSource source = find_matrix(options.matrix);
   const AnyMatrix matrix = load_and_count(source, options.common, document, progress).matrix;
@@ -212,24 +245,10 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
             progress.start(
                 fmt::format("solving by {} ({})", solvers::name_of(method), name_of(backend)));
             std::vector<V> x(b.size());
-            // Ctrl-C ends the method, which returns what it has; then the command.
             const CleanUpFirst results_first;
-            const auto goes_on = [](const Iteration&) { return !is_interrupted(); };
             BackendSolution found =
-                solve_on<V, I>(backend, csr,
-                               {.method = method,
-                                .preconditioner = preconditioner,
-                                .restart = options.restart,
-                                .powers = options.powers,
-                                .basis = basis,
-                                .degree = options.degree,
-                                .block_rows = options.block_rows,
-                                .product = {.threads = options.common.threads}},
-                               b, x,
-                               {.tolerance = options.tolerance,
-                                .most_iterations = options.most_iterations,
-                                .progress = goes_on},
-                               gpu ? &gpu->profile : nullptr,
+                solve_on<V, I>(backend, csr, solver_options(options, method), b, x,
+                               solve_options(options), gpu ? &gpu->profile : nullptr,
                                [&](const std::string& what) { progress.start(what); });
             found.result.residual = true_residual(csr, b, x);
             solutions.push_back({backend, method, options.preconditioner, std::move(found)});
@@ -247,6 +266,43 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
         }
       },
       matrix);
+  return solutions;
+}
+
+std::vector<Solution> solve_on_ranks([[maybe_unused]] const SolveCommandOptions& options,
+                                     [[maybe_unused]] ResultDocument& document,
+                                     [[maybe_unused]] Progress& progress) {
+  std::vector<Solution> solutions;
+#ifdef STRATA_HAS_MPI
+  if (options.backends != "cpu" || options.peers) {
+    throw InvalidArgument("--backend and --peers are for one rank");
+  }
+  const std::vector<Method> methods = methods_of(options);
+  solver_options(options, methods.front());  // which refuses unknown names
+  const distributed::SystemOnRanks system =
+      distributed::load_system(options.matrix, options.common, options.layout,
+                               options.right_hand_side, options.seed, document, progress);
+  for (const Method method : methods) {
+    progress.start(fmt::format("solving by {}", solvers::name_of(method)));
+    const CleanUpFirst results_first;
+    std::vector<distributed::RankCosts> costs;
+    BackendSolution found =
+        system.solve(solver_options(options, method), solve_options(options), options.depth, costs);
+    solutions.push_back({SolveBackend::cpu, method, options.preconditioner, std::move(found),
+                         distributed::json_of(costs), distributed::text_of(costs)});
+    document.add_result(json_of(solutions.back(), options, name_of(system.precision)));
+    if (!options.solution.empty()) system.write_solution(options.solution);
+    check_interruption();
+  }
+#endif
+  return solutions;
+}
+
+std::string run_solve(const SolveCommandOptions& options, ResultDocument& document,
+                      Progress& progress, int& not_converged) {
+  const std::vector<Solution> solutions = rank_count() > 1
+                                              ? solve_on_ranks(options, document, progress)
+                                              : solve_on_devices(options, document, progress);
   std::string text = table_of(solutions) + "\n";
   std::vector<ConvergenceCurve> curves;
   for (const Solution& solution : solutions) {
@@ -257,6 +313,9 @@ std::string run_solve(const SolveCommandOptions& options, ResultDocument& docume
   }
   text += convergence_plot(curves, options.tolerance) + "\n";
   for (const Solution& solution : solutions) {
+    if (!solution.ranks_text.empty()) {
+      text += fmt::format("{}: {}.\n", solvers::name_of(solution.method), solution.ranks_text);
+    }
     if (!solution.result().remark.empty()) {
       text += fmt::format("{} ({}): {}.\n", solvers::name_of(solution.method),
                           name_of(solution.backend), solution.result().remark);
@@ -327,10 +386,16 @@ void add_solve(CommandLine& line) {
   command.add("--seed", options->seed, "Of random right-hand sides").show_default();
   command.add_flag("--peers", options->peers,
                    "Also cg of other libraries for processors, without a preconditioner");
+  add_depth_option(command, options->depth);
+  add_partition_option(command, options->layout);
   add_common_options(command, options->common);
   add_type_options(command, options->common);
-  command.set_example("strata solve stencil7:64x64x64 --method cg,ca-cg -s 4");
+  command.set_example(
+      "strata solve stencil7:64x64x64 --method cg,ca-cg -s 4\n"
+      "  mpirun -n 4 strata solve stencil7:64x64x64 --method cg,ca-cg -s 4");
+  command.allow_ranks();
   command.set_work([options](const std::vector<std::string>& words) {
+    if (rank_count() == 1) require_one_rank(options->layout, options->depth);
     int not_converged = 0;
     run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
       return run_solve(*options, document, progress, not_converged);

@@ -14,6 +14,8 @@
 #include "cli/parts/measuring.hpp"
 #include "cli/parts/product_models.hpp"
 #include "cli/parts/product_table.hpp"
+#include "cli/parts/rank_options.hpp"
+#include "cli/parts/ranks.hpp"
 #include "cli/parts/run_command.hpp"
 #include "cli/parts/sweeps.hpp"
 #include "strata/base/checked.hpp"
@@ -27,6 +29,9 @@
 #include "strata/measure/gpu/peers.hpp"
 #include "strata/measure/gpu/product_contest.hpp"
 #endif
+#ifdef STRATA_HAS_MPI
+#include "cli/distributed/commands.hpp"
+#endif
 
 namespace strata::cli {
 
@@ -39,6 +44,7 @@ struct SpmvOptions {
   std::string format;  // empty: all, or what is swept over
   std::string backend = "cpu,vendor";
   ProductSweep sweep;
+  LayoutOptions layout;      // on several ranks
   std::vector<int> threads;  // several show how products scale; none: all cores
 
   bool over_threads() const { return threads.size() > 1; }
@@ -304,6 +310,34 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductResult>& res
   return text + check_text(measurements_of(results)) + "\n";
 }
 
+// On several ranks. Returns what was measured.
+std::vector<Measurement> spmv_on_ranks([[maybe_unused]] const SpmvOptions& options,
+                                       [[maybe_unused]] const std::vector<std::string>& words) {
+  std::vector<Measurement> measured;
+#ifdef STRATA_HAS_MPI
+  if (options.sweep.over_slices() || options.sweep.over_reguly() || options.over_threads()) {
+    throw InvalidArgument("-C, --sigma, --coop and several --threads are for one rank");
+  }
+  const Backends backends = choose_backends(options.backend, {"cpu", "vendor", "all"});
+  distributed::ProductSettings settings{.common = options.common,
+                                        .measuring = options.measuring,
+                                        .layout = options.layout,
+                                        .matrix = options.matrix,
+                                        .formats = {},
+                                        .ours = backends.cpu,
+                                        .peers = backends.vendor};
+  for (const std::string& name : split_list(options.format)) {
+    if (!name.empty() && name != "plan" && name != "auto" && name != "all") {
+      settings.formats.push_back(name);
+    }
+  }
+  run_command(options.common, words, [&](ResultDocument& document, Progress& progress) {
+    return distributed::run_spmv(settings, measured, document, progress);
+  });
+#endif
+  return measured;
+}
+
 }  // namespace
 
 void add_spmv(CommandLine& line) {
@@ -324,6 +358,7 @@ void add_spmv(CommandLine& line) {
       .type_name("NAME,…")
       .show_default();
   add_product_sweep(command, options->sweep);
+  add_layout_options(command, options->layout);
   add_measuring_options(command, options->measuring);
   add_thread_sweep(command, options->threads);
   add_output_options(command, options->common);
@@ -333,11 +368,15 @@ void add_spmv(CommandLine& line) {
       "strata spmv stencil27:64x64x128 --format csr,packed-sell\n"
       "  strata spmv stencil7:256x256x256 --backend cuda,vendor\n"
       "  strata spmv random:1000000,nnzr=12 -C 4:32 --sigma 1:4096\n"
-      "  strata spmv stencil27:64x64x128 --format csr --threads 1:8");
+      "  strata spmv stencil27:64x64x128 --format csr --threads 1:8\n"
+      "  mpirun -n 4 strata spmv stencil27:64x64x128 --layout rows,grid");
+  command.allow_ranks();
   command.set_work([options](const std::vector<std::string>& words) {
     if (!options->threads.empty()) {
       options->common.threads = *std::ranges::max_element(options->threads);
     }
+    if (rank_count() > 1) return require_passed(spmv_on_ranks(*options, words), "spmv");
+    require_one_rank(options->layout);
     std::vector<ProductResult> runs;
     run_command(options->common, words, [&](ResultDocument& document, Progress& progress) {
       return run_spmv(*options, runs, document, progress);

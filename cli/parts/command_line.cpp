@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "cli/parts/exit_status.hpp"
+#include "cli/parts/ranks.hpp"
 #include "cli/parts/terminal.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/version.hpp"
@@ -139,6 +140,14 @@ void CommandOptions::set_example(const std::string& example) {
 }
 
 void CommandOptions::set_work(Work work) {
+  if (!ranks_allowed_ && rank_count() > 1) {
+    // What it keeps is where the words of the command line go.
+    work = [name = command_.get_name(), kept = std::move(work)](const std::vector<std::string>&) {
+      throw Failure(ExitStatus::usage,
+                    fmt::format("{}: does not run on {} ranks: start it without mpirun or srun",
+                                name, rank_count()));
+    };
+  }
   command_.callback([&chosen = chosen_, work = std::move(work)] { chosen = work; });
 }
 

@@ -57,12 +57,15 @@ class CommandOptions {
 
   // What `--help` shows after the options.
   void set_example(const std::string& example);
-  // When the command line asks for the command, this is what is run.
+  // When the command line asks for the command, this is what is run. Commands that do not say that
+  // several ranks may run them together are refused on more than one.
   void set_work(Work work);
+  void allow_ranks() { ranks_allowed_ = true; }
 
  private:
   CLI::App& command_;
   Work& chosen_;
+  bool ranks_allowed_ = false;
 };
 
 class CommandLine {

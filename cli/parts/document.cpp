@@ -6,6 +6,7 @@
 
 #include "cli/parts/build_info.hpp"
 #include "cli/parts/interruption.hpp"
+#include "cli/parts/ranks.hpp"
 #include "strata/base/processors.hpp"
 #include "strata/base/version.hpp"
 #include "strata/io/replace_file.hpp"
@@ -59,7 +60,7 @@ Json words_json(const std::vector<std::string>& words) {
 }  // namespace
 
 ResultDocument::ResultDocument(std::string destination, const std::vector<std::string>& command)
-    : destination_(std::move(destination)) {
+    : destination_(speaks() ? std::move(destination) : std::string()) {
   document_ = {{"strata", kVersion},
                {"command", words_json(command)},
                {"time", utc_now()},

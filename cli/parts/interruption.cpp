@@ -10,6 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include "cli/parts/ranks.hpp"
+
 namespace strata::cli {
 
 namespace {
@@ -49,7 +51,8 @@ sigset_t watched_signals() {
       // Nobody is left to catch it; the message below is the error.
     }
   }
-  std::fprintf(stderr, "strata: %s\n", kMessage);
+  if (speaks()) std::fprintf(stderr, "strata: %s\n", kMessage);
+  let_the_speaker_save();
   _exit(static_cast<int>(ExitStatus::failure));
 }
 

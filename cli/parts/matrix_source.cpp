@@ -12,30 +12,17 @@ namespace strata::cli {
 
 namespace {
 
-// Runs `read`; what goes wrong inside is the fault of the input.
-template <class Read>
-auto blame_input(const std::string& argument, const Read& read) {
-  const auto naming = [&](const std::string& why) {
-    return why.starts_with(argument) ? why : argument + ": " + why;
-  };
-  try {
-    return read();
-  } catch (const FileError& error) {
-    throw Failure(ExitStatus::input, error.what());
-  } catch (const InvalidMatrix& error) {
-    throw Failure(ExitStatus::input, naming(error.what()));
-  } catch (const OverflowError& error) {
-    throw Failure(ExitStatus::input, naming(error.what()));
-  } catch (const InvalidArgument& error) {
-    throw Failure(ExitStatus::usage, naming(error.what()));
-  } catch (const std::bad_alloc&) {
-    throw Failure(ExitStatus::failure, naming("out of memory"));
-  }
-}
-
 std::string name_of_file(std::filesystem::path path) {
   if (path.extension() == ".gz") path.replace_extension();
   return path.stem().string();
+}
+
+MatrixMarketHeader header_of(const PetscBinaryFile& file) {
+  return {.field =
+              file.complex() ? MatrixMarketHeader::Field::complex : MatrixMarketHeader::Field::real,
+          .rows = file.shape().rows,
+          .cols = file.shape().cols,
+          .stored_entries = file.entries()};
 }
 
 MatrixSource find_file(const std::string& argument) {
@@ -45,16 +32,31 @@ MatrixSource find_file(const std::string& argument) {
     throw Failure(ExitStatus::input, fmt::format("{}: no such file, and no generator is called {}",
                                                  argument, argument.substr(0, colon)));
   }
+  if (is_petsc_binary(argument)) {
+    auto petsc = blame_input(argument, [&] { return std::make_shared<PetscBinaryFile>(argument); });
+    return {.argument = argument,
+            .name = name_of_file(argument),
+            .header = header_of(*petsc),
+            .file = nullptr,
+            .petsc = petsc};
+  }
   auto file = blame_input(argument, [&] { return std::make_shared<MatrixMarketFile>(argument); });
-  return {
-      .argument = argument, .name = name_of_file(argument), .header = file->header(), .file = file};
+  return {.argument = argument,
+          .name = name_of_file(argument),
+          .header = file->header(),
+          .file = file,
+          .petsc = nullptr};
 }
 
 }  // namespace
 
 MatrixSource find_matrix(const std::string& argument) {
   if (!is_generator_spec(argument)) return find_file(argument);
-  return {.argument = argument, .name = argument, .header = std::nullopt, .file = nullptr};
+  return {.argument = argument,
+          .name = argument,
+          .header = std::nullopt,
+          .file = nullptr,
+          .petsc = nullptr};
 }
 
 Precision precision_for(const MatrixSource& source, const CommonOptions& options) {
@@ -70,6 +72,7 @@ AnyMatrix load_matrix(const MatrixSource& source, const CommonOptions& options,
     return with_types(precision_for(source, options), options.index_bits,
                       [&]<Value V, Index I>() -> AnyMatrix {
                         if (source.generated()) return generate<V, I>(source.argument);
+                        if (source.petsc) return source.petsc->read<V, I>();
                         return source.file->read<V, I>({.progress = progress.callback()});
                       });
   });

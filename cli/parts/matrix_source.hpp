@@ -2,21 +2,47 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 
+#include "cli/parts/exit_status.hpp"
 #include "cli/parts/options.hpp"
 #include "cli/parts/terminal.hpp"
+#include "strata/base/error.hpp"
 #include "strata/formats/any_matrix.hpp"
 #include "strata/io/matrix_market.hpp"
+#include "strata/io/petsc_binary.hpp"
 
 namespace strata::cli {
+
+// What `read` returns; what goes wrong inside is the fault of the input.
+template <class Read>
+auto blame_input(const std::string& argument, const Read& read) {
+  const auto naming = [&](const std::string& why) {
+    return why.starts_with(argument) ? why : argument + ": " + why;
+  };
+  try {
+    return read();
+  } catch (const FileError& error) {
+    throw Failure(ExitStatus::input, error.what());
+  } catch (const InvalidMatrix& error) {
+    throw Failure(ExitStatus::input, naming(error.what()));
+  } catch (const OverflowError& error) {
+    throw Failure(ExitStatus::input, naming(error.what()));
+  } catch (const InvalidArgument& error) {
+    throw Failure(ExitStatus::usage, naming(error.what()));
+  } catch (const std::bad_alloc&) {
+    throw Failure(ExitStatus::failure, naming("out of memory"));
+  }
+}
 
 struct MatrixSource {
   std::string argument;                      // as given
   std::string name;                          // the specification, or the file without its ending
-  std::optional<MatrixMarketHeader> header;  // of a file
+  std::optional<MatrixMarketHeader> header;  // of a file, in Matrix Market's words
   std::shared_ptr<MatrixMarketFile> file;    // opened once, so that it may be a pipe
+  std::shared_ptr<PetscBinaryFile> petsc;    // instead of `file`, if it begins as such files do
 
   bool generated() const { return !header; }
 };

@@ -8,11 +8,13 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <span>
 #include <system_error>
 
 #include "cli/parts/exit_status.hpp"
 #include "cli/parts/interruption.hpp"
+#include "cli/parts/ranks.hpp"
 
 namespace strata::cli {
 
@@ -21,9 +23,21 @@ namespace {
 constexpr auto kRedraw = std::chrono::milliseconds(100);
 constexpr int kProgressWidth = 30;
 
+// Whether standard error is a terminal. Launchers of ranks pass it on through a pipe: then theirs
+// counts, if they run on this machine.
+bool is_seen() {
+  if (isatty(STDERR_FILENO) == 1) return true;
+  if (rank_count() == 1) return false;
+  std::error_code error;
+  const auto target = std::filesystem::read_symlink(fmt::format("/proc/{}/fd/2", getppid()), error);
+  return !error &&
+         (target.string().starts_with("/dev/pts/") || target.string().starts_with("/dev/tty"));
+}
+
 }  // namespace
 
 void write_to_stdout(std::string_view text) {
+  if (!speaks()) return;
   while (!text.empty()) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -35,7 +49,7 @@ void write_to_stdout(std::string_view text) {
   }
 }
 
-Progress::Progress(bool quiet) : visible_(!quiet && isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(bool quiet) : visible_(!quiet && speaks() && is_seen()) {}
 
 void Progress::start(std::string what) {
   check_interruption();

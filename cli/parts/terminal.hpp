@@ -12,11 +12,12 @@
 
 namespace strata::cli {
 
-// Writes all of it to standard output or throws a Failure: a full disk is not a success.
+// Writes all of it to standard output or throws a Failure: a full disk is not a success. Of several
+// ranks the one that speaks does.
 void write_to_stdout(std::string_view text);
 
 // One line on standard error that says what is running, with a bar where the fraction is known.
-// Shows nothing unless standard error is a terminal.
+// Shows nothing unless standard error is a terminal, and on the rank that speaks alone.
 class Progress {
  public:
   explicit Progress(bool quiet);

@@ -124,7 +124,7 @@ Campaign read_campaign(const fs::path& path, const std::vector<KnownCommand>& co
   const OrderedJson json = parse(read_text(path), path);
   const ValueReader file(json, path.string());
   file.require_object({"name", "description", "matrices", "runs", "parameters", "limits",
-                       "environment", "hosts", "share", "slurm", "results"});
+                       "environment", "launcher", "hosts", "share", "slurm", "results"});
   Campaign campaign;
   campaign.file = fs::absolute(path).lexically_normal();
   campaign.folder = campaign.file.parent_path();

@@ -51,6 +51,7 @@ std::string Case::key() const {
   for (const Variable& variable : environment) {
     text += variable.name + "=" + quoted(variable.value) + " ";
   }
+  if (!launcher.empty()) text += shell_text(launcher) + " strata ";
   return text + shell_text(words);
 }
 

@@ -26,9 +26,10 @@ struct Case {
   std::string matrix;              // empty for commands that take none
   std::vector<Setting> settings;
   std::vector<Variable> environment;
+  std::vector<std::string> launcher = {};  // what starts several ranks: "mpirun", "-n", "4"
 
-  // The canonical text: what a shell would run after the name of the program. Together with the
-  // host it says which case a result belongs to.
+  // The canonical text: what a shell would run after the name of the program, or with a launcher
+  // all of it. Together with the host it says which case a result belongs to.
   std::string key() const;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <unordered_set>
 
 #include "strata/campaign/internal/case_list.hpp"
@@ -40,6 +41,7 @@ struct Run {
   std::string command;
   bool takes_matrix = true;
   std::vector<TemplateText> matrices;
+  std::vector<int> ranks;  // none: not asked about
   std::vector<Option> options;
   std::vector<TemplateText> flags;
 };
@@ -103,7 +105,7 @@ std::vector<Option> read_options(const ValueReader& run) {
 
 Run read_run(const ValueReader& run, const ValueReader& file, const fs::path& folder,
              const std::vector<KnownCommand>& commands) {
-  run.require_object({"command", "options", "flags", "matrices"});
+  run.require_object({"command", "options", "flags", "matrices", "ranks"});
   Run result;
   result.command = run.at("command").text();
   const auto known = std::ranges::find(commands, result.command, &KnownCommand::name);
@@ -118,6 +120,11 @@ Run read_run(const ValueReader& run, const ValueReader& file, const fs::path& fo
   } else if (run.has("matrices")) {
     run.at("matrices").refuse(fmt::format("is given, and '{}' takes none", result.command));
   }
+  if (run.has("ranks")) {
+    for (const ValueReader& ranks : run.at("ranks").one_or_more()) {
+      result.ranks.push_back(ranks.count());
+    }
+  }
   result.options = read_options(run);
   if (run.has("flags")) {
     for (const ValueReader& flag : run.at("flags").elements()) {
@@ -128,6 +135,14 @@ Run read_run(const ValueReader& run, const ValueReader& file, const fs::path& fo
   return result;
 }
 
+// The words between blanks.
+std::vector<std::string> words_of(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
 std::vector<Variable> read_environment(const ValueReader& file) {
   std::vector<Variable> environment;
   if (!file.has("environment")) return environment;
@@ -136,6 +151,30 @@ std::vector<Variable> read_environment(const ValueReader& file) {
     environment.push_back({name, value.word()});
   }
   return environment;
+}
+
+// What starts so many ranks: words, in which {ranks} stands for their number.
+std::vector<TemplateText> read_launcher(const ValueReader& file) {
+  std::vector<std::string> words{"mpirun", "-n", "{ranks}"};
+  if (file.has("launcher")) {
+    const ValueReader given = file.at("launcher");
+    words = given.json().is_array() ? given.texts() : words_of(given.text());
+    if (words.empty()) given.refuse("has no words");
+  }
+  std::vector<TemplateText> launcher;
+  bool counts = false;
+  for (const std::string& word : words) {
+    launcher.push_back(file.has("launcher") ? parse_template(file.at("launcher"), word)
+                                            : TemplateText(word));
+    for (const std::string& name : launcher.back().names()) {
+      if (name != "ranks") {
+        file.at("launcher").refuse(fmt::format("uses {{{}}}: {{ranks}} alone is known", name));
+      }
+      counts = true;
+    }
+  }
+  if (!counts) file.at("launcher").refuse("does not say where {ranks} goes");
+  return launcher;
 }
 
 // "--slice-height" is the setting slice-height.
@@ -166,8 +205,11 @@ class Odometer {
 class CaseMaker {
  public:
   CaseMaker(const ValueReader& file, std::vector<Parameter> parameters,
-            std::vector<Variable> environment)
-      : file_(file), parameters_(std::move(parameters)), environment_(std::move(environment)) {}
+            std::vector<Variable> environment, std::vector<TemplateText> launcher)
+      : file_(file),
+        parameters_(std::move(parameters)),
+        environment_(std::move(environment)),
+        launcher_(std::move(launcher)) {}
 
   void add(const Run& run) {
     if (!run.takes_matrix) return add(run, nullptr);
@@ -188,6 +230,7 @@ class CaseMaker {
     const std::vector<const Parameter*> swept = parameters_of(run, matrix);
     std::vector<std::size_t> sizes;
     for (const Parameter* parameter : swept) sizes.push_back(parameter->texts.size());
+    sizes.push_back(std::max<std::size_t>(run.ranks.size(), 1));
     for (const Option& option : run.options) sizes.push_back(option.choices.size());
     Odometer odometer(std::move(sizes));
     do {
@@ -212,15 +255,26 @@ class CaseMaker {
     for (std::size_t i = 0; i < swept.size(); ++i) {
       result.settings.push_back({swept[i]->name, swept[i]->jsons[odometer[i]]});
     }
+    if (!run.ranks.empty()) add_ranks(result, run.ranks[odometer[swept.size()]]);
     for (std::size_t i = 0; i < run.options.size(); ++i) {
       const Option& option = run.options[i];
-      const Choice& choice = option.choices[odometer[swept.size() + i]];
+      const Choice& choice = option.choices[odometer[swept.size() + 1 + i]];
       if (choice.present) result.words.push_back(option.name);
       if (choice.text) result.words.push_back(choice.text->with(value_of));
       add_setting(result, without_dashes(option.name), choice, result.words.back());
     }
     for (const TemplateText& flag : run.flags) result.words.push_back(flag.with(value_of));
     return result;
+  }
+
+  // One rank needs no launcher.
+  void add_ranks(Case& result, int ranks) const {
+    const std::string number = std::to_string(ranks);
+    result.settings.push_back({"ranks", number});
+    if (ranks == 1) return;
+    for (const TemplateText& word : launcher_) {
+      result.launcher.push_back(word.with([&](const std::string&) { return number; }));
+    }
   }
 
   // Parameters of the same name say it already. A text with parameters in it is what they make of
@@ -267,6 +321,7 @@ class CaseMaker {
   const ValueReader& file_;
   std::vector<Parameter> parameters_;
   std::vector<Variable> environment_;
+  std::vector<TemplateText> launcher_;
   std::set<std::string> used_;
   std::unordered_set<std::string> keys_;
   std::vector<Case> cases_;
@@ -276,7 +331,7 @@ class CaseMaker {
 
 std::vector<Case> read_cases(const ValueReader& file, const fs::path& folder,
                              const std::vector<KnownCommand>& commands) {
-  CaseMaker maker(file, read_parameters(file), read_environment(file));
+  CaseMaker maker(file, read_parameters(file), read_environment(file), read_launcher(file));
   for (const ValueReader& run : file.at("runs").elements()) {
     maker.add(read_run(run, file, folder, commands));
   }

@@ -48,12 +48,24 @@ std::string document_in(const std::string& output) {
   return json.is_object() ? detail::one_line(json) : std::string();
 }
 
-// Strata's own messages begin with its name, which says nothing here.
+// Strata's own messages begin with its name, which says nothing here. Launchers have words of their
+// own for a rank that fails, and speak last.
 std::string message_in(const std::string& error) {
-  std::string message = last_line(error);
   constexpr std::string_view kName = "strata: ";
-  if (message.starts_with(kName)) message.erase(0, kName.size());
-  return message;
+  const std::size_t own = error.starts_with(kName) && error.find("\nstrata: ") == std::string::npos
+                              ? 0
+                              : error.rfind("\nstrata: ");
+  if (own == std::string::npos) return last_line(error);
+  const std::size_t begin = own == 0 ? kName.size() : own + 1 + kName.size();
+  return error.substr(begin, error.find('\n', begin) - begin);
+}
+
+// The program by a name that processes find it by which this one does not start itself: of
+// /proc/self/exe what it points to.
+std::filesystem::path for_others(const std::filesystem::path& program) {
+  std::error_code error;
+  const std::filesystem::path found = std::filesystem::canonical(program, error);
+  return error ? program : found;
 }
 
 void judge_exit(Outcome& outcome, const ProcessResult& result) {
@@ -83,11 +95,13 @@ std::string last_line(const std::string& text) {
 }
 
 std::optional<Outcome> run_case(const CaseRequest& request, const ProcessWatch& watch) {
-  ProcessRequest process{.words = {"strata"},
-                         .program = request.program,
+  ProcessRequest process{.words = request.launcher,
+                         .program = request.launcher.empty() ? request.program : "",
                          .folder = request.folder,
                          .environment = request.environment,
                          .limits = request.limits};
+  process.words.push_back(request.launcher.empty() ? "strata"
+                                                   : for_others(request.program).string());
   process.words.insert(process.words.end(), request.words.begin(), request.words.end());
   process.words.insert(process.words.end(), {"--json", "-", "--quiet"});
   if (process.limits.memory_bytes == 0) process.limits.memory_bytes = memory_of_machine();
@@ -122,10 +136,12 @@ std::optional<Outcome> run_case(const CaseRequest& request, const ProcessWatch& 
 std::string text_of(const CaseRequest& request) {
   Json variables = Json::object();
   for (const Variable& variable : request.environment) variables[variable.name] = variable.value;
-  return detail::one_line(Json{{"words", request.words},
-                               {"environment", variables},
-                               {"seconds", request.limits.seconds},
-                               {"memory_bytes", request.limits.memory_bytes}});
+  Json json{{"words", request.words},
+            {"environment", variables},
+            {"seconds", request.limits.seconds},
+            {"memory_bytes", request.limits.memory_bytes}};
+  if (!request.launcher.empty()) json["launcher"] = request.launcher;
+  return detail::one_line(json);
 }
 
 CaseRequest parse_case_request(std::string_view text) {
@@ -134,6 +150,7 @@ CaseRequest parse_case_request(std::string_view text) {
   CaseRequest request;
   request.words = detail::member<std::vector<std::string>>(json, "words", {});
   if (request.words.empty()) throw InvalidArgument("a case needs 'words'");
+  request.launcher = detail::member<std::vector<std::string>>(json, "launcher", {});
   request.limits.seconds = detail::member(json, "seconds", request.limits.seconds);
   request.limits.memory_bytes = detail::member<std::int64_t>(json, "memory_bytes", 0);
   if (const auto variables = json.find("environment"); variables != json.end()) {

@@ -16,6 +16,7 @@ struct CaseRequest {
   std::vector<std::string> words = {};
   std::vector<Variable> environment = {};
   Limits limits = {};
+  std::vector<std::string> launcher = {};  // as in Case
 };
 
 // None if it was stopped. Throws FileError if the program cannot be started at all.

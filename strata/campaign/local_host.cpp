@@ -18,7 +18,8 @@ class LocalHost : public CaseHost {
                      .folder = folder_,
                      .words = each.words,
                      .environment = each.environment,
-                     .limits = limits},
+                     .limits = limits,
+                     .launcher = each.launcher},
                     watch);
   }
 

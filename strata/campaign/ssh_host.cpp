@@ -95,8 +95,10 @@ class SshHost : public CaseHost {
 
   std::optional<Outcome> run(const Case& each, const Limits& limits,
                              const ProcessWatch& watch) override {
-    const std::string request = text_of(
-        CaseRequest{.words = each.words, .environment = each.environment, .limits = limits});
+    const std::string request = text_of(CaseRequest{.words = each.words,
+                                                    .environment = each.environment,
+                                                    .limits = limits,
+                                                    .launcher = each.launcher});
     std::optional<std::string> answer;
     try {
       answer = worker_->ask(request, limits.seconds + kAnswerSeconds, watch);

@@ -118,6 +118,10 @@ std::string name_of(const Run& run, const Tree& result) {
       add_word(name, key + " " + (value.is_string() ? value.get<std::string>() : value.dump()));
     }
   }
+  if (const Tree& ranks = member(result, "ranks");
+      ranks.is_number_integer() && ranks.get<long>() > 1) {
+    add_word(name, fmt::format("{} ranks", ranks.get<long>()));
+  }
   if (const long threads = threads_of(result); threads > 0) {
     add_word(name, fmt::format("{} threads", threads));
   }

@@ -85,6 +85,30 @@ TEST_F(CampaignFile, TheEnvironmentIsPartOfTheKey) {
             Keys{"OMP_NUM_THREADS=2 A='b c' spmv a"});
 }
 
+TEST_F(CampaignFile, RanksAreStartedByTheLauncher) {
+  const Campaign campaign = read(R"({"matrices": ["a"], "runs": [
+      {"command": "spmv", "ranks": [1, 4], "options": {"--layout": ["rows", "grid"]}}]})");
+  Keys keys;
+  for (const Case& each : campaign.cases) keys.push_back(each.key());
+  EXPECT_EQ(keys, (Keys{"spmv a --layout rows", "spmv a --layout grid",
+                        "mpirun -n 4 strata spmv a --layout rows",
+                        "mpirun -n 4 strata spmv a --layout grid"}));
+  EXPECT_TRUE(campaign.cases[0].launcher.empty()) << "one rank is the command itself";
+  EXPECT_EQ(campaign.cases[2].launcher, (Keys{"mpirun", "-n", "4"}));
+  EXPECT_EQ(campaign.cases[2].words, (Keys{"spmv", "a", "--layout", "rows"}));
+  EXPECT_EQ(campaign.cases[2].settings,
+            (std::vector<Setting>{{"ranks", "4"}, {"layout", "\"rows\""}}));
+}
+
+TEST_F(CampaignFile, LaunchersAreWordsWithTheNumberOfRanks) {
+  EXPECT_EQ(keys_of(R"({"matrices": ["a"], "launcher": "srun -n {ranks} --cpu-bind=cores",
+                        "runs": [{"command": "spmv", "ranks": 2}]})"),
+            Keys{"srun -n 2 --cpu-bind=cores strata spmv a"});
+  EXPECT_EQ(keys_of(R"({"matrices": ["a"], "launcher": ["my run", "-np={ranks}"],
+                        "runs": [{"command": "spmv", "ranks": 2}]})"),
+            Keys{"'my run' -np=2 strata spmv a"});
+}
+
 TEST_F(CampaignFile, GlobsGiveFilesByNameAndTakeThemLiterally) {
   write("m/b.mtx", "");
   write("m/a{1}.mtx", "");
@@ -194,6 +218,12 @@ TEST_F(CampaignFile, WrongValuesAreRefusedWithTheirKey) {
   expect_refused(with(R"("hosts": [{"name": "a", "ssh": "-oProxyCommand=x"}])"), "hosts[0].ssh");
   expect_refused(with(R"("name": "a/b")"), "'name'");
   expect_refused(with(R"("slurm": {"cases_per_task": 0})"), "'slurm.cases_per_task'");
+  expect_refused(with(R"("launcher": "mpirun -n 4")"),
+                 "'launcher' does not say where {ranks} goes");
+  expect_refused(with(R"("launcher": "mpirun -n {ranks} {x}")"), "{ranks} alone");
+  expect_refused(with(R"("launcher": " ")"), "'launcher'");
+  expect_refused(with_run(R"("spmv", "ranks": 0)"), "'runs[0].ranks'");
+  expect_refused(with_run(R"("spmv", "ranks": [2, "x"])"), "'runs[0].ranks");
 }
 
 TEST_F(CampaignFile, FilesThatCannotBeReadAreNamed) {

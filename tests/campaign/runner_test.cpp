@@ -144,6 +144,26 @@ TEST_F(Runner, SaysWhatBecameOfEveryCase) {
   EXPECT_EQ(contents_of(folder() / "calls").substr(0, 32), "spmv good --json - --quiet\nspmv ");
 }
 
+// It runs the program and then speaks, as launchers of ranks do about one that failed.
+TEST_F(Runner, CasesOfSeveralRanksAreStartedByTheirLauncher) {
+  const auto launcher = write("launcher",
+                              "#!/bin/bash\necho \"$1 $2\" >> launches\nshift 2\n\"$@\"\n"
+                              "status=$?\n[ $status = 0 ] || echo ---- >&2\n"
+                              "exit $status\n");
+  chmod(launcher.c_str(), 0755);
+  add_cases({"good", "wrong"});
+  for (Case& each : campaign_.cases) each.launcher = {launcher.string(), "-n", "3"};
+  add_program();
+  EXPECT_EQ(run().finished, 2u);
+  EXPECT_EQ(contents_of(folder() / "launches"), "-n 3\n-n 3\n");
+  EXPECT_TRUE(contents_of(folder() / "calls").starts_with("spmv good --json - --quiet\n"));
+  const auto all = records();
+  EXPECT_EQ(all[0].outcome.status, Status::done);
+  EXPECT_EQ(all[0].case_key, shell_text({launcher.string()}) + " -n 3 strata spmv good");
+  EXPECT_EQ(all[1].outcome.exit, 1);
+  EXPECT_EQ(all[1].outcome.reason, "spmv: row 3 is wrong");
+}
+
 TEST_F(Runner, ACaseThatHangsIsEndedAndNamed) {
   add_cases({"hang"});
   add_program();
@@ -302,11 +322,13 @@ TEST_F(Runner, AProgramThatCannotBeStartedEndsTheCampaign) {
 TEST(CaseRequests, TravelAsText) {
   const CaseRequest request{.words = {"spmv", "a b"},
                             .environment = {{"X", "y"}},
-                            .limits = {.seconds = 2.5, .memory_bytes = 1 << 20}};
+                            .limits = {.seconds = 2.5, .memory_bytes = 1 << 20},
+                            .launcher = {"mpirun", "-n", "2"}};
   const CaseRequest read = parse_case_request(text_of(request));
   EXPECT_EQ(read.words, request.words);
   EXPECT_EQ(read.environment, request.environment);
   EXPECT_EQ(read.limits, request.limits);
+  EXPECT_EQ(read.launcher, request.launcher);
   EXPECT_THROW(parse_case_request("{}"), InvalidArgument);
   EXPECT_THROW(parse_case_request("nonsense"), InvalidArgument);
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <complex>
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -6,6 +7,9 @@
 
 #include "strata/base/internal/sanitizers.hpp"
 #include "strata/formats/format.hpp"
+#include "strata/gen/generate.hpp"
+#include "strata/io/matrix_market.hpp"
+#include "strata/io/petsc_binary.hpp"
 #include "tests/cli/command.hpp"
 
 namespace strata::test {
@@ -46,6 +50,33 @@ TEST_F(Info, JsonHasTheKeysOfTheContract) {
   EXPECT_GE(matrix["levels"]["count"], 20);
   EXPECT_LE(matrix["levels"]["max_rows"], 30);
   EXPECT_EQ(matrix["components"], 1);
+}
+
+TEST_F(Info, MatricesOfPetscAreReadWhateverTheirName) {
+  const auto matrix = generate<double, std::int32_t>("stencil5:30x20");
+  write_petsc_binary(file("poisson.mtx"), matrix);
+  json of_file = json_of({"info", file("poisson.mtx")})["matrix"];
+  json generated = json_of({"info", "stencil5:30x20"})["matrix"];
+  EXPECT_EQ(of_file["name"], "poisson");
+  EXPECT_EQ(of_file["stored_entries"], 2900);
+  for (const char* key : {"name", "symmetry", "stored_entries"}) {
+    of_file.erase(key);
+    generated.erase(key);
+  }
+  EXPECT_EQ(of_file, generated);
+
+  const auto complex = converted<std::complex<double>, std::int64_t>(matrix);
+  write_petsc_binary(file("complex"), complex, {.integer_bits = 64});
+  EXPECT_EQ(json_of({"info", file("complex")})["matrix"]["field"], "complex");
+  ASSERT_EQ(run({"convert", file("complex"), file("a.mtx"), "--symmetry", "symmetric"}).status, 0);
+  EXPECT_TRUE(contents_of(file("a.mtx"))
+                  .starts_with("%%MatrixMarket matrix coordinate complex symmetric\n"));
+  EXPECT_EQ((read_matrix_market<std::complex<double>, std::int64_t>(file("a.mtx"))), complex);
+  expect_failure({"info", file("complex"), "--precision", "double"}, 3, "complex matrix");
+
+  const std::string bytes = contents_of(file("poisson.mtx"));
+  write_file(file("short"), bytes.substr(0, bytes.size() - 1));
+  expect_failure({"info", file("short")}, 3, "bytes are not the length of a 600 x 600 matrix");
 }
 
 TEST_F(Info, TheSpyPlotCountsTheEntriesOfBlocks) {

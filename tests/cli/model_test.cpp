@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "strata/gen/generate.hpp"
+#include "strata/machine/cached_network.hpp"
 #include "strata/machine/gpu/cached_profile.hpp"
 #include "strata/model/product_model.hpp"
 #include "strata/model/warp_model.hpp"
@@ -235,6 +236,77 @@ TEST_F(Model, GpusElsewhereStandBesideTheProcessor) {
         "in L2, 40.0 MB: 8000 GB/s, 2.00 times memory", "a kernel each"}) {
     EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
   }
+}
+
+// Rows of a band need two elements from each side; a node is the imaginary machine with 4 ranks.
+TEST_F(Model, RanksExchangeWhatThePatternSays) {
+  const json document = json_of({"model", "band:40000,width=5", "--ranks", "1:64", "-p", "3"});
+  EXPECT_EQ(line(document, "scaling, assumptions", 3)["ranks_per_node"], 4);
+  EXPECT_GE(line(document, "scaling, assumptions", 3)["assumptions"].size(), 6u);
+  int strong = 0;
+  for (const json& result : document["results"]) {
+    if (result["variant"] != "strong scaling") continue;
+    ++strong;
+    const int ranks = result["ranks"];
+    EXPECT_EQ(result["rows"]["messages"], ranks == 1 ? 0 : ranks == 2 ? 1 : 2);
+    EXPECT_EQ(result["rows"]["bytes"], 8.0 * (ranks == 1 ? 0 : ranks == 2 ? 2 : 4));
+    EXPECT_EQ(result["deep"]["messages"], result["rows"]["messages"]);
+    EXPECT_EQ(result["deep"]["bytes"], 3 * result["rows"]["bytes"].get<double>());
+    EXPECT_EQ(result["deep"]["redundant_rows"], ranks == 1 ? 0 : ranks == 2 ? 6 : 12);
+    EXPECT_EQ(result["grid"]["grid_rows"].get<int>() * result["grid"]["grid_cols"].get<int>(),
+              ranks);
+    EXPECT_GT(result["rows"]["efficiency"], 0);
+    EXPECT_GE(result["rows"]["seconds"].get<double>(),
+              result["rows"]["compute_seconds"].get<double>());
+  }
+  EXPECT_EQ(strong, 7);
+  EXPECT_EQ(line(document, "weak scaling, along", 3)["base_ranks"], 4);
+  EXPECT_EQ(line(document, "weak scaling, in all", 3)["counted_ranks"], 4);
+  EXPECT_GT(line(document, "scaling limit, rows", 3)["fastest_ranks"], 0);
+}
+
+TEST_F(Model, RanksSlowDownWithTheNetwork) {
+  const auto seconds = [&](const Words& more) {
+    Words words{"model", "stencil5:64x64", "--ranks", "16", "-p", "4"};
+    words.insert(words.end(), more.begin(), more.end());
+    const json document = json_of(words);
+    return line(document, "strong scaling", 4)["rows"]["seconds"].get<double>();
+  };
+  const double usual = seconds({});
+  EXPECT_GT(seconds({"--latency", "100"}), 2 * usual);
+  EXPECT_GT(seconds({"--bandwidth", "0.001"}), 2 * usual);
+  EXPECT_LT(seconds({"--ranks-per-node", "16"}), usual) << "nobody leaves the node";
+  save_network({.network = {.in_node = {1e-4, 0}, .between_nodes = {1e-3, 0}},
+                .host = "elsewhere",
+                .nodes = 2,
+                .measured_at = "now"},
+               file("network.json"));
+  EXPECT_GT(seconds({"--network", file("network.json")}), 100 * usual);
+}
+
+TEST_F(Model, RanksAreExplainedInWords) {
+  const Outcome outcome = run({"model", "stencil5:30x20", "--ranks", "1:65536"});
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* part :
+       {"Strong scaling", "Weak scaling", "Assumed:", "More ranks than the 600 rows", "allreduce",
+        "6 deep", "1.50 µs and 12.5 GB/s, assumed", "ghost rows are counted on all ranks"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+}
+
+TEST_F(Model, RanksThatMakeNoSenseAreRefused) {
+  const Words model{"model", "stencil5:9x9"};
+  const auto with = [&](const Words& more) {
+    Words words = model;
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  expect_failure(with({"--ranks", "0"}), 2, "--ranks");
+  expect_failure(with({"--ranks", "x"}), 2, "--ranks");
+  expect_failure(with({"--ranks", "100"}), 2, "81 rows");
+  expect_failure(with({"--latency", "2"}), 2, "add --ranks");
+  expect_failure(with({"--ranks", "2", "--backend", "cuda"}), 2, "processors");
+  expect_failure(with({"--ranks", "2", "--network", file("none.json")}), 3, "no such file");
 }
 
 TEST_F(Model, ProfileThatCannotBeUsedFail) {

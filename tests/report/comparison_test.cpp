@@ -66,6 +66,21 @@ TEST_F(Comparing, ADeliberateSlowdownIsARegression) {
   EXPECT_EQ(compare(before, faster).cases.at(0).verdict, Verdict::faster);
 }
 
+TEST_F(Comparing, NumbersOfRanksAreDifferentCases) {
+  const auto on_ranks = [](int ranks, double seconds) {
+    json result = result_of("rows", noisy(seconds, 5));
+    result["ranks"] = ranks;
+    return result;
+  };
+  const auto before = results_of(document_of({on_ranks(2, 1e-3), on_ranks(4, 0.5e-3)}));
+  const auto after = results_of(document_of({on_ranks(4, 0.5e-3), on_ranks(2, 1e-3)}));
+  ASSERT_EQ(before.size(), 2U);
+  EXPECT_NE(before[0].name.find("2 ranks"), std::string::npos) << before[0].name;
+  const Comparison compared = compare(before, after);
+  ASSERT_EQ(compared.cases.size(), 2U);
+  for (const auto& each : compared.cases) EXPECT_EQ(each.verdict, Verdict::same);
+}
+
 TEST_F(Comparing, NamesOutliveVersionsAndChoices) {
   const auto before = results_of(document_of(
       {result_of("plan: SELL-32-1", noisy(1e-3, 1)), result_of("Eigen 3.4.0", noisy(1e-3, 2))}));
