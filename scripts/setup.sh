@@ -29,12 +29,24 @@ ninja                          ninja-build
 LIST
 }
 
+# What tests use where it is there, a command or a /file: MPI, PT-Scotch, and PETSc with its tutorials.
+strata_tests_use() {
+  cat <<'LIST'
+mpicc                          libopenmpi-dev
+mpirun                         openmpi-bin
+/usr/include/scotch/ptscotch.h libptscotch-dev
+/usr/lib/petsc                 petsc-dev
+/usr/share/petsc/3.18/share/petsc/examples/src/ksp/ksp/tutorials/ex2.c libpetsc3.18-dev-examples
+LIST
+}
+
 # Reads lines "need package" and prints the packages whose need is not met.
 missing_packages() {
   local need package
   while read -r need package; do
     case $need in
       '<'*'>') has_header "${need:1:-1}" || echo "$package" ;;
+      /*) [ -e "$need" ] || echo "$package" ;;
       *) command -v "$need" >/dev/null || echo "$package" ;;
     esac
   done
@@ -92,4 +104,12 @@ set_up_packages() {
   install_packages "${packages[@]}"
   mapfile -t packages < <(printf 'node nodejs\nnpm npm\n' | missing_packages)
   (install_packages "${packages[@]}") || say "going on without the report page"
+}
+
+# The same for what tests use besides: some hundred megabytes, without which their tests are skipped.
+set_up_test_packages() {
+  local packages
+  [ ! -f "$strata_root/build/${1:-}/build.ninja" ] || return 0
+  mapfile -t packages < <(strata_tests_use | missing_packages)
+  (install_packages "${packages[@]}") || say "going on without the tests of MPI and PETSc"
 }

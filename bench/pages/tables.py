@@ -340,6 +340,50 @@ def gradients_by_library(runs):
         ratio_summary(f"over {other}, per iteration", found) for other, found in ratios.items())])
 
 
+@table
+def ranks_by_threads(runs):
+    """Products on ranks against those of one process with as many threads in all, and against PETSc
+    on the same ranks."""
+    alone = {run.name: fastest([result for result in run.results if is_plan(result)])
+             for run in runs if not any("ranks" in result for result in run.results)}
+    rows, over_threads, over_peer = [], {}, {}
+    for run in runs:
+        own = next((result for result in run.results
+                    if "ranks" in result and not is_peer(result)), None)
+        if own is None:
+            continue
+        one = alone.get(run.name)
+        peer = fastest([result for result in run.results if is_peer(result)])
+        over_threads[run.name], over_peer[run.name] = over(one, own), over(peer, own)
+        rows.append([code(run.name), f"{own['ranks']} × {own['threads']}",
+                     f"{1e3 * seconds(own):.3f}",
+                     f"{1e3 * seconds(one):.3f}" if one else "-",
+                     number(over_threads[run.name], 2), number(over_peer[run.name], 2),
+                     number(100 * own["edge_cut_share"], 1), own["messages"],
+                     own["message_bytes"]])
+    heads = ["=matrix", "ranks × threads", "ms", "threads alone, ms", "over threads", "over PETSc",
+             "edge cut %", "messages", "bytes"]
+    summaries = [ratio_summary("over threads", over_threads)]
+    if any(over_peer.values()):
+        summaries.append(ratio_summary("over PETSc's MPIAIJ", over_peer))
+    return "\n\n".join([markdown(heads, rows), "\n".join(summaries)])
+
+
+@table
+def powers_on_ranks(runs):
+    """Powers with one exchange of messages against products of the same ranks."""
+    rows = []
+    for run in runs:
+        products = next(result for result in run.results if result["variant"] == "products")
+        for result in run.results:
+            rows.append([code(run.name), f"{result['ranks']} × {result['threads']}",
+                         result["power"], result["variant"], result["depth"],
+                         f"{1e3 * seconds(result):.3f}", number(over(products, result), 2),
+                         result["messages"], number(result.get("redundant_rows"))])
+    return markdown(["=matrix", "ranks × threads", "p", "=way", "depth", "ms", "over products",
+                     "messages", "redundant rows"], rows)
+
+
 def products_for(result, tolerance):
     """How many products a method had needed when its residual became so small."""
     return next((step["products"] for step in result["history"] if step["residual"] <= tolerance),
