@@ -124,6 +124,12 @@ Communicator::Communicator(MPI_Comm original) : traffic_(std::make_unique<Traffi
         "ranks of a node");
   MPI_Comm_size(node, &ranks_on_node_);
   MPI_Comm_rank(node, &rank_on_node_);
+  int first = rank_;
+  check(MPI_Bcast(&first, 1, MPI_INT, 0, node), "the first rank of a node");
+  nodes_ = gather_all(first);
+  std::vector<int> distinct = nodes_;
+  std::ranges::sort(distinct);
+  nodes_are_shared_ = std::ranges::adjacent_find(distinct) != distinct.end();
   MPI_Comm_free(&node);
 }
 

@@ -16,6 +16,7 @@
 #include <complex>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -53,6 +54,10 @@ class Communicator {
   MPI_Comm handle() const { return handle_; }
   // Ranks that share the memory of this one, itself included; counted once. Not collective.
   int ranks_on_node() const { return ranks_on_node_; }
+  // Whether a rank shares the memory of this one. Not collective.
+  bool on_this_node(int rank) const {
+    return nodes_[static_cast<std::size_t>(rank)] == nodes_[static_cast<std::size_t>(rank_)];
+  }
   // Runs an action on one rank of every node, then on the others: what the first finds out and
   // stores, the others need not. As together.
   void one_per_node_first(const std::function<void()>& action) const;
@@ -140,6 +145,14 @@ class Communicator {
   Offset largest_message() const { return largest_message_; }
   void set_largest_message(Offset elements);
 
+  // Elements of vectors that take so many bytes or more go to ranks of the same node through memory
+  // that both share, where the system lets them, and count as a message. The same on all ranks.
+  static constexpr Offset kNeverShared = std::numeric_limits<Offset>::max();
+  Offset shared_from_bytes() const { return shared_from_bytes_; }
+  void share_from(Offset bytes) { shared_from_bytes_ = bytes; }
+  // Whether there are ranks that might do so, on any node.
+  bool shares_memory() const { return shared_from_bytes_ != kNeverShared && nodes_are_shared_; }
+
  private:
   void gather_bytes(const void* own, void* all, std::size_t bytes) const;
   void exchange_bytes(const std::vector<std::span<const std::byte>>& to, std::size_t element,
@@ -150,7 +163,10 @@ class Communicator {
   int size_ = 1;
   int ranks_on_node_ = 1;
   int rank_on_node_ = 0;
+  std::vector<int> nodes_;  // by rank: the first rank of its node
+  bool nodes_are_shared_ = false;
   Offset largest_message_ = Offset{1} << 30;
+  Offset shared_from_bytes_ = Offset{1} << 14;
   std::unique_ptr<Traffic> traffic_;  // stays where it is, and counts for whoever may only read
 };
 

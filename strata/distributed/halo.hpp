@@ -5,15 +5,24 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
 #include "strata/distributed/communicator.hpp"
+#include "strata/distributed/element_list.hpp"
 #include "strata/distributed/partition.hpp"
 
 namespace strata::distributed {
+
+namespace detail {
+class NodeMemory;
+struct NodeMemoryOfOther;
+struct SharedSlot;
+}  // namespace detail
 
 class Halo {
  public:
@@ -26,7 +35,7 @@ class Halo {
   // A rank that elements go to, by their places among the own ones.
   struct Target {
     int rank = 0;
-    std::vector<Offset> elements;
+    ElementList elements;
   };
 
   Halo() = default;
@@ -63,8 +72,11 @@ class HaloMessages {
  public:
   // The communicator and the halo have to live as long. `elements` is a room, `packed` has what
   // others want, target by target, and `received` what sources send where there are two rooms.
+  // Sources and targets, by their places in the halo, that send and get elements otherwise are left
+  // out forwards.
   HaloMessages(const Communicator& ranks, const Halo& halo, const HaloRoom& room, V* elements,
-               V* packed, V* received = nullptr);
+               V* packed, V* received = nullptr, const std::vector<bool>& other_sources = {},
+               const std::vector<bool>& other_targets = {});
   ~HaloMessages();
   HaloMessages(const HaloMessages&) = delete;
   HaloMessages& operator=(const HaloMessages&) = delete;
@@ -90,12 +102,18 @@ class HaloMessages {
   Offset backward_sends_ = 0;
 };
 
-// The same with buffers in the memory of the host.
+// The same with buffers in the memory of the host. Between ranks of a node, large messages are no
+// messages: the sender writes them to where they are wanted (Communicator::share_from).
 template <Value V>
 class Exchange {
  public:
-  // The communicator and the halo have to live as long.
-  Exchange(const Communicator& ranks, const Halo& halo, const HaloRoom& room);
+  // Which way elements go: to where they are wanted, or back to be added.
+  enum class Way { forwards, backwards };
+
+  // Collective. The communicator and the halo have to live as long.
+  Exchange(const Communicator& ranks, const Halo& halo, const HaloRoom& room,
+           Way way = Way::forwards);
+  ~Exchange();
 
   // Wanted elements, and the own ones among them: all of a room.
   std::span<V> elements(int room = 0);
@@ -105,21 +123,43 @@ class Exchange {
   void start(std::span<const V> first, std::span<const V> second = {});
   // Returns when all wanted elements are there.
   void finish();
+  // Wanted elements have been read, and others may write the next ones: the sooner it is said the
+  // better. The next start says so, too.
+  void release();
 
   // Backwards, of one room: what is in the places of wanted elements goes to their owners, who add
   // it to theirs, in the order of ranks.
-  void start_adding() { messages_.start_back(); }
+  void start_adding() { messages_->start_back(); }
   void finish_adding(std::span<V> to);
 
-  const HaloMessages<V>& messages() const { return messages_; }
+  // Sent by one start, or one start_adding.
+  Offset sends() const { return messages_->messages() + shared_sends_; }
+  Offset sends_back() const { return messages_->messages_back(); }
+  // Of the sends, those that are writes into shared memory.
+  Offset shared_sends() const { return shared_sends_; }
 
  private:
-  const Halo* halo_ = nullptr;
+  void find_shared_memory();
+  Offset begin_of(const Halo::Source& source) const {
+    return source.begin + (source.begin >= halo_->below() ? room_.own : 0);
+  }
+
+  const Communicator* ranks_;
+  const Halo* halo_;
   HaloRoom room_;
-  Array<V> elements_;
+  Array<V> memory_;  // of the elements, unless others write there
+  std::span<V> elements_;
   Array<V> packed_;    // for the targets, one after another
   Array<V> received_;  // from the sources, if there are two rooms
-  HaloMessages<V> messages_;
+  std::unique_ptr<detail::NodeMemory> shared_;
+  std::vector<detail::SharedSlot*> slots_;                 // of sources that write here
+  std::vector<const detail::NodeMemoryOfOther*> remotes_;  // of targets that this rank writes to
+  std::vector<bool> shared_sources_, shared_targets_;
+  std::optional<HaloMessages<V>> messages_;
+  Offset shared_sends_ = 0;
+  Offset shared_bytes_ = 0;
+  std::uint64_t round_ = 0;  // of what was started
+  std::uint64_t released_ = 0;
 };
 
 }  // namespace strata::distributed

@@ -7,6 +7,7 @@
 
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/distributed/element_list.hpp"
 #include "strata/distributed/halo.hpp"
 #include "strata/distributed/internal/rank_part.hpp"
 #include "strata/distributed/internal/rank_shares.hpp"
@@ -45,6 +46,9 @@ struct DistributedProduct<V>::State {
   Halo fold;                 // elements of y, backwards
   Offset rows = 0, x_rows = 0;
   Local interior_rows = 0;  // with gaps
+  ElementList own_columns;  // of x, that the border reads
+  ElementList own_rows;     // of y, that the border writes
+  bool border_in_place = false;
   ProductPlan<V, Local> interior;
   ProductPlan<V, Local> border;
   std::vector<RankShare> shares;
@@ -53,6 +57,7 @@ struct DistributedProduct<V>::State {
   bool has_interior() const { return interior_rows > 0; }
   bool has_border() const { return !part.border_rows.empty(); }
 
+  void find_lists();
   void describe();
 };
 
@@ -60,9 +65,11 @@ template <Value V>
 struct DistributedProduct<V>::Workspace::State {
   State(const DistributedProduct<V>::State& product)
       : expand(*product.ranks, product.expand,
-               {std::ssize(product.part.own_columns), product.options.product.vectors}),
+               {product.own_columns.size(), product.options.product.vectors}),
         fold(*product.ranks, product.fold,
-             {std::ssize(product.part.own_border_rows), product.options.product.vectors}),
+             {product.border_in_place ? 0 : product.own_rows.size(),
+              product.options.product.vectors},
+             Exchange<V>::Way::backwards),
         of(&product) {
     if (product.has_interior()) interior = product.interior.make_workspace();
     if (product.has_border()) border = product.border.make_workspace();
@@ -92,16 +99,29 @@ DistributedProduct<V>::DistributedProduct(const Communicator& ranks,
   state.rows = matrix.rows.size(ranks.rank());
   state.x_rows = matrix.cols.size(ranks.rank());
   state.interior_rows = part.interior.rows();
+  state.find_lists();
   ranks.together([&] {
     if (state.has_interior()) state.interior = plan_product(part.interior, state.options.product);
     if (state.has_border()) state.border = plan_product(part.border, state.options.product);
   });
   const Workspace probe = make_workspace();
-  state.shares = ranks.gather_all(detail::share_of<V>(
-      state.rows, part, state.expand, state.fold, vectors(),
-      probe.state_->expand.messages().messages() + probe.state_->fold.messages().messages_back()));
+  state.shares = ranks.gather_all(
+      detail::share_of<V>(state.rows, part, state.expand, state.fold, vectors(),
+                          probe.state_->expand.sends() + probe.state_->fold.sends_back()));
   part.drop_matrices();
   state.describe();
+}
+
+// Rows of the border that follow one another, and that nobody else writes or adds to, are computed
+// where they are wanted.
+template <Value V>
+void DistributedProduct<V>::State::find_lists() {
+  own_columns = ElementList({part.own_columns.begin(), part.own_columns.end()});
+  own_rows = ElementList({part.own_border_rows.begin(), part.own_border_rows.end()});
+  if (grid.cols > 1 || !own_rows.is_one_run()) return;
+  const Offset begin = own_rows.places().front(), end = begin + own_rows.size();
+  border_in_place =
+      end <= part.interior_begin || begin >= part.interior_begin + Offset{interior_rows};
 }
 
 template <Value V>
@@ -184,36 +204,32 @@ void DistributedProduct<V>::apply(V alpha, std::span<const V> x, V beta, std::sp
   }
   auto& work = *workspace.state_;
   const ThreadCountScope threads(this->threads());
-  const auto copy_rows = [&](const std::vector<Local>& rows, const auto& copy) {
-    parallel_for(std::ssize(rows), [&](Offset i) {
-      for (int v = 0; v < vectors; ++v) {
-        copy(i * vectors + v, Offset{rows[static_cast<std::size_t>(i)]} * vectors + v);
-      }
-    });
+  const auto part_of_y = [&](Offset begin, Offset rows) {
+    return y.subspan(static_cast<std::size_t>(begin * vectors),
+                     static_cast<std::size_t>(rows * vectors));
   };
-
-  // A room has what others need first, then what is mine.
   work.expand.start(x);
   const auto run_interior = [&] {
     if (!state.has_interior()) return;
-    const auto begin = static_cast<std::size_t>(state.part.interior_begin) * vectors;
-    const auto count = static_cast<std::size_t>(state.interior_rows) * vectors;
-    state.interior.apply(alpha, x, beta, y.subspan(begin, count), work.interior);
+    state.interior.apply(alpha, x, beta, part_of_y(state.part.interior_begin, state.interior_rows),
+                         work.interior);
   };
-  const auto& own_rows = state.part.own_border_rows;
-  const std::span<V> own_sums = work.fold.own();
-  // The old y, before the interior, which may have gaps where the border is.
-  if (beta != V(0)) {
-    std::ranges::fill(work.fold.elements(), V(0));
-    copy_rows(own_rows, [&](Offset i, Offset row) { own_sums[i] = y[row]; });
-  }
   const auto run_border = [&] {
     if (!state.has_border()) return;
-    const std::span<V> own_x = work.expand.own();
-    copy_rows(state.part.own_columns, [&](Offset i, Offset column) { own_x[i] = x[column]; });
-    state.border.apply(alpha, work.expand.elements(), beta, work.fold.elements(), work.border);
+    state.own_columns.gather(x.data(), work.expand.own().data(), vectors);
+    const std::span<V> sums =
+        state.border_in_place ? part_of_y(state.own_rows.places().front(), state.own_rows.size())
+                              : work.fold.elements();
+    state.border.apply(alpha, work.expand.elements(), beta, sums, work.border);
+    work.expand.release();
     work.fold.start_adding();
   };
+  // The old y, before the interior, which may have gaps where the border is.
+  const bool in_place = state.border_in_place;
+  if (beta != V(0) && !in_place) {
+    std::ranges::fill(work.fold.elements(), V(0));
+    state.own_rows.gather(y.data(), work.fold.own().data(), vectors);
+  }
   // Whoever waits for nobody serves the others first.
   const bool waits = !state.expand.sources().empty();
   if (waits) {
@@ -225,7 +241,7 @@ void DistributedProduct<V>::apply(V alpha, std::span<const V> x, V beta, std::sp
     run_interior();
     work.expand.finish();
   }
-  copy_rows(own_rows, [&](Offset i, Offset row) { y[row] = own_sums[i]; });
+  if (!in_place) state.own_rows.scatter(work.fold.own().data(), y.data(), vectors);
   if (!state.has_border()) work.fold.start_adding();
   work.fold.finish_adding(y);
 }

@@ -47,6 +47,9 @@ DistributedMatrix<V, I> cut(const Communicator& ranks, const Csr<V, I>& whole) {
              Partition::even(whole.cols(), ranks.size()));
 }
 
+// Elements that ranks of a node exchange go through memory that they share, or by messages.
+inline const std::vector<Offset> kSharing{0, Communicator::kNeverShared};
+
 // The elements of this rank.
 template <class T>
 std::vector<T> own_part(const Communicator& ranks, const std::vector<T>& whole,

@@ -72,7 +72,8 @@ DeviceArray<std::int32_t> upload(std::span<const Local> numbers, Stream& stream)
 DeviceArray<std::int32_t> upload_targets(const Halo& halo, Stream& stream) {
   std::vector<Local> numbers;
   for (const Halo::Target& target : halo.targets()) {
-    for (const Offset element : target.elements) numbers.push_back(static_cast<Local>(element));
+    for (const Offset element : target.elements.places())
+      numbers.push_back(static_cast<Local>(element));
   }
   return upload(numbers, stream);
 }
@@ -319,7 +320,7 @@ void DistributedProduct<V>::apply(V alpha, DeviceSpan<const V> x, V beta, Device
   // Rank by rank: several may add to the same row.
   Offset first = 0;
   for (const Halo::Target& target : state.fold.targets()) {
-    const Offset count = std::ssize(target.elements);
+    const Offset count = target.elements.size();
     strata::gpu::add_lines<V>(work.fold.packed().subspan(first * vectors, count * vectors),
                               state.added_rows.subspan(first, count), y, vectors, stream);
     first += count;
