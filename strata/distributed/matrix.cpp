@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "strata/base/checked.hpp"
@@ -19,32 +20,91 @@ namespace {
 
 // How much more than the mean a rank may have before rows move.
 constexpr double kTolerated = 1.01;
+// What a row weighs besides its entries: elements of x and y take about the bytes of two.
+constexpr Offset kRowWeight = 2;
+// Rows with the same columns, as the unknowns of a node have them, stay together: up to so many.
+constexpr Offset kTogether = 16;
 
-// Ranges of rows with about as many entries each, when rows begin at these entries of all: the
-// first row whose entries begin at or after the share of the ranks before, whoever has it now.
-Partition balanced(const Communicator& ranks, const Partition& rows,
-                   std::span<const Offset> row_offsets) {
-  const Offset own = row_offsets.back();
-  const Offset before = ranks.sum_before(own);
-  const Offset all = ranks.sum(own);
-  std::vector<Offset> starts(static_cast<std::size_t>(ranks.size()) + 1, 0);
-  const Offset first = rows.begin(ranks.rank());
-  // Each border is found by the rank whose entries it falls into; the others add nothing.
-  for (int part = 1; part < ranks.size(); ++part) {
-    const Offset target = chunk_of(all, part, ranks.size()).begin - before;
-    if (target < 0 || target >= own) continue;
-    const auto row = std::ranges::lower_bound(row_offsets, target) - row_offsets.begin();
-    starts[static_cast<std::size_t>(part)] = first + row;
+// The weight of all rows before each.
+struct Weights {
+  std::span<const Offset> row_offsets;
+
+  Offset before(Offset row) const {
+    return row_offsets[static_cast<std::size_t>(row)] + kRowWeight * row;
   }
+  Offset all() const { return before(std::ssize(row_offsets) - 1); }
+  // The first row with at least so much before it.
+  Offset row_at(Offset weight) const {
+    const auto rows = std::views::iota(Offset{0}, std::ssize(row_offsets));
+    return *std::ranges::lower_bound(rows, weight, {}, [&](Offset row) { return before(row); });
+  }
+};
+
+// Borders of parts, each found by one rank while the others leave it 0; parts may come out empty.
+Partition agreed_on(const Communicator& ranks, std::vector<Offset> starts, Offset rows) {
   ranks.sum(std::span<Offset>(starts));
-  starts.back() = rows.elements();
-  // Where nothing follows, parts are empty.
+  starts.back() = rows;
   for (std::size_t part = 1; part + 1 < starts.size(); ++part) {
-    if (chunk_of(all, static_cast<int>(part), ranks.size()).begin >= all)
-      starts[part] = rows.elements();
     starts[part] = std::max(starts[part], starts[part - 1]);
   }
   return Partition(std::move(starts));
+}
+
+// Ranges of rows with about the same weight each: they begin with the first row that has the share
+// of the ranks before it behind it, whoever has it now.
+Partition balanced(const Communicator& ranks, const Partition& rows, const Weights& weights) {
+  const Offset own = weights.all();
+  const Offset before = ranks.sum_before(own);
+  const Offset all = ranks.sum(own);
+  std::vector<Offset> starts(static_cast<std::size_t>(ranks.size()) + 1, 0);
+  for (int part = 1; part < ranks.size(); ++part) {
+    const Offset target = chunk_of(all, part, ranks.size()).begin - before;
+    if (target < 0 || target >= own) continue;
+    starts[static_cast<std::size_t>(part)] = rows.begin(ranks.rank()) + weights.row_at(target);
+  }
+  return agreed_on(ranks, std::move(starts), rows.elements());
+}
+
+// The same ranges, but where a border is between rows with the same columns, it moves behind them.
+template <Value V, Index I>
+Partition keep_together(const Communicator& ranks, const DistributedMatrix<V, I>& matrix,
+                        const Partition& parts) {
+  const Partition& rows = matrix.rows;
+  const Offset first = rows.begin(ranks.rank()), end = rows.end(ranks.rank());
+  const auto columns_of = [&](Offset row) {
+    const auto offsets = matrix.local.row_offsets();
+    return matrix.local.columns().subspan(
+        static_cast<std::size_t>(offsets[row - first]),
+        static_cast<std::size_t>(offsets[row - first + 1] - offsets[row - first]));
+  };
+  // The row before the first is the last of another rank.
+  std::vector<std::vector<I>> last(static_cast<std::size_t>(ranks.size()));
+  if (first < end && end < rows.elements()) {
+    const auto columns = columns_of(end - 1);
+    last[static_cast<std::size_t>(rows.owner(end))].assign(columns.begin(), columns.end());
+  }
+  std::vector<I> before;
+  for (auto& list : ranks.exchange(last)) {
+    if (!list.empty()) before = std::move(list);
+  }
+  const auto follows_its_like = [&](Offset row) {
+    const auto columns = columns_of(row);
+    if (columns.empty()) return false;
+    return row == first ? std::ranges::equal(columns, before)
+                        : std::ranges::equal(columns, columns_of(row - 1));
+  };
+  std::vector<Offset> starts(static_cast<std::size_t>(ranks.size()) + 1, 0);
+  for (int part = 1; part < ranks.size(); ++part) {
+    const Offset border = parts.begin(part);
+    if (border == rows.elements() && ranks.rank() == 0) {
+      starts[static_cast<std::size_t>(part)] = border;
+    }
+    if (border < first || border >= end) continue;
+    Offset moved = border;
+    while (moved < end && moved - border < kTogether && follows_its_like(moved)) ++moved;
+    starts[static_cast<std::size_t>(part)] = moved - border < kTogether ? moved : border;
+  }
+  return agreed_on(ranks, std::move(starts), rows.elements());
 }
 
 }  // namespace
@@ -109,11 +169,11 @@ DistributedMatrix<V, I> redistributed(const Communicator& ranks,
 
 template <Value V, Index I>
 DistributedMatrix<V, I> by_nonzeros(const Communicator& ranks, DistributedMatrix<V, I> matrix) {
-  const auto entries = static_cast<double>(matrix.local.nnz());
-  const double most = ranks.max(entries);
-  const double mean = ranks.sum(entries) / ranks.size();
-  if (most <= kTolerated * mean) return matrix;
-  const Partition rows = balanced(ranks, matrix.rows, matrix.local.row_offsets());
+  const Weights weights{matrix.local.row_offsets()};
+  const auto own = static_cast<double>(weights.all());
+  const bool even = ranks.max(own) <= kTolerated * ranks.sum(own) / ranks.size();
+  const Partition rows =
+      keep_together(ranks, matrix, even ? matrix.rows : balanced(ranks, matrix.rows, weights));
   if (rows == matrix.rows) return matrix;
   return redistributed(ranks, matrix, rows, matrix.square() ? rows : matrix.cols);
 }

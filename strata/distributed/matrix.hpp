@@ -53,8 +53,10 @@ template <Value V, Index I>
 DistributedMatrix<V, I> read_distributed(const Communicator& ranks,
                                          const std::filesystem::path& path);
 
-// The same matrix with its rows, in their order, where about as many entries are on every rank: as
-// it is if no rank has more than 1 % above the mean. Columns of square matrices follow the rows.
+// The same matrix with its rows, in their order, where there is about as much to read on every
+// rank, a row counting as two entries more: as it is if no rank has more than 1 % above the mean.
+// Rows with the same columns, the unknowns of a node, stay together. Columns of square matrices
+// follow the rows.
 template <Value V, Index I>
 DistributedMatrix<V, I> by_nonzeros(const Communicator& ranks, DistributedMatrix<V, I> matrix);
 

@@ -71,8 +71,17 @@ std::vector<double> multiplied(const Communicator& ranks, const Matrix& whole,
   return gathered(ranks, own_y);
 }
 
+// 200 rows with the same two columns.
+Matrix like_rows() {
+  Array<Offset> offsets;
+  Array<std::int32_t> columns;
+  for (Offset row = 0; row <= 200; ++row) offsets.push_back(2 * row);
+  for (Offset row = 0; row < 200; ++row) columns.insert(columns.end(), {3, 150});
+  return Matrix(200, 200, std::move(offsets), std::move(columns), Array<double>(400, 1.0));
+}
+
 TEST(DistributedProduct, ByRowsHasTheBitsOfOneRank) {
-  const Communicator ranks(MPI_COMM_WORLD);
+  Communicator ranks(MPI_COMM_WORLD);
   for (const auto& [name, whole] : matrices()) {
     SCOPED_TRACE(name);
     for (const Format format : {Format::csr, Format::sell, Format::packed_sell}) {
@@ -84,7 +93,9 @@ TEST(DistributedProduct, ByRowsHasTheBitsOfOneRank) {
         for (const auto& [alpha, beta] : {std::pair{1.0, 0.0}, {-0.75, 1.5}}) {
           auto y = test::random_vector<double>(static_cast<std::size_t>(whole.rows()) * vectors, 2);
           plan.apply(alpha, x, beta, y, workspace);
-          for (const bool even : {true, false}) {
+          for (const auto& [even, share_from] :
+               {std::pair{true, kSharing[0]}, {false, kSharing[0]}, {false, kSharing[1]}}) {
+            ranks.share_from(share_from);
             const auto parts = [&](Offset count) {
               return even ? Partition::even(count, ranks.size()) : uneven(count, ranks.size());
             };
@@ -283,13 +294,22 @@ TEST(DistributedMatrix, ByNonzerosAndAssembled) {
     const auto balanced = by_nonzeros(ranks, even);
     EXPECT_EQ(balanced.local, cut(ranks, whole, balanced.rows, balanced.cols).local);
     EXPECT_EQ(balanced.square(), even.square());
-    // No rank has more than its share and one row, unless nothing had to move.
-    Offset longest = 0;
+    // No rank has more than its share and one row, or rows that stay together, unless nothing had
+    // to move.
+    const auto columns_of = [&](Offset row) {
+      const auto offsets = whole.row_offsets();
+      return whole.columns().subspan(static_cast<std::size_t>(offsets[row]),
+                                     static_cast<std::size_t>(offsets[row + 1] - offsets[row]));
+    };
+    Offset heaviest = 0, group = 0;
     for (Offset row = 0; row < whole.rows(); ++row) {
-      longest = std::max(longest, whole.row_offsets()[row + 1] - whole.row_offsets()[row]);
+      const bool alike = row > 0 && std::ranges::equal(columns_of(row), columns_of(row - 1));
+      group = (alike ? group : 0) + std::ssize(columns_of(row)) + 2;
+      heaviest = std::max(heaviest, group);
     }
-    const Offset share = whole.nnz() / ranks.size() + 1;
-    EXPECT_LE(balanced.local.nnz(), share + std::max(longest, share / 100 + 1));
+    const Offset share = (whole.nnz() + 2 * Offset{whole.rows()}) / ranks.size() + 1;
+    EXPECT_LE(balanced.local.nnz() + 2 * Offset{balanced.local.rows()},
+              share + std::max(heaviest, share / 100 + 1));
 
     // Entries in any order, duplicates halved.
     std::vector<Entry<double, std::int32_t>> entries;
@@ -309,6 +329,24 @@ TEST(DistributedMatrix, ByNonzerosAndAssembled) {
                         std::vector<Entry<double, std::int32_t>>{
                             {ranks.rank() == ranks.size() - 1 ? 2 : 0, 0, 1.0}}),
                InvalidMatrix);
+}
+
+// Unknowns of a node are never on two ranks.
+TEST(DistributedMatrix, RowsOfANodeStayTogether) {
+  const Communicator ranks(MPI_COMM_WORLD);
+  for (const std::string spec :
+       {"stencil5:5x7,dof=3", "stencil27:4x4x5,dof=4", "mesh:60,dim=3,nnzr=15,dof=5"}) {
+    SCOPED_TRACE(spec);
+    const int unknowns = spec.back() - '0';
+    const Matrix whole = generate<double, std::int32_t>(spec);
+    const auto matrix = by_nonzeros(ranks, generate_distributed<double, std::int32_t>(ranks, spec));
+    EXPECT_EQ(matrix.local, cut(ranks, whole, matrix.rows, matrix.cols).local);
+    for (int part = 0; part < ranks.size(); ++part)
+      EXPECT_EQ(matrix.rows.begin(part) % unknowns, 0);
+  }
+  // Rows that are all alike are cut all the same, and empty ones are not alike.
+  const auto alike = by_nonzeros(ranks, cut(ranks, like_rows()));
+  EXPECT_LE(alike.local.rows(), 2 * 200 / ranks.size() + 1);
 }
 
 }  // namespace
