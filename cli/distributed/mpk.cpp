@@ -200,14 +200,16 @@ std::vector<Result> hold(const PowersOfRanks& settings, const DistributedMatrix<
 Json depths_json(const std::vector<DepthCost>& depths) {
   Json list = Json::array();
   for (const DepthCost& cost : depths) {
-    list.push_back({{"depth", cost.depth},
-                    {"ghost_rows", cost.ghost_rows},
-                    {"redundant_rows", cost.redundant_rows},
-                    {"messages", cost.messages},
-                    {"message_bytes", cost.bytes},
-                    {"message_seconds", cost.message_seconds},
-                    {"compute_seconds", cost.compute_seconds},
-                    {"seconds", cost.seconds()}});
+    Json line{{"depth", cost.depth},
+              {"ghost_rows", cost.ghost_rows},
+              {"redundant_rows", cost.redundant_rows},
+              {"messages", cost.messages},
+              {"message_bytes", cost.bytes},
+              {"message_seconds", cost.message_seconds},
+              {"compute_seconds", cost.compute_seconds},
+              {"seconds", cost.seconds()}};
+    if (cost.measured_seconds > 0) line["measured_seconds"] = cost.measured_seconds;
+    list.push_back(std::move(line));
   }
   return list;
 }
@@ -267,14 +269,16 @@ std::string depths_text(const std::vector<Result>& results) {
       std::ranges::find_if(results, [](const Result& result) { return result.asked == 0; });
   if (chosen == results.end() || chosen->depths.empty()) return "";
   Table table({fmt::format("depth, p = {}", chosen->power), "ghost rows", "redundant rows",
-               "messages", "bytes", "in messages", "computing", "predicted", ""});
+               "messages", "bytes", "in messages", "computing", "predicted", "took", ""});
   for (const DepthCost& cost : chosen->depths) {
     table.add({std::to_string(cost.depth), grouped(cost.ghost_rows), grouped(cost.redundant_rows),
                grouped(cost.messages), bytes_text(cost.bytes), seconds_text(cost.message_seconds),
                seconds_text(cost.compute_seconds), seconds_text(cost.seconds()),
+               cost.measured_seconds > 0 ? seconds_text(cost.measured_seconds) : "-",
                cost.depth == chosen->depth ? "chosen" : ""});
   }
-  return "\n" + table.text(2) + "  Of the rank that each depth costs most, by the model.\n";
+  return "\n" + table.text(2) +
+         "  Of the rank that each depth costs most, by the model; what may win was timed.\n";
 }
 
 }  // namespace

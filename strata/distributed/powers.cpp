@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 #include <optional>
 
 #include "strata/base/checked.hpp"
@@ -26,6 +28,11 @@ namespace {
 
 // Fewer ghosts than so many times the rows of the largest rank, unless it is asked for more.
 constexpr double kMostGhosts = 1.0;
+// Nor deeper than that, where an exchange costs each power a sixteenth.
+constexpr int kDeepest = 16;
+// How much faster sweeps with ghosts must have been, so that products are not taken instead.
+constexpr double kProductsWin = 0.98;
+constexpr int kTimes = 5;
 
 template <Value V>
 void require_local(const DistributedPowerOptions& options) {
@@ -66,13 +73,13 @@ struct DistributedPowers<V>::State {
   const Communicator* ranks = nullptr;
   DistributedPowerOptions options;
   std::vector<cpu::StepCoefficients<V>> steps;
-  int depth = 1;
   Offset rows = 0;
+  int depth = 1;
   // Of depth 1.
   std::optional<DistributedProduct<V>> product;
   // Of more.
   Halo halo;
-  PowerPlan<V, Local> plan;
+  PowerPlan<V, Local> sweeps;
   Offset extended_rows = 0;
 
   std::vector<Offset> redundant_rows;
@@ -96,11 +103,26 @@ struct DistributedPowers<V>::State {
     options.power.basis = basis;
   }
 
+  // The same powers, yet to be planned in some depth.
+  std::unique_ptr<State> in_depth(int chosen) const {
+    auto other = std::make_unique<State>();
+    other->ranks = ranks;
+    other->options = options;
+    other->steps = steps;
+    other->rows = rows;
+    other->depth = chosen;
+    return other;
+  }
+
+  // Depths to plan for, the best by the model first; all that were considered are kept.
   template <Index I>
-  void choose_depth(detail::GhostRows<V, I>& ghosts, const DistributedMatrix<V, I>& matrix);
+  std::vector<int> weigh_depths(detail::GhostRows<V, I>& ghosts,
+                                const DistributedMatrix<V, I>& matrix);
   template <Index I>
   DepthCost cost_of(const detail::GhostRows<V, I>& ghosts, const DistributedMatrix<V, I>& matrix,
                     int of, const Network& network) const;
+  template <Index I>
+  void plan(const detail::GhostRows<V, I>& ghosts, const DistributedMatrix<V, I>& matrix);
   template <Index I>
   void plan_sweeps(const detail::GhostRows<V, I>& ghosts, const Partition& parts);
   template <Index I>
@@ -121,7 +143,7 @@ struct DistributedPowers<V>::WorkspaceState {
       if (powers.depth < powers.power()) {
         pair.emplace(*powers.ranks, powers.halo, HaloRoom{room.own, room.vectors, 2});
       }
-      plan = powers.plan.make_workspace();
+      sweeps = powers.sweeps.make_workspace();
       // What no power writes may be loaded, and multiplied by zero.
       block.assign(static_cast<std::size_t>(checked_multiply(
                        powers.extended_rows * powers.vectors(), powers.depth, "a block of powers")),
@@ -145,7 +167,7 @@ struct DistributedPowers<V>::WorkspaceState {
   typename DistributedProduct<V>::Workspace product;
   std::optional<Exchange<V>> x;     // before the first block
   std::optional<Exchange<V>> pair;  // y_k and y_{k−1}, where steps after it read both
-  typename PowerPlan<V, Local>::Workspace plan;
+  typename PowerPlan<V, Local>::Workspace sweeps;
   Array<V> block;           // y_1 … y_q of own rows and ghosts; of products the latest
   Array<V> last, previous;  // y_k and y_{k−1} of own rows, from where a block goes on
   const State* of;
@@ -157,6 +179,20 @@ template <Value V>
 void copy(std::span<const V> from, std::span<V> to) {
   parallel_chunks(std::ssize(from), [&](Offset begin, Offset end) {
     std::copy(from.data() + begin, from.data() + end, to.data() + begin);
+  });
+}
+
+// y = α(y − θ·last) + β·previous, where y = A·last.
+template <Value V>
+void take_step(const cpu::StepCoefficients<V>& step, std::span<const V> last,
+               std::span<const V> previous, std::span<V> y) {
+  if (step.shift == V(0) && step.alpha == V(1) && step.beta == V(0)) return;
+  parallel_for(std::ssize(y), [&](Offset i) {
+    V value = y[i];
+    if (step.shift != V(0)) value -= strata::detail::plain_product(step.shift, last[i]);
+    if (step.alpha != V(1)) value = strata::detail::plain_product(step.alpha, value);
+    if (step.beta != V(0)) value += strata::detail::plain_product(step.beta, previous[i]);
+    y[i] = value;
   });
 }
 
@@ -187,13 +223,71 @@ DistributedPowers<V>::DistributedPowers(const Communicator& ranks,
   }
   state.rows = matrix.rows.size(ranks.rank());
   detail::GhostRows<V, I> ghosts(ranks, matrix);
-  state.choose_depth(ghosts, matrix);
-  if (state.depth == 1) {
-    state.plan_products(matrix);
+  const std::vector<int> chosen = state.weigh_depths(ghosts, matrix);
+  if (chosen.size() == 1) {
+    state.depth = chosen.front();
+    state.plan(ghosts, matrix);
   } else {
-    state.plan_sweeps(ghosts, matrix.rows);
+    take_fastest(chosen, ghosts, matrix);
   }
-  state.describe();
+  state_->describe();
+}
+
+template <Value V>
+template <Index I>
+void DistributedPowers<V>::State::plan(const detail::GhostRows<V, I>& ghosts,
+                                       const DistributedMatrix<V, I>& matrix) {
+  if (depth == 1) {
+    plan_products(matrix);
+  } else {
+    plan_sweeps(ghosts, matrix.rows);
+  }
+}
+
+// All are planned and timed in turn.
+template <Value V>
+template <class Ghosts, class Matrix>
+void DistributedPowers<V>::take_fastest(const std::vector<int>& depths, const Ghosts& ghosts,
+                                        const Matrix& matrix) {
+  struct Candidate {
+    std::unique_ptr<State> state;
+    std::unique_ptr<WorkspaceState> work;
+    double seconds = std::numeric_limits<double>::infinity();
+  };
+  const std::unique_ptr<State> weighed = std::move(state_);
+  const Communicator& ranks = *weighed->ranks;
+  std::vector<Candidate> candidates;
+  for (const int depth : depths) {
+    Candidate& candidate = candidates.emplace_back();
+    candidate.state = weighed->in_depth(depth);
+    candidate.state->plan(ghosts, matrix);
+    candidate.work = std::make_unique<WorkspaceState>(*candidate.state);
+  }
+  const Array<V> x(static_cast<std::size_t>(weighed->elements()), V(0));
+  Array<V> powers(static_cast<std::size_t>(
+      checked_multiply(weighed->elements(), weighed->power(), "the elements of all powers")));
+  for (int time = 0; time < kTimes; ++time) {
+    for (Candidate& candidate : candidates) {
+      state_ = std::move(candidate.state);
+      const ThreadCountScope team(threads());
+      ranks.barrier();
+      const auto begin = std::chrono::steady_clock::now();
+      run(power(), x, powers, *candidate.work, [](int, std::span<const V>) {});
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      candidate.seconds = std::min(candidate.seconds, ranks.max(seconds.count()));
+      candidate.state = std::move(state_);
+    }
+  }
+  for (DepthCost& cost : weighed->depths) {
+    for (const Candidate& candidate : candidates) {
+      if (candidate.state->depth == cost.depth) cost.measured_seconds = candidate.seconds;
+    }
+  }
+  const auto fastest = std::ranges::min_element(candidates, {}, [](const Candidate& candidate) {
+    return candidate.state->depth == 1 ? kProductsWin * candidate.seconds : candidate.seconds;
+  });
+  state_ = std::move(fastest->state);
+  state_->depths = std::move(weighed->depths);
 }
 
 // By the model, for the rank that it costs most.
@@ -204,33 +298,45 @@ DepthCost DistributedPowers<V>::State::cost_of(const detail::GhostRows<V, I>& gh
                                                const Network& network) const {
   const MachineProfile& profile =
       options.power.profile != nullptr ? *options.power.profile : cached_machine_profile().profile;
+  // Bytes per second of a rank where all of its node read as many.
   const int on_node = ranks->ranks_on_node();
-  const double bandwidth =
-      profile.memory_bandwidth(options.power.threads * on_node) / static_cast<double>(on_node);
-  const double entry_seconds = static_cast<double>(sizeof(V) + sizeof(Local)) / bandwidth;
+  const int threads = options.power.threads * on_node;
+  const auto rate = [&](Offset bytes_of_node) {
+    return profile.read_bandwidth(threads, bytes_of_node) / static_cast<double>(on_node);
+  };
+  const auto entry_bytes = Offset{sizeof(V) + sizeof(Local)};
   const MessageCost& message =
       network.between_nodes.known() ? network.between_nodes : network.in_node;
   const Offset halo_bytes = ghosts.count_within(of) * vectors() * Offset{sizeof(V)};
   const Offset partners = ghosts.owners_within(of);
-  Offset entries = matrix.local.nnz() * power();
-  Offset redundant = 0, messages = 0, bytes = 0;
+  Offset computed = matrix.local.nnz() * power();  // entries, over all powers
+  Offset stored = matrix.local.nnz();
+  for (int distance = 1; distance < of; ++distance) stored += ghosts.entries_at(distance);
+  Offset redundant = 0, messages = 0, bytes = 0, blocks = 0;
   int done = 0;
   for (const int block : strata::detail::blocks_of(power(), of)) {
     for (int k = 1; k <= block; ++k) {
       for (int distance = 1; distance <= of - k; ++distance) {
         redundant += std::ssize(ghosts.at(distance));
-        entries += ghosts.entries_at(distance);
+        computed += ghosts.entries_at(distance);
       }
     }
+    ++blocks;
     messages += partners;
     bytes += (of > 1 && reads_before(done) ? 2 : 1) * halo_bytes;
     done += block;
   }
   std::vector<Offset> counts{ghosts.count_within(of - 1), redundant, messages, bytes};
   ranks->max(std::span<Offset>(counts));
+  // A sweep reads every entry once from wherever all of them fit, and again from the cores' caches.
+  const double first_read =
+      static_cast<double>(blocks * stored * entry_bytes) / rate(on_node * stored * entry_bytes);
+  const double all_reads =
+      static_cast<double>(computed * entry_bytes) /
+      rate(of == 1 ? on_node * stored * entry_bytes : profile.private_cache_bytes(threads));
   std::vector<double> seconds{static_cast<double>(messages) * message.latency +
                                   static_cast<double>(bytes) * message.seconds_per_byte,
-                              static_cast<double>(entries) * entry_seconds};
+                              std::max(first_read, all_reads)};
   ranks->max(std::span<double>(seconds));
   return {.depth = of,
           .ghost_rows = counts[0],
@@ -243,20 +349,25 @@ DepthCost DistributedPowers<V>::State::cost_of(const detail::GhostRows<V, I>& gh
 
 template <Value V>
 template <Index I>
-void DistributedPowers<V>::State::choose_depth(detail::GhostRows<V, I>& ghosts,
-                                               const DistributedMatrix<V, I>& matrix) {
+std::vector<int> DistributedPowers<V>::State::weigh_depths(detail::GhostRows<V, I>& ghosts,
+                                                           const DistributedMatrix<V, I>& matrix) {
   const Network network =
       options.network != nullptr ? *options.network : measure_network(*ranks, 0.05);
   const auto most_rows = static_cast<double>(ranks->max(rows));
   const int asked = options.depth;
-  for (int tried = 1; tried <= (asked == 0 ? power() : asked); ++tried) {
+  const int deepest = asked == 0 ? std::min(power(), kDeepest) : asked;
+  for (int tried = 1; tried <= deepest; ++tried) {
     if (tried > 1) ghosts.extend();
     const DepthCost cost = cost_of(ghosts, matrix, tried, network);
     const bool too_many = static_cast<double>(cost.ghost_rows) >= kMostGhosts * most_rows;
     if (asked == 0 && tried > 1 && too_many) break;
     depths.push_back(cost);
   }
-  depth = asked != 0 ? asked : std::ranges::min_element(depths, {}, &DepthCost::seconds)->depth;
+  if (asked != 0) return {asked};
+  const auto best = std::ranges::min_element(depths, {}, &DepthCost::seconds);
+  // The model knows sweeps at their best alone: whether they are as good is timed.
+  if (best->depth == 1 || !options.power.autotune) return {best->depth};
+  return {best->depth, 1};
 }
 
 template <Value V>
@@ -273,7 +384,7 @@ void DistributedPowers<V>::State::plan_sweeps(const detail::GhostRows<V, I>& gho
   of_rank.power = depth;
   of_rank.basis = Basis::monomial();  // steps are given to every application
   ranks->together([&] {
-    plan = strata::detail::plan_powers_with(
+    sweeps = strata::detail::plan_powers_with(
         extended.matrix, of_rank,
         {.searches = true, .memory = TuningMemory::recall, .last_powers = last_powers});
   });
@@ -313,14 +424,16 @@ void DistributedPowers<V>::State::describe() {
   for (const DepthCost& cost : depths) {
     text += fmt::format(
         "  depth {}: {} ghost rows, {} rows computed for others, {} messages with {} bytes; {:.3g} "
-        "ms for messages and {:.3g} ms to compute{}\n",
+        "ms for messages and {:.3g} ms to compute{}{}\n",
         cost.depth, cost.ghost_rows, cost.redundant_rows, cost.messages, cost.bytes,
         1e3 * cost.message_seconds, 1e3 * cost.compute_seconds,
+        cost.measured_seconds > 0 ? fmt::format(", took {:.3g} ms", 1e3 * cost.measured_seconds)
+                                  : "",
         cost.depth == depth ? (options.depth == 0 ? ", chosen" : ", asked for") : "");
   }
   text += "\n" + (product ? product->explain()
                           : "Rank 0, with its ghosts:\n" +
-                                ranks->broadcast(ranks->rank() == 0 ? plan.explain() : "", 0));
+                                ranks->broadcast(ranks->rank() == 0 ? sweeps.explain() : "", 0));
 }
 
 template <Value V>
@@ -402,28 +515,27 @@ void DistributedPowers<V>::require_elements(std::size_t elements, int vectors) c
                                     state_->elements() * vectors));
 }
 
-// y_1 … y_count one after another: take(k, y_k) sees the rank's elements of each.
+// y_1 … y_count one after another: take(k, y_k) sees the rank's elements of each. `all` has room
+// for them, if they are to stay: then nothing is copied from one block to the next, and products
+// not at all.
 template <Value V>
 template <class Take>
-void DistributedPowers<V>::run(int count, std::span<const V> x, WorkspaceState& work,
-                               const Take& take) const {
+void DistributedPowers<V>::run(int count, std::span<const V> x, std::span<V> all,
+                               WorkspaceState& work, const Take& take) const {
   const State& state = *state_;
   const std::span steps(state.steps);
+  const auto kept = [&](int k) {
+    return all.subspan(static_cast<std::size_t>(k - 1) * x.size(), x.size());
+  };
   std::span<const V> last = x, previous = x;
   for (int done = 0; done < count;) {
     const int block = std::min(state.depth, count - done);
     std::span<const V> newest, before_newest = last;
     if (state.product) {
       const auto& step = steps[static_cast<std::size_t>(done)];
-      const std::span<V> y(work.block);
+      const std::span<V> y = all.empty() ? std::span<V>(work.block) : kept(done + 1);
       state.product->apply(last, y, work.product);
-      parallel_for(std::ssize(y), [&](Offset i) {
-        V value = y[i];
-        if (step.shift != V(0)) value -= strata::detail::plain_product(step.shift, last[i]);
-        if (step.alpha != V(1)) value = strata::detail::plain_product(step.alpha, value);
-        if (step.beta != V(0)) value += strata::detail::plain_product(step.beta, previous[i]);
-        y[i] = value;
-      });
+      take_step(step, last, previous, y);
       newest = y;
       take(done + 1, newest);
     } else {
@@ -433,23 +545,34 @@ void DistributedPowers<V>::run(int count, std::span<const V> x, WorkspaceState& 
       copy<V>(last, room.own(0));
       if (both) copy<V>(previous, room.own(1));
       room.finish();
-      state.plan.apply_steps(
+      state.sweeps.apply_steps(
           steps.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(block)),
           both ? std::span<const V>(room.elements(1)) : std::span<const V>(), room.elements(0),
           std::span(work.block).first(work.block_elements() * static_cast<std::size_t>(block)),
-          work.plan);
-      for (int k = 1; k <= block; ++k) take(done + k, std::span<const V>(work.own_of_block(k)));
-      newest = work.own_of_block(block);
-      if (block > 1) before_newest = work.own_of_block(block - 1);
+          work.sweeps);
+      room.release();
+      for (int k = 1; k <= block; ++k) {
+        before_newest = newest.empty() ? last : newest;
+        newest = work.own_of_block(k);
+        if (!all.empty()) {
+          copy<V>(newest, kept(done + k));
+          newest = kept(done + k);
+        }
+        take(done + k, newest);
+      }
     }
     done += block;
     if (done == count) break;
-    // The next block overwrites this one. The older vector first: it may be in the place of the
-    // newer one.
-    copy<V>(before_newest, work.previous);
-    copy<V>(newest, work.last);
-    previous = work.previous;
-    last = work.last;
+    if (all.empty()) {
+      // The next block overwrites this one. The older vector first: it may be in the place of the
+      // newer one.
+      copy<V>(before_newest, work.previous);
+      copy<V>(newest, work.last);
+      before_newest = work.previous;
+      newest = work.last;
+    }
+    previous = before_newest;
+    last = newest;
   }
 }
 
@@ -469,9 +592,7 @@ void DistributedPowers<V>::apply_first(int count, std::span<const V> x, std::spa
   require_elements(powers.size(), count);
   auto& work = work_of(workspace);
   const ThreadCountScope team(threads());
-  run(count, x, work, [&](int k, std::span<const V> y) {
-    copy<V>(y, powers.subspan(static_cast<std::size_t>(k - 1) * x.size(), x.size()));
-  });
+  run(count, x, powers, work, [](int, std::span<const V>) {});
 }
 
 template <Value V>
@@ -481,7 +602,7 @@ void DistributedPowers<V>::apply_last(std::span<const V> x, std::span<V> last,
   require_elements(last.size(), 1);
   auto& work = work_of(workspace);
   const ThreadCountScope team(threads());
-  run(power(), x, work, [&](int k, std::span<const V> y) {
+  run(power(), x, {}, work, [&](int k, std::span<const V> y) {
     if (k == power()) copy<V>(y, last);
   });
 }
@@ -498,7 +619,7 @@ void DistributedPowers<V>::apply_sum(std::span<const V> x, std::span<const V> co
   auto& work = work_of(workspace);
   const ThreadCountScope team(threads());
   const strata::detail::PowerSum<V> adding{coefficients, sum.data()};
-  run(power(), x, work, [&](int k, std::span<const V> y) {
+  run(power(), x, {}, work, [&](int k, std::span<const V> y) {
     parallel_chunks(std::ssize(sum), [&](Offset begin, Offset end) {
       adding.add(k, x.data(), y.data(), begin, end);
     });
@@ -519,8 +640,9 @@ void DistributedPowers<V>::multiply(std::span<const V> x, std::span<V> y,
   work.x->start(x);
   copy<V>(x, work.x->own());
   work.x->finish();
-  state_->plan.multiply(work.x->elements(), std::span(work.block).first(work.block_elements()),
-                        work.plan);
+  state_->sweeps.multiply(work.x->elements(), std::span(work.block).first(work.block_elements()),
+                          work.sweeps);
+  work.x->release();
   copy<V>(work.own_of_block(1), y);
 }
 

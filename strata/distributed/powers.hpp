@@ -28,12 +28,12 @@ namespace strata::distributed {
 
 struct DistributedPowerOptions {
   PowerOptions power = {};  // of every rank; `threads` and order of vectors as for products
-  int depth = 0;            // q; 0: chosen
+  int depth = 0;            // q; 0: chosen by the model and, with `autotune`, by timing
   // What messages cost, for the choice; none: as measured when the plan is made.
   const Network* network = nullptr;
 };
 
-// What one depth costs the rank that it costs most, by the model.
+// What one depth costs the rank that it costs most, by the model, and what it took.
 struct DepthCost {
   int depth = 0;
   Offset ghost_rows = 0;      // that a rank has besides its own
@@ -41,7 +41,8 @@ struct DepthCost {
   Offset messages = 0;        // of all p powers
   Offset bytes = 0;
   double message_seconds = 0;
-  double compute_seconds = 0;
+  double compute_seconds = 0;   // at best: as if caches held whatever a sweep reads again
+  double measured_seconds = 0;  // of the few that were timed
   double seconds() const { return message_seconds + compute_seconds; }
 };
 
@@ -65,6 +66,7 @@ class DistributedPowers {
   int depth() const;
   int threads() const;
 
+  // Collective.
   Workspace make_workspace() const;
 
   // All collective, and as those of PowerPlan, with the elements of this rank.
@@ -90,8 +92,11 @@ class DistributedPowers {
   struct WorkspaceState;
   WorkspaceState& work_of(Workspace& workspace) const;
   void require_elements(std::size_t elements, int vectors) const;
+  template <class Ghosts, class Matrix>
+  void take_fastest(const std::vector<int>& depths, const Ghosts& ghosts, const Matrix& matrix);
   template <class Take>
-  void run(int count, std::span<const V> x, WorkspaceState& work, const Take& take) const;
+  void run(int count, std::span<const V> x, std::span<V> all, WorkspaceState& work,
+           const Take& take) const;
 
   std::unique_ptr<State> state_;
 };

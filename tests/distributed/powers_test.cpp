@@ -68,7 +68,7 @@ std::vector<double> power_of(const Communicator& ranks, const std::vector<double
 }
 
 TEST(DistributedPowers, AreThoseOfOneRank) {
-  const Communicator ranks(MPI_COMM_WORLD);
+  Communicator ranks(MPI_COMM_WORLD);
   const Network network = some_network();
   for (const auto& [name, whole] : matrices()) {
     SCOPED_TRACE(name);
@@ -84,6 +84,7 @@ TEST(DistributedPowers, AreThoseOfOneRank) {
         const auto expected = expected_powers(whole, options, x);
         for (int depth = 1; depth <= options.power; ++depth) {
           SCOPED_TRACE(fmt::format("depth {} of {}", depth, options.power));
+          ranks.share_from(kSharing[depth % 2]);
           const DistributedPowers<double> powers(
               ranks, cut(ranks, whole, parts, parts),
               {.power = options, .depth = depth, .network = &network});
@@ -118,7 +119,7 @@ TEST(DistributedPowers, AreThoseOfOneRank) {
 }
 
 TEST(DistributedPowers, AllBasesAndSums) {
-  const Communicator ranks(MPI_COMM_WORLD);
+  Communicator ranks(MPI_COMM_WORLD);
   const Network network = some_network();
   const Matrix whole = generate<double, std::int32_t>("stencil5:20x15");
   const Partition parts = uneven(whole.rows(), ranks.size());
@@ -279,6 +280,36 @@ TEST(DistributedPowers, WeighLatencyAgainstGhosts) {
   const DistributedPowers<double> powers(ranks, scattered,
                                          {.power = in_format(6, Format::csr), .network = &slow});
   EXPECT_LT(powers.depths().size(), 6u);
+}
+
+// Where the model expects more of sweeps, both ways are timed, and all ranks take the same one.
+TEST(DistributedPowers, AreTimedWhereTheModelLikesThem) {
+  const Communicator ranks(MPI_COMM_WORLD);
+  if (ranks.size() == 1) return;
+  const Matrix whole = generate<double, std::int32_t>("stencil5:16x400");
+  const Network slow{.in_node = {1.0, 1e-10}, .between_nodes = {}};
+  PowerOptions options = in_format(6, Format::csr);
+  options.autotune = true;
+  const DistributedPowers<double> powers(ranks, cut(ranks, whole),
+                                         {.power = options, .network = &slow});
+  EXPECT_TRUE(powers.depth() == 6 || powers.depth() == 1);
+  EXPECT_EQ(ranks.max(Offset{powers.depth()}), ranks.min(Offset{powers.depth()}));
+  for (const DepthCost& cost : powers.depths()) {
+    EXPECT_EQ(cost.measured_seconds > 0, cost.depth == 6 || cost.depth == 1);
+  }
+  EXPECT_NE(powers.explain().find("took"), std::string::npos);
+  const auto x = test::random_vector<double>(static_cast<std::size_t>(whole.rows()), 1);
+  const Partition parts = Partition::even(whole.rows(), ranks.size());
+  const auto own_x = own_part(ranks, x, parts);
+  std::vector<double> found(own_x.size() * 6);
+  auto workspace = powers.make_workspace();
+  powers.apply(own_x, found, workspace);
+  const auto expected = expected_powers(whole, in_format(6, Format::csr), x);
+  const auto last = power_of(ranks, found, own_x.size(), 6);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double value = expected[5 * x.size() + i];
+    ASSERT_NEAR(last[i], value, 1e-12 * std::max(1.0, std::abs(value)));
+  }
 }
 
 TEST(DistributedPowers, RefuseWhatMakesNoSense) {
