@@ -34,6 +34,25 @@ MatrixSource find_on_all(const std::string& argument) {
   return source;
 }
 
+// Less cut than this is not worth looking for something better; nor is a graph partition that still
+// cuts so much of what was cut.
+constexpr double kSmallCut = 0.1;
+constexpr double kMuchOfIt = 0.5;
+
+template <Value V, Index I>
+DistributedMatrix<V, I> by_the_better(DistributedMatrix<V, I> matrix,
+                                      std::optional<DistributedOrder>& order) {
+  matrix = strata::distributed::by_nonzeros(world(), std::move(matrix));
+  const double cut = strata::distributed::edge_cut(world(), matrix);
+  if (cut < kSmallCut || !matrix.square() || !strata::distributed::has_graph_partitioner()) {
+    return matrix;
+  }
+  auto ordered = strata::distributed::by_graph(world(), matrix);
+  if (strata::distributed::edge_cut(world(), ordered.matrix) > kMuchOfIt * cut) return matrix;
+  order = std::move(ordered.order);
+  return std::move(ordered.matrix);
+}
+
 template <Value V, Index I>
 DistributedMatrix<V, I> make(const MatrixSource& source, RowPartition partition,
                              std::optional<DistributedOrder>& order) {
@@ -41,6 +60,7 @@ DistributedMatrix<V, I> make(const MatrixSource& source, RowPartition partition,
       source.generated() ? strata::distributed::generate_distributed<V, I>(world(), source.argument)
                          : strata::distributed::read_distributed<V, I>(world(), source.argument);
   switch (partition) {
+    case RowPartition::automatic: return by_the_better(std::move(matrix), order);
     case RowPartition::rows: return matrix;
     case RowPartition::nonzeros:
       return strata::distributed::by_nonzeros(world(), std::move(matrix));
@@ -54,8 +74,9 @@ DistributedMatrix<V, I> make(const MatrixSource& source, RowPartition partition,
 }  // namespace
 
 RowPartition partition_named(const std::string& name) {
-  if (name == "graph") return RowPartition::graph;
-  return name == "rows" ? RowPartition::rows : RowPartition::nonzeros;
+  if (name == "rows") return RowPartition::rows;
+  if (name == "nonzeros") return RowPartition::nonzeros;
+  return name == "graph" ? RowPartition::graph : RowPartition::automatic;
 }
 
 Precision GlobalMatrix::precision() const {

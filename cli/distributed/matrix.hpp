@@ -18,7 +18,8 @@ using strata::distributed::DistributedMatrix;
 using strata::distributed::DistributedOrder;
 
 // How rows are distributed: --partition.
-enum class RowPartition { rows, nonzeros, graph };
+// `automatic` is by nonzeros, unless that cuts much of the graph and PT-Scotch cuts less.
+enum class RowPartition { automatic, rows, nonzeros, graph };
 RowPartition partition_named(const std::string& name);
 
 // One for each pair of types.

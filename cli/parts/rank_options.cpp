@@ -8,7 +8,8 @@ void add_partition_option(CommandOptions& command, LayoutOptions& options) {
   command
       .add("--partition", options.partition,
            "On several ranks: as many rows for each, rows with as many nonzeros, or rows by the "
-           "graph of the matrix (PT-Scotch); nonzeros when not given")
+           "graph of the matrix (PT-Scotch); when not given by nonzeros, or by the graph where "
+           "that keeps much more on the ranks")
       .type_name("NAME")
       .one_of(std::vector<std::string>{"rows", "nonzeros", "graph"});
 }

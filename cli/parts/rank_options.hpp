@@ -11,7 +11,7 @@ namespace strata::cli {
 struct LayoutOptions {
   std::string layouts;    // of products, with commas; empty: rows
   int grid_rows = 0;      // of ranks; 0: as square as it can be
-  std::string partition;  // of rows; empty: by nonzeros
+  std::string partition;  // of rows; empty: chosen
 };
 
 // --partition

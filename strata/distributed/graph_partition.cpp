@@ -172,6 +172,17 @@ DistributedMatrix<V, I> reordered(const Communicator& ranks, const DistributedMa
   return assemble(ranks, order.after(), order.after(), std::move(entries));
 }
 
+template <Value V, Index I>
+double edge_cut(const Communicator& ranks, const DistributedMatrix<V, I>& matrix) {
+  const int self = ranks.rank();
+  const auto columns = matrix.local.columns();
+  const auto own =
+      std::ranges::count_if(columns, [&](I column) { return matrix.cols.contains(self, column); });
+  const Offset all = ranks.sum(std::ssize(columns));
+  const Offset cut = ranks.sum(std::ssize(columns) - own);
+  return all == 0 ? 0 : static_cast<double>(cut) / static_cast<double>(all);
+}
+
 bool has_graph_partitioner() {
 #ifdef STRATA_HAS_PTSCOTCH
   return true;
@@ -330,6 +341,7 @@ OrderedMatrix<V, I> by_graph(const Communicator&, const DistributedMatrix<V, I>&
 #define STRATA_INSTANTIATE(V, I)                                                                  \
   template DistributedMatrix<V, I> reordered(const Communicator&, const DistributedMatrix<V, I>&, \
                                              const DistributedOrder&);                            \
+  template double edge_cut(const Communicator&, const DistributedMatrix<V, I>&);                  \
   template OrderedMatrix<V, I> by_graph(const Communicator&, const DistributedMatrix<V, I>&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 #define STRATA_INSTANTIATE_VALUE(V, I)                                                          \

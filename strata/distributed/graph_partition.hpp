@@ -57,6 +57,10 @@ template <Value V, Index I>
 DistributedMatrix<V, I> reordered(const Communicator& ranks, const DistributedMatrix<V, I>& matrix,
                                   const DistributedOrder& order);
 
+// Collective. The share of all entries that are in columns of another rank: the edge cut.
+template <Value V, Index I>
+double edge_cut(const Communicator& ranks, const DistributedMatrix<V, I>& matrix);
+
 // Whether this build has PT-Scotch.
 bool has_graph_partitioner();
 
