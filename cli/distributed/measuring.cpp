@@ -18,6 +18,11 @@
 
 namespace strata::cli::distributed {
 
+namespace {
+// Of rows that are checked at a time, about.
+constexpr Offset kPieceEntries = Offset{1} << 22;
+}  // namespace
+
 void on_first_rank(const std::function<void()>& action) {
   std::exception_ptr failure;
   if (world().rank() == 0) {
@@ -138,22 +143,37 @@ LocalRows<V, I>::LocalRows(const DistributedMatrix<V, I>& matrix) : matrix_(matr
 // Numbers keep the order of the columns, so that rows are added up as in the whole matrix.
 template <Value V, Index I>
 template <class Use>
-void LocalRows<V, I>::with_rows(const Use& use) const {
-  const auto columns = matrix_.local.columns();
+void LocalRows<V, I>::for_each_piece(const Use& use) const {
+  const auto offsets = matrix_.local.row_offsets();
   const Offset first = matrix_.cols.begin(world().rank());
   const Offset own = matrix_.cols.size(world().rank());
-  Array<I> numbers(columns.size());
-  parallel_for(std::ssize(columns), [&](Offset k) {
-    if (is_own(columns[k])) {
-      numbers[k] = static_cast<I>(columns[k] - first + below_);
-      return;
+  const I cols = narrow<I>(own + std::ssize(ghosts_), "the columns of a rank");
+  const Offset rows = matrix_.local.rows();
+  for (Offset begin = 0; begin < rows;) {
+    const Offset full = offsets[begin] + kPieceEntries;
+    const Offset end =
+        std::max<Offset>(std::ranges::upper_bound(offsets, full) - offsets.begin() - 1, begin + 1);
+    const auto entries = static_cast<std::size_t>(offsets[end] - offsets[begin]);
+    const auto columns =
+        matrix_.local.columns().subspan(static_cast<std::size_t>(offsets[begin]), entries);
+    Array<Offset> row_offsets(static_cast<std::size_t>(end - begin) + 1);
+    for (Offset row = begin; row <= end; ++row) {
+      row_offsets[row - begin] = offsets[row] - offsets[begin];
     }
-    const Offset ghost = std::ranges::lower_bound(ghosts_, Offset{columns[k]}) - ghosts_.begin();
-    numbers[k] = static_cast<I>(ghost < below_ ? ghost : ghost + own);
-  });
-  use(Csr<V, I>::borrow(matrix_.local.rows(),
-                        narrow<I>(own + std::ssize(ghosts_), "the columns of a rank"),
-                        matrix_.local.row_offsets(), numbers, matrix_.local.values()));
+    Array<I> numbers(columns.size());
+    parallel_for(std::ssize(columns), [&](Offset k) {
+      if (is_own(columns[k])) {
+        numbers[k] = static_cast<I>(columns[k] - first + below_);
+        return;
+      }
+      const Offset ghost = std::ranges::lower_bound(ghosts_, Offset{columns[k]}) - ghosts_.begin();
+      numbers[k] = static_cast<I>(ghost < below_ ? ghost : ghost + own);
+    });
+    use(begin, Csr<V, I>::borrow(static_cast<I>(end - begin), cols, row_offsets, numbers,
+                                 matrix_.local.values().subspan(
+                                     static_cast<std::size_t>(offsets[begin]), entries)));
+    begin = end;
+  }
 }
 
 template <Value V, Index I>
@@ -187,20 +207,30 @@ template <Value V, Index I>
 Check LocalRows<V, I>::check(const cpu::StepCoefficients<V>& coefficients, std::span<const V> x,
                              std::span<const V> previous, std::span<const V> out) const {
   const std::vector<V> needed = gathered(x);
-  Check own;
+  std::vector<Check> pieces;
   world().together([&] {
-    with_rows([&](const Csr<V, I>& rows) {
-      own = check_step(rows, coefficients, needed, previous, out);
+    for_each_piece([&](Offset begin, const Csr<V, I>& rows) {
+      const auto part_of = [&](std::span<const V> vector) {
+        return vector.empty() ? vector
+                              : vector.subspan(static_cast<std::size_t>(begin),
+                                               static_cast<std::size_t>(rows.rows()));
+      };
+      Check& piece = pieces.emplace_back(
+          check_step(rows, coefficients, needed, part_of(previous), part_of(out)));
+      piece.row += matrix_.rows.begin(world().rank()) + begin;
     });
   });
-  own.row += matrix_.rows.begin(world().rank());
-  return merged(world().gather_all(own));
+  return merged(world().gather_all(merged(pieces)));
 }
 
 template <Value V, Index I>
 void LocalRows<V, I>::multiply(V alpha, std::span<const V> x, V beta, std::span<V> y) const {
   const std::vector<V> needed = gathered(x);
-  with_rows([&](const Csr<V, I>& rows) { reference::spmv(rows, alpha, needed, beta, y); });
+  for_each_piece([&](Offset begin, const Csr<V, I>& rows) {
+    reference::spmv(
+        rows, alpha, needed, beta,
+        y.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(rows.rows())));
+  });
 }
 
 Check merged(const std::vector<Check>& checks) {

@@ -51,8 +51,8 @@ Array<V> random_part(const Partition& partition, std::uint64_t seed) {
 }
 
 // The rows of a rank, so that steps can be checked with the few elements of vectors that they need.
-// The matrix has to live as long; nothing of it is copied but, for as long as a check takes,
-// columns.
+// The matrix has to live as long; nothing of it is copied but, while they are checked, columns of
+// some rows.
 template <Value V, Index I>
 class LocalRows {
  public:
@@ -69,9 +69,9 @@ class LocalRows {
  private:
   bool is_own(I column) const { return matrix_.cols.contains(world().rank(), column); }
   std::vector<V> gathered(std::span<const V> x) const;
-  // use(rows whose columns are numbered as elements are gathered).
+  // use(the first of some rows, these rows with columns numbered as elements are gathered).
   template <class Use>
-  void with_rows(const Use& use) const;
+  void for_each_piece(const Use& use) const;
 
   const DistributedMatrix<V, I>& matrix_;
   std::vector<Offset> ghosts_;  // columns of other ranks, increasing

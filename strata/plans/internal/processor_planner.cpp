@@ -160,12 +160,13 @@ class ProcessorPlanner {
     const auto [order, groups, storage] =
         choose_layout(matrix_, structure, options_, group_bytes(), entry_bytes_);
     const bool same_rows = groups.order.is_identity();
-    const std::vector<StoredFormat> formats = formats_for(storage, groups.order);
+    const FormatChoice choice = formats_for(storage, groups.order);
+    const StoredFormat& first = choice.formats.front();
     // Packed SELL depends on the groups; the other formats are the same for any.
-    const bool as_stored = same_rows && formats.size() == 1 && formats.front() == given_->stored &&
-                           formats.front().format != Format::packed_sell;
+    const bool as_stored = same_rows && choice.formats.size() == 1 && first == given_->stored &&
+                           first.format != Format::packed_sell;
     const auto arranged = [&](const Csr<V, I>& in_order) {
-      return arrange_all(order, groups.order, formats, in_order, groups.group_offsets);
+      return arrange_all(order, groups.order, choice, in_order, groups.group_offsets);
     };
     const std::vector<SharedArrangement> arrangements =
         as_stored   ? std::vector<SharedArrangement>{given_}
@@ -228,16 +229,16 @@ class ProcessorPlanner {
     entry_bytes_ = storage.bytes_per_entry;
     // Where levels are demanded, rows as they are given only tell how large entries are.
     const bool by_levels = must_block(options_) && options_.strategy == PowerStrategy::levels;
-    const std::vector<StoredFormat> formats =
-        by_levels ? std::vector<StoredFormat>{storage.stored} : formats_for(storage, identity);
+    const FormatChoice choice =
+        by_levels ? FormatChoice{{storage.stored}} : formats_for(storage, identity);
     const bool by_planes = blocks() && options_.strategy != PowerStrategy::levels;
     const Offset alignment =
-        std::ranges::max_element(formats, {}, &StoredFormat::alignment)->alignment();
+        std::ranges::max_element(choice.formats, {}, &StoredFormat::alignment)->alignment();
     const Array<I> planes = by_planes ? find_planes(pattern(), {.alignment = alignment,
                                                                 .smallest = kTilesPerGroup / 4,
                                                                 .fewest = kFewestLevels})
                                       : Array<I>();
-    const auto arrangements = arrange_all({}, identity, formats, matrix_, planes);
+    const auto arrangements = arrange_all({}, identity, choice, matrix_, planes);
     given_ = arrangements.front();
     stays_in_cache_ = stays_in_cache(*given_);
     if (!must_block(options_) || !blocks()) {
@@ -563,13 +564,19 @@ class ProcessorPlanner {
     });
   }
 
+  // Formats of the same rows: those with full values first.
+  struct FormatChoice {
+    std::vector<StoredFormat> formats;
+    double least_seconds = 0;  // of a product with full values, by a sample; 0: not known
+  };
+
   // What rows in this order are stored in: the best formats with full values and, where that may be
   // faster, with encoded ones. Without timing, bytes decide, and what is cheap to decode is taken
   // at once.
-  std::vector<StoredFormat> formats_for(const SampledFormat& best, const PaddedOrder<I>& order) {
+  FormatChoice formats_for(const SampledFormat& best, const PaddedOrder<I>& order) {
     const bool packed = best.stored.format == Format::packed_sell;
     if (options_.values && packed) {
-      return {{Format::packed_sell, best.stored.slice_height, *options_.values}};
+      return {{{Format::packed_sell, best.stored.slice_height, *options_.values}}};
     }
     const StoredValues last =
         options_.autotune ? StoredValues::all : cpu::cheap_values(cpu::level());
@@ -580,20 +587,23 @@ class ProcessorPlanner {
     }
     const Csr<V, I> sample = sample_of(matrix_, order);
     const auto encoded = encoded_storage(sample, best, options_, levels);
-    if (!options_.autotune) return {encoded.empty() ? best.stored : encoded.back().stored};
+    if (!options_.autotune) return {{encoded.empty() ? best.stored : encoded.back().stored}};
     const std::vector<SampledFormat> full = full_formats(sample, best);
     std::vector<SampledFormat> all = full;
     all.insert(all.end(), encoded.begin(), encoded.end());
     const std::vector<EntryCosts> costs = entry_costs(sample, all);
-    std::vector<StoredFormat> formats = fastest_of(full, costs);
-    if (encoded.empty()) return formats;
+    FormatChoice choice{fastest_of(full, costs)};
+    if (encoded.empty()) return choice;
     // Encoding all rows takes long: that is worth it for the fastest alone, if it may win.
     const auto first = costs.begin() + std::ssize(full);
     const auto fastest = std::ranges::min_element(first, costs.end(), {}, &EntryCosts::plain);
     if (fastest->plain() < kMayWin * costs.front().likely()) {
-      formats.push_back(encoded[static_cast<std::size_t>(fastest - first)].stored);
+      choice.formats.push_back(encoded[static_cast<std::size_t>(fastest - first)].stored);
+      choice.least_seconds =
+          std::ranges::min_element(costs.begin(), first, {}, &EntryCosts::plain)->plain() *
+          static_cast<double>(matrix_.nnz());
     }
-    return formats;
+    return choice;
   }
 
   // Of a product, per entry.
@@ -641,6 +651,14 @@ class ProcessorPlanner {
     return {formats[plain].stored, formats[swept].stored};
   }
 
+  // Bytes per second from where so many fit.
+  double rate_of(double bytes) const {
+    const Places& places = prepared_.places;
+    return bytes <= static_cast<double>(places.private_bytes)  ? places.rates.cache
+           : bytes <= static_cast<double>(places.shared_bytes) ? places.rates.shared
+                                                               : places.rates.memory;
+  }
+
   // Kernels are timed in turn, round by round: who is disturbed in one is not in all.
   std::vector<EntryCosts> entry_costs(const Csr<V, I>& sample,
                                       const std::vector<SampledFormat>& formats) {
@@ -648,14 +666,11 @@ class ProcessorPlanner {
     if (formats.size() < 2 || matrix_.nnz() == 0) return std::vector<EntryCosts>(formats.size());
     const auto entries = static_cast<double>(matrix_.nnz());
     const auto row_vectors = static_cast<double>(3 * matrix_.rows() * row_bytes());
-    const Places& places = prepared_.places;
     std::vector<StoredMatrix<V, I>> stored;
     std::vector<EntryCosts> costs;
     for (const SampledFormat& format : formats) {
       const double bytes = format.bytes_per_entry * entries + static_cast<double>(vector_bytes());
-      const double rate = bytes <= static_cast<double>(places.private_bytes)  ? places.rates.cache
-                          : bytes <= static_cast<double>(places.shared_bytes) ? places.rates.shared
-                                                                              : places.rates.memory;
+      const double rate = rate_of(bytes);
       stored.emplace_back(sample, format.stored);
       costs.push_back({.matrix_seconds = format.bytes_per_entry / rate,
                        .vector_seconds = row_vectors / entries / rate});
@@ -671,22 +686,40 @@ class ProcessorPlanner {
     return costs;
   }
 
-  // Without the encoded ones that save too little after all.
+  static bool is_encoded(const StoredFormat& stored) {
+    return stored.format == Format::packed_sell && stored.values != StoredValues::full;
+  }
+
+  // Where a product is surely faster with encoded values, those alone: full ones take most of the
+  // memory and of the time to store them. Else without the encoded ones that save too little after
+  // all.
   std::vector<SharedArrangement> arrange_all(const RowOrder& row_order, const PaddedOrder<I>& order,
-                                             const std::vector<StoredFormat>& formats,
-                                             const Csr<V, I>& in_order, std::span<const I> groups) {
+                                             const FormatChoice& choice, const Csr<V, I>& in_order,
+                                             std::span<const I> groups) {
+    SharedArrangement encoded;
+    if (!blocks() && choice.least_seconds > 0 && is_encoded(choice.formats.back())) {
+      encoded = arrange(row_order, order, choice.formats.back(), in_order, groups);
+      if (product_seconds(*encoded) < kSurelyFaster * choice.least_seconds) return {encoded};
+    }
     std::vector<SharedArrangement> arrangements;
-    for (const StoredFormat& stored : formats) {
-      SharedArrangement made = arrange(row_order, order, stored, in_order, groups);
+    for (const StoredFormat& stored : choice.formats) {
+      SharedArrangement made = encoded && stored == choice.formats.back()
+                                   ? encoded
+                                   : arrange(row_order, order, stored, in_order, groups);
       const auto bytes = static_cast<double>(made->matrix.bytes());
-      const bool encoded =
-          stored.format == Format::packed_sell && stored.values != StoredValues::full;
       const bool saves = std::ranges::none_of(arrangements, [&](const SharedArrangement& other) {
         return bytes > kMostEncodedBytes * static_cast<double>(other->matrix.bytes());
       });
-      if (!encoded || saves) arrangements.push_back(std::move(made));
+      if (!is_encoded(stored) || saves) arrangements.push_back(std::move(made));
     }
     return arrangements;
+  }
+
+  // Of a product, as its kernel and its bytes have it.
+  double product_seconds(const Arrangement<V, I>& arrangement) const {
+    const auto bytes =
+        static_cast<double>(arrangement.matrix.bytes() + 3 * matrix_.rows() * row_bytes());
+    return PredictedTime{arrangement.kernel_seconds, bytes / rate_of(bytes)}.seconds();
   }
 
   // Whether sweeps of this one could win: others of the same rows take fewer bytes, and may take
