@@ -40,35 +40,34 @@ constexpr double kSmallCut = 0.1;
 constexpr double kMuchOfIt = 0.5;
 
 template <Value V, Index I>
-DistributedMatrix<V, I> by_the_better(DistributedMatrix<V, I> matrix,
-                                      std::optional<DistributedOrder>& order) {
-  matrix = strata::distributed::by_nonzeros(world(), std::move(matrix));
-  const double cut = strata::distributed::edge_cut(world(), matrix);
-  if (cut < kSmallCut || !matrix.square() || !strata::distributed::has_graph_partitioner()) {
-    return matrix;
-  }
-  auto ordered = strata::distributed::by_graph(world(), matrix);
-  if (strata::distributed::edge_cut(world(), ordered.matrix) > kMuchOfIt * cut) return matrix;
-  order = std::move(ordered.order);
-  return std::move(ordered.matrix);
+void take_order(GlobalMatrix& whole, strata::distributed::OrderedMatrix<V, I> ordered) {
+  whole.order = std::move(ordered.order);
+  whole.matrix = std::move(ordered.matrix);
+  whole.partition = RowPartition::graph;
 }
 
+// Moves rows of the matrix to where they are asked for.
 template <Value V, Index I>
-DistributedMatrix<V, I> make(const MatrixSource& source, RowPartition partition,
-                             std::optional<DistributedOrder>& order) {
-  DistributedMatrix<V, I> matrix =
-      source.generated() ? strata::distributed::generate_distributed<V, I>(world(), source.argument)
-                         : strata::distributed::read_distributed<V, I>(world(), source.argument);
-  switch (partition) {
-    case RowPartition::automatic: return by_the_better(std::move(matrix), order);
-    case RowPartition::rows: return matrix;
-    case RowPartition::nonzeros:
-      return strata::distributed::by_nonzeros(world(), std::move(matrix));
-    case RowPartition::graph: break;
+void distribute(GlobalMatrix& whole, DistributedMatrix<V, I> matrix, RowPartition asked) {
+  whole.partition = asked;
+  if (asked == RowPartition::graph) {
+    return take_order(whole, strata::distributed::by_graph(world(), matrix));
   }
-  auto ordered = strata::distributed::by_graph(world(), matrix);
-  order = std::move(ordered.order);
-  return std::move(ordered.matrix);
+  if (asked != RowPartition::rows) {
+    matrix = strata::distributed::by_nonzeros(world(), std::move(matrix));
+    whole.partition = RowPartition::nonzeros;
+  }
+  if (asked == RowPartition::automatic && matrix.square() &&
+      strata::distributed::has_graph_partitioner()) {
+    const double cut = strata::distributed::edge_cut(world(), matrix);
+    if (cut >= kSmallCut) {
+      auto ordered = strata::distributed::by_graph(world(), matrix);
+      if (strata::distributed::edge_cut(world(), ordered.matrix) <= kMuchOfIt * cut) {
+        return take_order(whole, std::move(ordered));
+      }
+    }
+  }
+  whole.matrix = std::move(matrix);
 }
 
 }  // namespace
@@ -77,6 +76,16 @@ RowPartition partition_named(const std::string& name) {
   if (name == "rows") return RowPartition::rows;
   if (name == "nonzeros") return RowPartition::nonzeros;
   return name == "graph" ? RowPartition::graph : RowPartition::automatic;
+}
+
+std::string_view name_of(RowPartition partition) {
+  switch (partition) {
+    case RowPartition::automatic: return "auto";
+    case RowPartition::rows: return "rows";
+    case RowPartition::nonzeros: return "nonzeros";
+    case RowPartition::graph: return "graph";
+  }
+  return "";
 }
 
 Precision GlobalMatrix::precision() const {
@@ -91,16 +100,20 @@ GlobalMatrix load_distributed(const std::string& argument, const CommonOptions& 
   document.describe_matrix(describe(source));
   progress.start(fmt::format("{} {}", source.generated() ? "generating" : "reading", source.name));
   const auto begin = std::chrono::steady_clock::now();
-  GlobalMatrix whole{.name = source.name, .matrix = {}};
+  GlobalMatrix whole{.name = source.name, .matrix = {}, .generated = source.generated()};
   blame_input(argument, [&] {
     with_types(precision_for(source, options), options.index_bits, [&]<Value V, Index I>() {
-      whole.matrix = make<V, I>(source, partition, whole.order);
+      DistributedMatrix<V, I> matrix =
+          source.generated()
+              ? strata::distributed::generate_distributed<V, I>(world(), source.argument)
+              : strata::distributed::read_distributed<V, I>(world(), source.argument);
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      whole.seconds = world().max(seconds.count());
+      distribute(whole, std::move(matrix), partition);
       return 0;
     });
     return 0;
   });
-  whole.seconds =
-      world().max(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   Offset longest = 0;
   std::visit(
       [&](const auto& matrix) {
@@ -119,16 +132,21 @@ GlobalMatrix load_distributed(const std::string& argument, const CommonOptions& 
   document.describe_matrix({{"rows", whole.rows},
                             {"cols", whole.cols},
                             {"nnz", whole.entries},
-                            {"nnz_per_row", {{"mean", mean}, {"max", longest}}}});
+                            {"nnz_per_row", {{"mean", mean}, {"max", longest}}},
+                            {"load_seconds", whole.seconds},
+                            {"partition", std::string(name_of(whole.partition))}});
   return whole;
 }
 
 std::string matrix_text(const GlobalMatrix& matrix) {
-  return fmt::format("{}: {} rows, {} entries, {:.1f} per row\n", matrix.name, grouped(matrix.rows),
-                     grouped(matrix.entries),
-                     matrix.rows == 0
-                         ? 0.0
-                         : static_cast<double>(matrix.entries) / static_cast<double>(matrix.rows));
+  const double mean =
+      matrix.rows == 0 ? 0 : static_cast<double>(matrix.entries) / static_cast<double>(matrix.rows);
+  return fmt::format("{}: {} rows, {} entries, {:.1f} per row, {} in {}; {}\n", matrix.name,
+                     grouped(matrix.rows), grouped(matrix.entries), mean,
+                     matrix.generated ? "generated" : "read", seconds_text(matrix.seconds),
+                     matrix.partition == RowPartition::rows       ? "as many rows on every rank"
+                     : matrix.partition == RowPartition::nonzeros ? "rows by nonzeros"
+                                                                  : "rows by the graph");
 }
 
 }  // namespace strata::cli::distributed

@@ -21,6 +21,7 @@ using strata::distributed::DistributedOrder;
 // `automatic` is by nonzeros, unless that cuts much of the graph and PT-Scotch cuts less.
 enum class RowPartition { automatic, rows, nonzeros, graph };
 RowPartition partition_named(const std::string& name);
+std::string_view name_of(RowPartition partition);
 
 // One for each pair of types.
 using AnyDistributed =
@@ -38,7 +39,9 @@ struct GlobalMatrix {
   Offset rows = 0;
   Offset cols = 0;
   Offset entries = 0;
-  double seconds = 0;  // until all ranks had their rows
+  bool generated = false;
+  double seconds = 0;                           // until all ranks had rows, as many each
+  RowPartition partition = RowPartition::rows;  // as they are now, none of them automatic
   // Where rows were numbered anew: from the order of the file or the generator to that of the
   // matrix.
   std::optional<DistributedOrder> order = {};

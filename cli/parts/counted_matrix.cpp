@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+
 #include "cli/parts/exit_status.hpp"
 #include "strata/base/error.hpp"
 #include "strata/measure/matrix_analysis.hpp"
@@ -23,7 +25,10 @@ void require_countable_bytes(const MatrixSource& source, const AnyMatrix& matrix
 CountedMatrix load_and_count(const MatrixSource& source, const CommonOptions& options,
                              ResultDocument& document, Progress& progress) {
   document.describe_matrix(describe(source));
+  const auto begin = std::chrono::steady_clock::now();
   CountedMatrix counted{load_matrix(source, options, progress), {}};
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  document.describe_matrix({{"load_seconds", seconds.count()}});
   require_countable_bytes(source, counted.matrix);
   progress.start("counting");
   counted.statistics = statistics_of(counted.matrix);

@@ -192,18 +192,26 @@ DistributedMatrix<V, I> assemble(const Communicator& ranks, const Partition& row
       }
     }
   });
+  // Most entries are often where they belong, and stay there.
+  const int self = ranks.rank();
   std::vector<std::vector<Entry<V, I>>> to(static_cast<std::size_t>(ranks.size()));
   ranks.together([&] {
+    std::size_t kept = 0;
     for (const Entry<V, I>& entry : entries) {
-      to[static_cast<std::size_t>(row_parts.owner(entry.row))].push_back(entry);
+      if (row_parts.contains(self, entry.row)) {
+        entries[kept++] = entry;
+      } else {
+        to[static_cast<std::size_t>(row_parts.owner(entry.row))].push_back(entry);
+      }
     }
+    entries.resize(kept);
   });
-  entries = {};
-  const auto from = ranks.exchange(to);
+  auto from = ranks.exchange(to);
   to = {};
+  from[static_cast<std::size_t>(self)] = std::move(entries);
   return ranks.together_make([&] {
-    const Offset first = row_parts.begin(ranks.rank());
-    const I count = narrow<I>(row_parts.size(ranks.rank()), "the number of rows of a rank");
+    const Offset first = row_parts.begin(self);
+    const I count = narrow<I>(row_parts.size(self), "the number of rows of a rank");
     Array<Offset> offsets(static_cast<std::size_t>(count) + 1, 0);
     for (const auto& list : from) {
       for (const Entry<V, I>& entry : list) ++offsets[entry.row - first];
