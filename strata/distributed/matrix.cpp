@@ -13,6 +13,7 @@
 #include "strata/gen/generate.hpp"
 #include "strata/io/matrix_market_part.hpp"
 #include "strata/io/petsc_binary.hpp"
+#include "strata/model/rank_traffic.hpp"
 
 namespace strata::distributed {
 
@@ -20,8 +21,6 @@ namespace {
 
 // How much more than the mean a rank may have before rows move.
 constexpr double kTolerated = 1.01;
-// What a row weighs besides its entries: elements of x and y take about the bytes of two.
-constexpr Offset kRowWeight = 2;
 // Rows with the same columns, as the unknowns of a node have them, stay together: up to so many.
 constexpr Offset kTogether = 16;
 

@@ -149,16 +149,20 @@ std::vector<Offset> even_ranges(Offset elements, int ranks) {
 std::vector<Offset> rows_by_entries(std::span<const Offset> row_offsets, int ranks) {
   if (ranks < 1) throw InvalidArgument("there is one rank at least");
   const std::vector<Offset> even = even_ranges(std::ssize(row_offsets) - 1, ranks);
+  std::vector<Offset> weights(row_offsets.begin(), row_offsets.end());
+  for (std::size_t row = 0; row < weights.size(); ++row) {
+    weights[row] += kRowWeight * static_cast<Offset>(row);
+  }
   Offset most = 0;
   for (std::size_t rank = 0; rank + 1 < even.size(); ++rank) {
-    most = std::max(most, row_offsets[static_cast<std::size_t>(even[rank + 1])] -
-                              row_offsets[static_cast<std::size_t>(even[rank])]);
+    most = std::max(most, weights[static_cast<std::size_t>(even[rank + 1])] -
+                              weights[static_cast<std::size_t>(even[rank])]);
   }
-  const double mean = static_cast<double>(row_offsets.back()) / ranks;
+  const double mean = static_cast<double>(weights.back()) / ranks;
   if (static_cast<double>(most) <= 1.01 * mean) return even;
   std::vector<Offset> ranges{0};
   for (int rank = 0; rank < ranks; ++rank) {
-    ranges.push_back(balanced_chunk_of(row_offsets, rank, ranks).end);
+    ranges.push_back(balanced_chunk_of(weights, rank, ranks).end);
   }
   return ranges;
 }

@@ -12,9 +12,11 @@
 
 namespace strata {
 
-// Rows in contiguous ranges, as many for every rank, or with about as many entries if a rank had
-// more than 1 % above the mean: rank r has rows result[r] … result[r + 1] − 1. The row offsets are
-// those of the matrix.
+// What a row weighs besides its entries: elements of x and y take about the bytes of two.
+inline constexpr Offset kRowWeight = 2;
+// Rows in contiguous ranges, as many for every rank, or of about the same weight if a rank had more
+// than 1 % above the mean: rank r has rows result[r] … result[r + 1] − 1. The row offsets are those
+// of the matrix.
 std::vector<Offset> rows_by_entries(std::span<const Offset> row_offsets, int ranks);
 // As many elements for every rank.
 std::vector<Offset> even_ranges(Offset elements, int ranks);
