@@ -136,7 +136,7 @@ struct DistributedPowers<V>::WorkspaceState {
     const auto own = static_cast<std::size_t>(powers.elements());
     if (powers.product) {
       product = powers.product->make_workspace();
-      block.resize(own);
+      block.resize(kRotating * own);
     } else {
       const HaloRoom room{powers.rows, powers.vectors()};
       x.emplace(*powers.ranks, powers.halo, room);
@@ -149,10 +149,12 @@ struct DistributedPowers<V>::WorkspaceState {
                        powers.extended_rows * powers.vectors(), powers.depth, "a block of powers")),
                    V(0));
     }
-    if (powers.depth < powers.power()) {
-      last.resize(own);
-      previous.resize(own);
-    }
+  }
+
+  // Where a product goes that nobody keeps: it and the two before it are there.
+  std::span<V> rotating(int k) {
+    const auto own = static_cast<std::size_t>(of->elements());
+    return std::span(block).subspan(static_cast<std::size_t>(k % kRotating) * own, own);
   }
 
   // All of power 1, with ghosts.
@@ -168,9 +170,10 @@ struct DistributedPowers<V>::WorkspaceState {
   std::optional<Exchange<V>> x;     // before the first block
   std::optional<Exchange<V>> pair;  // y_k and y_{k−1}, where steps after it read both
   typename PowerPlan<V, Local>::Workspace sweeps;
-  Array<V> block;           // y_1 … y_q of own rows and ghosts; of products the latest
-  Array<V> last, previous;  // y_k and y_{k−1} of own rows, from where a block goes on
+  Array<V> block;  // y_1 … y_q of own rows and ghosts; of products the latest three
   const State* of;
+
+  static constexpr int kRotating = 3;
 };
 
 namespace {
@@ -516,8 +519,7 @@ void DistributedPowers<V>::require_elements(std::size_t elements, int vectors) c
 }
 
 // y_1 … y_count one after another: take(k, y_k) sees the rank's elements of each. `all` has room
-// for them, if they are to stay: then nothing is copied from one block to the next, and products
-// not at all.
+// for them, if they are to stay.
 template <Value V>
 template <class Take>
 void DistributedPowers<V>::run(int count, std::span<const V> x, std::span<V> all,
@@ -533,7 +535,7 @@ void DistributedPowers<V>::run(int count, std::span<const V> x, std::span<V> all
     std::span<const V> newest, before_newest = last;
     if (state.product) {
       const auto& step = steps[static_cast<std::size_t>(done)];
-      const std::span<V> y = all.empty() ? std::span<V>(work.block) : kept(done + 1);
+      const std::span<V> y = all.empty() ? work.rotating(done) : kept(done + 1);
       state.product->apply(last, y, work.product);
       take_step(step, last, previous, y);
       newest = y;
@@ -561,16 +563,8 @@ void DistributedPowers<V>::run(int count, std::span<const V> x, std::span<V> all
         take(done + k, newest);
       }
     }
+    // The next block overwrites this one after it has copied what it reads.
     done += block;
-    if (done == count) break;
-    if (all.empty()) {
-      // The next block overwrites this one. The older vector first: it may be in the place of the
-      // newer one.
-      copy<V>(before_newest, work.previous);
-      copy<V>(newest, work.last);
-      before_newest = work.previous;
-      newest = work.last;
-    }
     previous = before_newest;
     last = newest;
   }
