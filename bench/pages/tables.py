@@ -1,5 +1,6 @@
 """Tables in Markdown, each made from runs: what a page of results shows of its data. A function that
 is marked as a table can be named in a page (fill.py); what it takes besides runs is said there."""
+import statistics
 import math
 import re
 import textwrap
@@ -367,6 +368,24 @@ def ranks_by_threads(runs):
     if any(over_peer.values()):
         summaries.append(ratio_summary("over PETSc's MPIAIJ", over_peer))
     return "\n\n".join([markdown(heads, rows), "\n".join(summaries)])
+
+
+@table
+def loading(runs):
+    """How long ranks take to have their rows, against one process with one thread: medians."""
+    times = {}
+    for run in runs:
+        ranks = next((result["ranks"] for result in run.results if "ranks" in result), 1)
+        times.setdefault(run.name, {}).setdefault(ranks, []).append(
+            run.document["matrix"]["load_seconds"])
+    rows = []
+    for name, of_ranks in times.items():
+        alone = statistics.median(of_ranks[1])
+        for ranks, seconds_of_runs in sorted(of_ranks.items()):
+            found = statistics.median(seconds_of_runs)
+            rows.append([code(name), ranks, len(seconds_of_runs), f"{1e3 * found:.0f}",
+                         number(alone / found, 2)])
+    return markdown(["=file", "ranks", "runs", "ms", "over one"], rows)
 
 
 @table
