@@ -1,8 +1,8 @@
 """Tables in Markdown, each made from runs: what a page of results shows of its data. A function that
 is marked as a table can be named in a page (fill.py); what it takes besides runs is said there."""
-import statistics
 import math
 import re
+import statistics
 import textwrap
 
 TABLES = {}
