@@ -256,7 +256,7 @@ std::string run_info(const InfoOptions& options, ResultDocument& document, Progr
   if (!options.spy_plot.empty()) require_spy_plot_name(options.spy_plot);
   InfoProfile profile;
   profile.source = find_matrix(options.matrix);
-  const auto [matrix, statistics] =
+  const auto [matrix, statistics, load_seconds] =
       load_and_count(profile.source, options.common, document, progress);
   profile.work = work_of(matrix);
   profile.statistics = statistics;

@@ -266,7 +266,9 @@ std::string run_mpk(const MpkOptions& options, std::vector<PowerResult>& runs,
   const CachedProfile* processor = backends.cpu ? &find_machine(document, progress) : nullptr;
   const MatrixSource source = find_matrix(
       options.matrix.empty() ? default_matrix(cache_bytes_of(processor, gpu)) : options.matrix);
-  const auto [matrix, statistics] = load_and_count(source, options.common, document, progress);
+  const auto [matrix, statistics, load_seconds] =
+      load_and_count(source, options.common, document, progress);
+  document.describe_matrix({{"load_seconds", load_seconds}});
   const ContestOptions contest = contest_options(options.measuring, progress);
   const auto keep = [&](const std::vector<PowerResult>& done) {
     for (const PowerResult& run : done) {

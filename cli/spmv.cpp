@@ -295,6 +295,7 @@ std::string run_spmv(const SpmvOptions& options, std::vector<ProductResult>& res
   const CachedProfile* known = contest.on_processor() ? &find_machine(document, progress) : nullptr;
   const MatrixSource source = find_matrix(options.matrix);
   const CountedMatrix counted = load_and_count(source, options.common, document, progress);
+  document.describe_matrix({{"load_seconds", counted.load_seconds}});
   const Run run{options, contest,  counted, contest_options(options.measuring, progress),
                 results, document, progress};
 

@@ -28,7 +28,7 @@ CountedMatrix load_and_count(const MatrixSource& source, const CommonOptions& op
   const auto begin = std::chrono::steady_clock::now();
   CountedMatrix counted{load_matrix(source, options, progress), {}};
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  document.describe_matrix({{"load_seconds", seconds.count()}});
+  counted.load_seconds = seconds.count();
   require_countable_bytes(source, counted.matrix);
   progress.start("counting");
   counted.statistics = statistics_of(counted.matrix);

@@ -11,6 +11,7 @@ namespace strata::cli {
 struct CountedMatrix {
   AnyMatrix matrix;
   MatrixStatistics statistics;
+  double load_seconds = 0;  // to generate or read it
 };
 
 // Loads a matrix and counts it. Each step adds what it found to the document, so that an

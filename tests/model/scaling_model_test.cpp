@@ -69,6 +69,9 @@ TEST_P(RanksOf, RowsAreContiguousCompleteAndBalanced) {
     EXPECT_EQ(ranges.front(), 0);
     EXPECT_EQ(ranges.back(), matrix.rows());
     EXPECT_TRUE(std::ranges::is_sorted(ranges));
+    const auto weight = [](Offset entries, Offset rows) {
+      return static_cast<double>(entries + kRowWeight * rows);
+    };
     Offset longest = 0;
     for (std::int32_t row = 0; row < matrix.rows(); ++row) {
       longest = std::max<Offset>(longest, matrix.pattern().row_length(row));
@@ -76,8 +79,8 @@ TEST_P(RanksOf, RowsAreContiguousCompleteAndBalanced) {
     for (int rank = 0; rank < GetParam(); ++rank) {
       const Offset entries =
           matrix.row_offsets()[ranges[rank + 1]] - matrix.row_offsets()[ranges[rank]];
-      EXPECT_LE(entries, 1.01 * static_cast<double>(matrix.nnz()) / GetParam() +
-                             static_cast<double>(longest) + 1);
+      EXPECT_LE(weight(entries, ranges[rank + 1] - ranges[rank]),
+                1.01 * weight(matrix.nnz(), matrix.rows()) / GetParam() + weight(longest, 1) + 1);
     }
   }
 }
