@@ -20,7 +20,7 @@ namespace strata::distributed {
 
 namespace detail {
 class NodeMemory;
-struct NodeMemoryOfOther;
+struct RemoteBlock;
 struct SharedSlot;
 }  // namespace detail
 
@@ -152,8 +152,8 @@ class Exchange {
   Array<V> packed_;    // for the targets, one after another
   Array<V> received_;  // from the sources, if there are two rooms
   std::unique_ptr<detail::NodeMemory> shared_;
-  std::vector<detail::SharedSlot*> slots_;                 // of sources that write here
-  std::vector<const detail::NodeMemoryOfOther*> remotes_;  // of targets that this rank writes to
+  std::vector<detail::SharedSlot*> slots_;           // of sources that write here
+  std::vector<const detail::RemoteBlock*> remotes_;  // of targets that this rank writes to
   std::vector<bool> shared_sources_, shared_targets_;
   std::optional<HaloMessages<V>> messages_;
   Offset shared_sends_ = 0;

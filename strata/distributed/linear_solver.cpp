@@ -107,6 +107,16 @@ SolveResult LinearSolver<V>::solve(std::span<const V> b, std::span<V> x,
 }
 
 template <Value V>
+template <Index I>
+void LinearSolver<V>::update_values(const DistributedMatrix<V, I>& matrix) {
+  State& state = *state_;
+  detail::RankPlans plans;
+  plans.threads = threads();
+  plans.stop = state.stop;
+  state.engine.update_values(*detail::rank_planner(state.ranks, matrix, plans));
+}
+
+template <Value V>
 Offset LinearSolver<V>::rows() const {
   return state_->engine.rows();
 }
@@ -128,7 +138,8 @@ STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE_CLASS, );
 #undef STRATA_INSTANTIATE_CLASS
 #define STRATA_INSTANTIATE(V, I)                                                              \
   template LinearSolver<V>::LinearSolver(const Communicator&, const DistributedMatrix<V, I>&, \
-                                         const LinearSolverOptions&, const SweepOptions&)
+                                         const LinearSolverOptions&, const SweepOptions&);    \
+  template void LinearSolver<V>::update_values(const DistributedMatrix<V, I>&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 #undef STRATA_INSTANTIATE
 

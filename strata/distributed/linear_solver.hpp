@@ -53,6 +53,11 @@ class LinearSolver {
   solvers::SolveResult solve(std::span<const V> b, std::span<V> x,
                              const solvers::SolveOptions& options = {});
 
+  // Collective. New values on the pattern that it was made for; preconditioners and polynomials
+  // follow them. Throws InvalidArgument for another pattern.
+  template <Index I>
+  void update_values(const DistributedMatrix<V, I>& matrix);
+
   Offset rows() const;  // of this rank
   int threads() const;  // of this rank
   // The same on all ranks.

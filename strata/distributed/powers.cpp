@@ -497,6 +497,33 @@ void DistributedPowers<V>::set_basis(const Basis& basis) {
 }
 
 template <Value V>
+template <Index I>
+void DistributedPowers<V>::update_values(const DistributedMatrix<V, I>& matrix) {
+  State& state = *state_;
+  if (state.product) {
+    state.product->update_values(matrix);
+    return;
+  }
+  const Communicator& ranks = *state.ranks;
+  ranks.together([&] {
+    detail::require_shape(ranks, matrix);
+    if (matrix.rows.size(ranks.rank()) != state.rows || !matrix.square()) {
+      throw InvalidArgument("new values come with other rows");
+    }
+  });
+  detail::GhostRows<V, I> ghosts(ranks, matrix);
+  for (int distance = 2; distance <= state.depth; ++distance) ghosts.extend();
+  const auto extended = ranks.together_make([&] { return ghosts.extended(state.depth); });
+  ranks.together([&] {
+    if (extended.ghosts != state.halo.wanted()) {
+      throw InvalidArgument("new values come with another pattern");
+    }
+  });
+  // All or nothing on a rank; one rank that fails leaves the others with new values.
+  ranks.together([&] { state.sweeps.update_values(extended.matrix); });
+}
+
+template <Value V>
 auto DistributedPowers<V>::make_workspace() const -> Workspace {
   Workspace workspace;
   workspace.state_ = std::make_unique<WorkspaceState>(*state_);
@@ -640,9 +667,10 @@ void DistributedPowers<V>::multiply(std::span<const V> x, std::span<V> y,
   copy<V>(work.own_of_block(1), y);
 }
 
-#define STRATA_INSTANTIATE(V, I)                    \
-  template DistributedPowers<V>::DistributedPowers( \
-      const Communicator&, const DistributedMatrix<V, I>&, const DistributedPowerOptions&)
+#define STRATA_INSTANTIATE(V, I)                                                            \
+  template DistributedPowers<V>::DistributedPowers(                                         \
+      const Communicator&, const DistributedMatrix<V, I>&, const DistributedPowerOptions&); \
+  template void DistributedPowers<V>::update_values(const DistributedMatrix<V, I>&)
 #define STRATA_INSTANTIATE_VALUE(V, I) template class DistributedPowers<V>
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE_VALUE, );
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);

@@ -79,6 +79,11 @@ class DistributedPowers {
   void multiply(std::span<const V> x, std::span<V> y, Workspace& workspace) const;
   void set_basis(const Basis& basis);
 
+  // Collective. New values on the pattern that it was made for, those of ghosts included. Throws
+  // InvalidArgument for another pattern.
+  template <Index I>
+  void update_values(const DistributedMatrix<V, I>& matrix);
+
   // Of all ranks, by rank; messages and bytes are those of all p powers.
   const std::vector<RankShare>& shares() const;
   // Rows of other ranks that this one computes for powers 1 … depth.

@@ -137,6 +137,32 @@ TEST(DistributedLinearSolver, PreconditionersAreThoseOfOneProcess) {
   }
 }
 
+// A solver with new values does what one that was made for them does.
+TEST(DistributedLinearSolver, TakesNewValues) {
+  const Communicator ranks(MPI_COMM_WORLD);
+  const auto before = hermitian<double>("stencil5:16x15");
+  const auto after = hermitian<double>("stencil5:16x15,coefficients=random");
+  const auto rows = Partition::even(before.rows(), ranks.size());
+  const SolveOptions asked{.tolerance = 1e-9};
+  const auto b = solvers::random_rows<double>(before.rows(), 1, 5);
+  for (const auto& options : {with(Method::cg), with(Method::cg, Preconditioner::jacobi),
+                              with(Method::cg, Preconditioner::block_jacobi),
+                              with(Method::gmres, Preconditioner::chebyshev), with(Method::ca_cg),
+                              with(Method::ca_gmres)}) {
+    SCOPED_TRACE(testing::Message()
+                 << name_of(options.method) << ", " << name_of(options.preconditioner));
+    LinearSolver<double> solver(ranks, cut(ranks, before, rows, rows), options,
+                                {.depth = 0, .network = &kSomeNetwork});
+    solver.update_values(cut(ranks, after, rows, rows));
+    std::vector<double> own(static_cast<std::size_t>(solver.rows()));
+    const SolveResult result = solver.solve(own_part(ranks, b, rows), own, asked);
+    EXPECT_EQ(result.status, SolveStatus::converged) << result.message;
+    EXPECT_LE(residual_of(after, b, gathered(ranks, own)), 1.01e-9);
+    const auto fresh = solved_on(ranks, after, rows, options, asked);
+    EXPECT_NEAR(result.iterations, fresh.result.iterations, 1);
+  }
+}
+
 // Sums of a method that ends after its first cycle: ‖b‖, a residual at either end, and what
 // iterations and the first of them take.
 TEST(DistributedLinearSolver, RanksSumUpOncePerIteration) {

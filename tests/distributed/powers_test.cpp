@@ -312,6 +312,41 @@ TEST(DistributedPowers, AreTimedWhereTheModelLikesThem) {
   }
 }
 
+TEST(DistributedPowers, TakeNewValues) {
+  const Communicator ranks(MPI_COMM_WORLD);
+  const Network network = some_network();
+  const Matrix whole = generate<double, std::int32_t>("mesh:200,dim=2,nnzr=6");
+  const Partition parts = uneven(whole.rows(), ranks.size());
+  const auto x = test::random_vector<double>(static_cast<std::size_t>(whole.rows()), 1);
+  const auto own_x = own_part(ranks, x, parts);
+  for (const Format format : {Format::csr, Format::packed_sell}) {
+    const PowerOptions options = in_format(4, format, PowerStrategy::spmv);
+    for (const int depth : {1, 2, 4}) {
+      DistributedPowers<double> powers(ranks, cut(ranks, whole, parts, parts),
+                                       {.power = options, .depth = depth, .network = &network});
+      auto workspace = powers.make_workspace();
+      Matrix changed = whole;
+      double next = 1;
+      for (double& value : changed.mutable_values()) value = 1 / (next += 0.5);
+      powers.update_values(cut(ranks, changed, parts, parts));
+      // Another pattern is refused, and changes nothing.
+      const auto other =
+          generate<double, std::int32_t>("band:" + std::to_string(whole.rows()) + ",width=9");
+      EXPECT_THROW(powers.update_values(cut(ranks, other, parts, parts)), InvalidArgument);
+      std::vector<double> found(own_x.size() * 4);
+      powers.apply(own_x, found, workspace);
+      const auto expected = expected_powers(changed, options, x);
+      for (int k = 1; k <= 4; ++k) {
+        const auto all = power_of(ranks, found, own_x.size(), k);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+          ASSERT_EQ(all[i], expected[x.size() * static_cast<std::size_t>(k - 1) + i])
+              << "depth " << depth << ", power " << k;
+        }
+      }
+    }
+  }
+}
+
 TEST(DistributedPowers, RefuseWhatMakesNoSense) {
   const Communicator ranks(MPI_COMM_WORLD);
   const Matrix whole = generate<double, std::int32_t>("stencil5:9x9");

@@ -11,6 +11,8 @@
 #include <new>
 #include <utility>
 
+#include "strata/distributed/internal/mpi_check.hpp"
+
 namespace strata::distributed::detail {
 
 namespace {
@@ -64,8 +66,8 @@ SharedSlot* slot_in(std::byte* block, std::uint64_t slot) {
   return std::launder(reinterpret_cast<SharedSlot*>(block + sizeof(BlockHead)) + slot);
 }
 
-NodeMemoryOfOther accepted(const Invitation& invitation) {
-  NodeMemoryOfOther remote;
+RemoteBlock accepted(const Invitation& invitation) {
+  RemoteBlock remote;
   const File file(::open(fmt::format("/proc/{}/fd/{}", invitation.process, invitation.file).c_str(),
                          O_RDWR | O_CLOEXEC));
   struct stat found = {};
@@ -120,7 +122,8 @@ NodeMemory::NodeMemory(const Communicator& ranks, std::size_t bytes,
   // Open until everybody has it, too.
   const File file(writers.empty() ? -1 : make_file());
   std::vector<std::vector<Invitation>> invitations(static_cast<std::size_t>(ranks.size()));
-  if (file && ::ftruncate(file.number(), static_cast<off_t>(all)) == 0) {
+  // With all of its pages: a process that writes to one that is not there is ended.
+  if (file && ::posix_fallocate(file.number(), 0, static_cast<off_t>(all)) == 0) {
     own_ = MappedPages(file.number(), all);
   }
   if (own_) {
@@ -161,7 +164,8 @@ void wait_for(const Communicator& ranks, const std::atomic<std::uint64_t>& count
   for (int looks = 0; counter.load(std::memory_order_acquire) < round; ++looks) {
     if (looks < kPatience) continue;
     int found = 0;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, ranks.handle(), &found, MPI_STATUS_IGNORE);
+    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, ranks.handle(), &found, MPI_STATUS_IGNORE),
+          "waiting for another rank");
     ::sched_yield();
   }
 }

@@ -48,7 +48,7 @@ class MappedPages {
 };
 
 // The block of another rank.
-struct NodeMemoryOfOther {
+struct RemoteBlock {
   MappedPages pages;  // none if it cannot be reached
   SharedSlot* slot = nullptr;
   std::byte* elements = nullptr;
@@ -74,13 +74,13 @@ class NodeMemory {
   // By writer: null if it sends messages.
   SharedSlot* slot(std::size_t writer) const { return slots_[writer]; }
   // By target: without pages if it gets messages.
-  const NodeMemoryOfOther& remote(std::size_t target) const { return remotes_[target]; }
+  const RemoteBlock& remote(std::size_t target) const { return remotes_[target]; }
 
  private:
   MappedPages own_;
   std::byte* elements_ = nullptr;
   std::vector<SharedSlot*> slots_;
-  std::vector<NodeMemoryOfOther> remotes_;
+  std::vector<RemoteBlock> remotes_;
 };
 
 // Returns when the counter is at least `round`. MPI goes on meanwhile, and so do ranks on the same

@@ -159,6 +159,8 @@ class RankPowers final : public PlannedPowers<ProcessorSpace<V>> {
   std::string explain() const override { return powers_.explain(); }
   int threads() const override { return powers_.threads(); }
 
+  DistributedPowers<V>& powers() { return powers_; }
+
  private:
   DistributedPowers<V> powers_;
   typename DistributedPowers<V>::Workspace workspace_;
@@ -212,9 +214,11 @@ class RankPlanner final : public solvers::detail::SystemPlanner<ProcessorSpace<V
                                            vectors());
   }
   void update(PlannedProduct<Space>& plan) const override {
-    auto* const product = dynamic_cast<RankProduct<V>*>(&plan);
-    if (product == nullptr) throw InvalidArgument("powers on ranks are planned for one matrix");
-    product->product().update_values(matrix_);
+    if (auto* const product = dynamic_cast<RankProduct<V>*>(&plan)) {
+      product->product().update_values(matrix_);
+    } else {
+      dynamic_cast<RankPowers<V>&>(plan).powers().update_values(matrix_);
+    }
   }
   std::vector<V> inverse_diagonal() const override {
     return ranks_.together_make(
