@@ -73,6 +73,17 @@ struct DerivedType {
   mutable Base known = {};
 };
 
+// MatDestroy of a type: it is taken away, and the one that it derives from does the rest.
+template <const DerivedType& (*type)()>
+PetscErrorCode destroy_as_base(Mat matrix) {
+  PetscFunctionBegin;
+  const Base* base = nullptr;
+  PetscCall(type().get_base(&base));
+  PetscCall(type().take(matrix));
+  PetscCall(base->operations.destroy(matrix));
+  PetscFunctionReturn(kSuccess);
+}
+
 // MatConvert between a type and the one that it derives from: `retype(B)` changes the type of a
 // matrix B that has the values of `matrix`, and that is `matrix` if it is converted in place.
 template <class Retype>
@@ -140,6 +151,28 @@ PetscErrorCode copy_powers(std::span<const PetscScalar> all, PetscInt p, Vec y[]
 // Of -log_view: planning, and having plans follow new values.
 PetscErrorCode register_plan_event();
 PetscLogEvent plan_event();
+// Runs plan(), which may throw, as such an event of two objects.
+template <class First, class Second, class Plan>
+PetscErrorCode logged_plan(First first, Second second, const Plan& plan) {
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(plan_event(), first, second, 0, 0));
+  PetscCall(guarded(plan));
+  PetscCall(PetscLogEventEnd(plan_event(), first, second, 0, 0));
+  PetscFunctionReturn(kSuccess);
+}
+
+// Runs use(the rank's elements of x), which may throw.
+template <class Use>
+PetscErrorCode with_elements(Vec x, PetscInt rows, const Use& use) {
+  PetscFunctionBegin;
+  const PetscScalar* elements = nullptr;
+  PetscCall(VecGetArrayRead(x, &elements));
+  const PetscErrorCode error =
+      guarded([&] { use(std::span(elements, static_cast<std::size_t>(rows))); });
+  PetscCall(VecRestoreArrayRead(x, &elements));
+  PetscCall(error);
+  PetscFunctionReturn(kSuccess);
+}
 
 // `text` line by line: that of the first rank, or of all in turn.
 PetscErrorCode print_lines(PetscViewer viewer, const std::string& text, bool of_all = false);

@@ -100,15 +100,6 @@ PetscErrorCode assembly_end(Mat matrix, MatAssemblyType mode) {
   PetscFunctionReturn(kSuccess);
 }
 
-PetscErrorCode destroy(Mat matrix) {
-  PetscFunctionBegin;
-  const Base* aij = nullptr;
-  PetscCall(type().get_base(&aij));
-  PetscCall(type().take(matrix));
-  PetscCall(aij->operations.destroy(matrix));
-  PetscFunctionReturn(kSuccess);
-}
-
 PetscErrorCode describe(Mat block, const char* what, std::string* text) {
   PetscFunctionBegin;
   LocalProducts* products = nullptr;
@@ -170,18 +161,12 @@ PetscErrorCode powers(Mat matrix, PetscInt p, Vec x, Vec y[]) {
   bool plans = known->powers->needs_plan(arrays.states, power);
   PetscCall(on_any_rank(matrix, plans, &plans));
   if (plans) {
-    PetscCall(PetscLogEventBegin(plan_event(), matrix, x, 0, 0));
-    PetscCall(guarded([&] { known->powers->plan(arrays, known->settings, power); }));
-    PetscCall(PetscLogEventEnd(plan_event(), matrix, x, 0, 0));
+    PetscCall(logged_plan(matrix, x, [&] { known->powers->plan(arrays, known->settings, power); }));
   }
-  const auto rows = static_cast<std::size_t>(arrays.own.rows);
-  const PetscScalar* x_elements = nullptr;
   std::span<const PetscScalar> all;
-  PetscCall(VecGetArrayRead(x, &x_elements));
-  const PetscErrorCode error =
-      guarded([&] { all = known->powers->apply(power, {x_elements, rows}); });
-  PetscCall(VecRestoreArrayRead(x, &x_elements));
-  PetscCall(error);
+  PetscCall(with_elements(x, arrays.own.rows, [&](std::span<const PetscScalar> elements) {
+    all = known->powers->apply(power, elements);
+  }));
   PetscCall(copy_powers(all, p, y));
   PetscFunctionReturn(kSuccess);
 }
@@ -224,7 +209,7 @@ const DerivedType& type() {
                      .multiply_transposed_add = multiply_add<&Operations::multiply_transposed_add>,
                      .assembly_end = assembly_end,
                      .view = view,
-                     .destroy = destroy},
+                     .destroy = destroy_as_base<type>},
       .powers = powers,
       .from_base = from_aij,
       .to_base = to_aij,

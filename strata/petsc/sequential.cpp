@@ -20,9 +20,7 @@ PetscErrorCode multiply_by_plan(LocalProducts& products, const AijArrays& arrays
                                 Vec x, PetscScalar beta, Vec y) {
   PetscFunctionBegin;
   if (products.needs_plan(transposed)) {
-    PetscCall(PetscLogEventBegin(plan_event(), x, y, 0, 0));
-    PetscCall(guarded([&] { products.plan(arrays, transposed); }));
-    PetscCall(PetscLogEventEnd(plan_event(), x, y, 0, 0));
+    PetscCall(logged_plan(x, y, [&] { products.plan(arrays, transposed); }));
   }
   const auto x_size = static_cast<std::size_t>(transposed ? arrays.rows : arrays.cols);
   const auto y_size = static_cast<std::size_t>(transposed ? arrays.cols : arrays.rows);
@@ -82,15 +80,6 @@ PetscErrorCode multiply_add(Mat matrix, Vec x, Vec y, Vec z) {
   PetscFunctionReturn(kSuccess);
 }
 
-PetscErrorCode destroy(Mat matrix) {
-  PetscFunctionBegin;
-  const Base* aij = nullptr;
-  PetscCall(type().get_base(&aij));
-  PetscCall(type().take(matrix));
-  PetscCall(aij->operations.destroy(matrix));
-  PetscFunctionReturn(kSuccess);
-}
-
 PetscErrorCode view(Mat matrix, PetscViewer viewer) {
   PetscFunctionBegin;
   const Base* aij = nullptr;
@@ -133,17 +122,12 @@ PetscErrorCode powers(Mat matrix, PetscInt p, Vec x, Vec y[]) {
   PetscCall(get_products(matrix, &products, &arrays));
   const int power = clamped_power(p);
   if (products->needs_power_plan(power)) {
-    PetscCall(PetscLogEventBegin(plan_event(), matrix, x, 0, 0));
-    PetscCall(guarded([&] { products->plan_powers(arrays, power); }));
-    PetscCall(PetscLogEventEnd(plan_event(), matrix, x, 0, 0));
+    PetscCall(logged_plan(matrix, x, [&] { products->plan_powers(arrays, power); }));
   }
-  const PetscScalar* x_elements = nullptr;
   std::span<const PetscScalar> all;
-  const auto rows = static_cast<std::size_t>(arrays.rows);
-  PetscCall(VecGetArrayRead(x, &x_elements));
-  const PetscErrorCode error = guarded([&] { all = products->powers(power, {x_elements, rows}); });
-  PetscCall(VecRestoreArrayRead(x, &x_elements));
-  PetscCall(error);
+  PetscCall(with_elements(x, arrays.rows, [&](std::span<const PetscScalar> elements) {
+    all = products->powers(power, elements);
+  }));
   PetscCall(copy_powers(all, p, y));
   PetscCall(PetscLogFlops(2.0 * static_cast<double>(arrays.nnz()) * static_cast<double>(p)));
   PetscFunctionReturn(kSuccess);
@@ -175,7 +159,7 @@ const DerivedType& type() {
                      .multiply_transposed_add = multiply_add<true>,
                      .assembly_end = assembly_end,
                      .view = view,
-                     .destroy = destroy},
+                     .destroy = destroy_as_base<type>},
       .retrieve_values = retrieve_values,
       .powers = powers,
       .from_base = sequential_from_aij,

@@ -18,8 +18,13 @@
 // iterations have s products in one sweep, two reductions and two passes over the vectors.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "strata/solvers/hessenberg.hpp"
@@ -187,6 +192,94 @@ class BlockArnoldi {
   int size_ = 0;
 };
 
+// The basis that blocks of powers are in: none before there are eigenvalues to learn it from, and
+// one vector at a time until then.
+template <class Space>
+class BlockBasis {
+ public:
+  using V = typename Space::Value;
+  using W = Wide<V>;
+
+  BlockBasis(Powers<Space>& powers, KrylovBasis kind) : powers_(powers), kind_(kind), plain_(2, 1) {
+    plain_(1, 0) = W(1);
+  }
+
+  bool known() const { return change_.columns() > 0; }
+  // From the eigenvalues of the first `size` columns of H.
+  void learn(const Dense<W>& h, int size) {
+    if (known() || size == 0) return;
+    const int s = powers_.power();
+    const Basis basis = krylov_basis(kind_, eigenvalues(h.part(0, 0, size, size)), s);
+    powers_.set_basis(basis);
+    change_ = change_of_basis<V>(basis, s);
+  }
+  // B of so many vectors from v on: A[v, V_−] = [v, V]B, which is Av = [v, Av] [0; 1] for one.
+  Dense<W> change_of(int vectors) const {
+    if (vectors <= 1) return vectors == 0 ? Dense<W>() : plain_;
+    return change_.part(0, 0, vectors + 1, vectors);
+  }
+  // The next vectors behind a column, by a product or a sweep.
+  template <class Arnoldi>
+  void extend(Arnoldi& arnoldi, int column, int vectors, SolveLoop<Space>& loop) {
+    if (vectors == 1) {
+      loop.multiply(arnoldi.column(column), arnoldi.column(column + 1));
+    } else if (vectors > 1) {
+      powers_.apply_first(vectors, arnoldi.column(column), arnoldi.column(column + 1, vectors));
+      loop.multiplied(vectors);
+    }
+  }
+
+ private:
+  Powers<Space>& powers_;
+  KrylovBasis kind_;
+  Dense<W> plain_;
+  Dense<W> change_;
+};
+
+// The first column of the basis: r over its norm.
+template <class Space, class Arnoldi>
+void set_first_column(Space& space, Arnoldi& arnoldi, typename Space::ConstView r, double norm,
+                      Scalar scale) {
+  using V = typename Space::Value;
+  space.write(scale, narrowed<V>(1 / norm));
+  VectorProgram<V> start;
+  auto q0 = arnoldi.column(0);
+  start.set(q0, {{r, scale}});
+  space.run(start);
+}
+
+// Each column of H from one on is an iteration.
+template <class Space, class Arnoldi>
+void take_columns(const Arnoldi& arnoldi, int from,
+                  RotatedHessenberg<Wide<typename Space::Value>>& to, SolveLoop<Space>& loop) {
+  using V = typename Space::Value;
+  for (int j = from; j < arnoldi.size(); ++j) {
+    std::vector<Wide<V>> column(static_cast<std::size_t>(j) + 2);
+    for (int i = 0; i <= j + 1; ++i) column[static_cast<std::size_t>(i)] = arnoldi.h()(i, j);
+    const double residual = to.append(std::move(column));
+    loop.iterated(narrowed<V>(residual * residual));
+  }
+}
+
+// x += Qy, with the y that makes the residual least.
+template <class Space, class Arnoldi>
+void add_solution(Space& space, Arnoldi& arnoldi,
+                  RotatedHessenberg<Wide<typename Space::Value>>& hessenberg, Scalar scale,
+                  typename Space::View x) {
+  using V = typename Space::Value;
+  const std::vector<V> y = narrowed<V>(hessenberg.solution());
+  space.write(scale, std::span<const V>(y));
+  space.add_product(V(1), {arnoldi.columns(), static_cast<int>(y.size())}, scale, {x, 1});
+}
+
+// That blocks became narrower, which they stay.
+inline std::string narrower(int tried, int iteration, int width) {
+  return fmt::format(
+      "blocks of {} vectors were too close to dependent; from iteration {} on they "
+      "have {}",
+      tried, iteration, width);
+}
+
 }  // namespace detail
 
 // `x` has the first guess and gets the solution.
@@ -202,16 +295,8 @@ SolveResult ca_gmres(Space& space, Powers<Space>& powers, typename Space::ConstV
   detail::BlockArnoldi<Space> arnoldi(space, most, asked);
   const Scalar scale = space.make_scalars(most + asked + 1);
   auto r = space.make_vector();
-  Dense<W> plain(2, 1);  // Av = [v, Av] [0; 1]
-  plain(1, 0) = W(1);
-  Dense<W> change;
+  detail::BlockBasis<Space> basis(powers, options.basis);
   int width = asked;
-  const auto learn_basis = [&] {
-    const Basis basis = krylov_basis(
-        options.basis, eigenvalues(arnoldi.h().part(0, 0, arnoldi.size(), arnoldi.size())), asked);
-    powers.set_basis(basis);
-    change = change_of_basis<V>(basis, asked);
-  };
 
   const Operator<Space> a = [&](typename Space::ConstView from, typename Space::View to) {
     powers.multiply(from, to);
@@ -220,43 +305,23 @@ SolveResult ca_gmres(Space& space, Powers<Space>& powers, typename Space::ConstV
   while (loop.begin_cycle(r, 0.9999)) {
     const double norm = loop.norm_of_residual();
     arnoldi.restart();
-    space.write(scale, narrowed<V>(1 / norm));
-    VectorProgram<V> start;
-    auto q0 = arnoldi.column(0);
-    start.set(q0, {{r, scale}});
-    space.run(start);
+    detail::set_first_column<Space>(space, arnoldi, r, norm, scale);
     RotatedHessenberg<W> hessenberg{W(norm)};
     for (bool exhausted = false; arnoldi.size() < most && loop.continues() && !exhausted;) {
       const int k = arnoldi.size();
-      const bool one = change.columns() == 0 && k < std::min(asked, most);
-      if (!one && change.columns() == 0) learn_basis();
-      const int tried = one ? 1 : std::min(width, most - k);
-      if (tried == 1) {
-        loop.multiply(arnoldi.column(k), arnoldi.column(k + 1));
-      } else {
-        powers.apply_first(tried, arnoldi.column(k), arnoldi.column(k + 1, tried));
-        loop.multiplied(tried);
-      }
-      const int kept = arnoldi.append(tried == 1 ? plain : change.part(0, 0, tried + 1, tried));
+      if (k >= std::min(asked, most)) basis.learn(arnoldi.h(), k);
+      const int tried = basis.known() ? std::min(width, most - k) : 1;
+      basis.extend(arnoldi, k, tried, loop);
+      const int kept = arnoldi.append(basis.change_of(tried));
       exhausted = kept == 0;
       if (kept < tried && !exhausted) {
         width = kept;
-        loop.remark(
-            fmt::format("blocks of {} vectors were too close to dependent; from iteration "
-                        "{} on they have {}",
-                        tried, loop.iterations() + kept, kept));
+        loop.remark(detail::narrower(tried, loop.iterations() + kept, kept));
       }
-      for (int j = k; j < arnoldi.size(); ++j) {
-        std::vector<W> column(static_cast<std::size_t>(j) + 2);
-        for (int i = 0; i <= j + 1; ++i) column[static_cast<std::size_t>(i)] = arnoldi.h()(i, j);
-        const double residual = hessenberg.append(std::move(column));
-        loop.iterated(narrowed<V>(residual * residual));
-      }
+      detail::take_columns<Space>(arnoldi, k, hessenberg, loop);
     }
-    if (change.columns() == 0) learn_basis();
-    const std::vector<V> y = narrowed<V>(hessenberg.solution());
-    space.write(scale, std::span<const V>(y));
-    space.add_product(V(1), {arnoldi.columns(), static_cast<int>(y.size())}, scale, {x, 1});
+    basis.learn(arnoldi.h(), arnoldi.size());
+    detail::add_solution<Space>(space, arnoldi, hessenberg, scale, x);
   }
   return loop.result();
 }

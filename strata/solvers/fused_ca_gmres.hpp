@@ -188,17 +188,8 @@ SolveResult fused_ca_gmres(Space& space, Powers<Space>& powers, typename Space::
   detail::DelayedArnoldi<Space> arnoldi(space, most, asked);
   const Scalar scale = space.make_scalars(most + 1);
   auto r = space.make_vector();
-  Dense<W> plain(2, 1);  // Av = [v, Av] [0; 1]
-  plain(1, 0) = W(1);
-  Dense<W> change;
+  detail::BlockBasis<Space> basis(powers, options.basis);
   int width = asked;
-  const auto learn_basis = [&] {
-    if (arnoldi.size() == 0) return;
-    const Basis basis = krylov_basis(
-        options.basis, eigenvalues(arnoldi.h().part(0, 0, arnoldi.size(), arnoldi.size())), asked);
-    powers.set_basis(basis);
-    change = change_of_basis<V>(basis, asked);
-  };
 
   const Operator<Space> a = [&](typename Space::ConstView from, typename Space::View to) {
     powers.multiply(from, to);
@@ -206,47 +197,26 @@ SolveResult fused_ca_gmres(Space& space, Powers<Space>& powers, typename Space::
   SolveLoop<Space> loop(space, a, b, x, options.solve);
   while (loop.begin_cycle(r, 0.9999)) {
     const double norm = loop.norm_of_residual();
-    space.write(scale, narrowed<V>(1 / norm));
-    VectorProgram<V> start;
-    auto q0 = arnoldi.column(0);
-    start.set(q0, {{r, scale}});
-    space.run(start);
+    detail::set_first_column<Space>(space, arnoldi, r, norm, scale);
     arnoldi.restart();
     RotatedHessenberg<W> hessenberg{W(norm)};
     const int length = std::min(most, options.solve.most_iterations - loop.iterations());
     while (true) {
       const int k = arnoldi.started();
-      if (change.columns() == 0 && arnoldi.size() >= asked) learn_basis();
-      const int tried = std::min(change.columns() == 0 ? 1 : width, length - k);
-      if (tried == 1) {
-        loop.multiply(arnoldi.column(k), arnoldi.column(k + 1));
-      } else if (tried > 1) {
-        powers.apply_first(tried, arnoldi.column(k), arnoldi.column(k + 1, tried));
-        loop.multiplied(tried);
-      }
+      if (arnoldi.size() >= asked) basis.learn(arnoldi.h(), arnoldi.size());
+      const int tried = std::min(basis.known() ? width : 1, length - k);
+      basis.extend(arnoldi, k, tried, loop);
       const int before = arnoldi.size();
-      const int kept = arnoldi.append(tried == 0   ? Dense<W>()
-                                      : tried == 1 ? plain
-                                                   : change.part(0, 0, tried + 1, tried));
-      for (int j = before; j < arnoldi.size(); ++j) {
-        std::vector<W> column(static_cast<std::size_t>(j) + 2);
-        for (int i = 0; i <= j + 1; ++i) column[static_cast<std::size_t>(i)] = arnoldi.h()(i, j);
-        const double residual = hessenberg.append(std::move(column));
-        loop.iterated(narrowed<V>(residual * residual));
-      }
+      const int kept = arnoldi.append(basis.change_of(tried));
+      detail::take_columns<Space>(arnoldi, before, hessenberg, loop);
       if (arnoldi.exhausted() || tried == 0 || !loop.continues()) break;
       if (kept < tried) {
         width = std::max(kept, 1);
-        loop.remark(
-            fmt::format("blocks of {} vectors were too close to dependent; from iteration "
-                        "{} on they have {}",
-                        tried, arnoldi.started(), width));
+        loop.remark(detail::narrower(tried, arnoldi.started(), width));
       }
     }
-    if (change.columns() == 0) learn_basis();
-    const std::vector<V> y = narrowed<V>(hessenberg.solution());
-    space.write(scale, std::span<const V>(y));
-    space.add_product(V(1), {arnoldi.columns(), static_cast<int>(y.size())}, scale, {x, 1});
+    basis.learn(arnoldi.h(), arnoldi.size());
+    detail::add_solution<Space>(space, arnoldi, hessenberg, scale, x);
   }
   return loop.result();
 }
