@@ -124,7 +124,8 @@ class SharedBlocks final : public BlockSource {
   double fraction() const override { return lines_.fraction(); }
   bool little_left() const override { return lines_.source_ended(); }
 
-  const Place& begin() const { return *begin_; }
+  // Of the first block or, where the text broke off before there was one, where it did.
+  const Place& begin() const { return begin_ ? *begin_ : next_; }
 
  private:
   LineBlocks& lines_;

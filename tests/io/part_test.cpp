@@ -214,6 +214,31 @@ TEST(Part, ErrorsNameTheByteOrTheLine) {
   EXPECT_EQ(error_of_parts(zipped, 3), zipped.string() + ":5: " + why);
 }
 
+// Parts whose text breaks off before any of it is theirs, too.
+TEST(Part, DamagedCompressedFilesAreRefused) {
+  const test::TemporaryFolder folder;
+  std::string bytes = test::gzipped(std::string(kBanner) + "4 4 4\n1 1 1\n2 2 2\n3 3 3\n4 4 4\n");
+  bytes[bytes.size() - 6] = static_cast<char>(bytes[bytes.size() - 6] ^ 1);  // its check sum
+  const fs::path path = folder.write("damaged.mtx.gz", bytes);
+  std::string serial;
+  try {
+    read_matrix_market<double, std::int32_t>(path);
+  } catch (const Error& error) {
+    serial = error.what();
+  }
+  ASSERT_NE(serial, "");
+  for (const int parts : {1, 2, 3, 7}) {
+    for (int part = 0; part < parts; ++part) {
+      try {
+        read_matrix_market_part<double, std::int32_t>(path, part, parts);
+        ADD_FAILURE() << "part " << part << " of " << parts;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.what(), serial);
+      }
+    }
+  }
+}
+
 TEST(Part, TooFewAndTooManyEntriesAreFoundTogether) {
   const test::TemporaryFolder folder;
   const std::string entries = "1 1 1\n2 2 2\n3 3 3\n4 4 4\n";
