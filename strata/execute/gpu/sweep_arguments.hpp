@@ -108,8 +108,8 @@ struct AddToSum {
 };
 
 // How many tiles the block works on: block, block + blocks, …
-template <class Thread, class T>
-STRATA_DEVICE int tiles_of(Thread& thread, const SweepArguments<T>& sweep) {
+template <class Thread, class Arguments>
+STRATA_DEVICE int tiles_of(Thread& thread, const Arguments& sweep) {
   const int tiles = sweep.tiles - thread.block();
   return tiles > 0 ? (tiles - 1) / thread.blocks() + 1 : 0;
 }
@@ -137,9 +137,10 @@ STRATA_DEVICE void signal_readers(Thread& thread, const SweepArguments<T>& sweep
   }
 }
 
-// Delays some warps at some tiles for some microseconds.
-template <class Thread, class T>
-STRATA_DEVICE void stress(Thread& thread, const SweepArguments<T>& sweep, int i, int k) {
+// Delays some warps at some tiles for some microseconds. Arguments: SweepArguments or others that
+// have its control and stress_seed.
+template <class Thread, class Arguments>
+STRATA_DEVICE void stress(Thread& thread, const Arguments& sweep, int i, int k) {
   if (sweep.stress_seed == 0) return;
   if (sweep.stress_seed == kStall) {
     const bool first = thread.block() == 0 && i == 0 && k == 1;

@@ -1,0 +1,680 @@
+#include "strata/execute/gpu/flagged_stream.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "strata/base/checked.hpp"
+#include "strata/base/error.hpp"
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/kernels/gpu/value.hpp"
+
+namespace strata::gpu {
+
+namespace {
+
+using I = std::int32_t;
+
+// A segment becomes lines if these store at most so many values for each entry.
+constexpr double kMostFill = 1.25;
+// And a matrix has lines if so many of the segments that are looked at do.
+constexpr double kMostlyLines = 0.8;
+constexpr Offset kSamples = 128;
+// Of blocks: tiles are as large as this at most, so that there are enough for all warps.
+constexpr Offset kBlockTileBytes = 16 * 1024 + 512;
+// Rows that are cut independently of others: about so many.
+constexpr Offset kPieceRows = 4096;
+
+constexpr Offset rounded(Offset bytes) {
+  return ceil_div<Offset>(bytes, kFlaggedUnit) * kFlaggedUnit;
+}
+
+template <Value V>
+constexpr int segment_rows() {
+  return kSegmentRows<DeviceValue<V>>;
+}
+template <Value V>
+constexpr Offset sector_elements() {
+  return kSectorBytes / Offset{sizeof(V)};
+}
+
+// The diagonals of some rows: columns minus rows, increasing.
+template <Value V>
+class Diagonals {
+ public:
+  // Whether there are at most so many of the rows [first, end) and those that were added before.
+  bool add(const Csr<V, I>& matrix, Offset first, Offset end, std::size_t most) {
+    for (Offset row = first; row < end; ++row) {
+      for (Offset entry = matrix.row_offsets()[row]; entry < matrix.row_offsets()[row + 1];
+           ++entry) {
+        const auto diagonal = static_cast<I>(matrix.columns()[entry] - row);
+        // Rows that follow one another mostly have the same ones.
+        const auto place = std::ranges::lower_bound(found_, diagonal);
+        if (place != found_.end() && *place == diagonal) continue;
+        found_.insert(place, diagonal);
+        if (found_.size() > most) return false;
+      }
+      entries_ += matrix.row_offsets()[row + 1] - matrix.row_offsets()[row];
+    }
+    return true;
+  }
+  const std::vector<I>& all() const { return found_; }
+  Offset entries() const { return entries_; }
+
+ private:
+  std::vector<I> found_;
+  Offset entries_ = 0;
+};
+
+// The lines of a tile, by their place.
+struct LinesOfTile {
+  std::array<I, kLineSlots> distances{};
+  std::uint32_t columns = 0;
+
+  void add(int line, I distance, std::uint32_t sides) {
+    distances[line] = distance;
+    columns |= sides << (3 * line);
+  }
+};
+
+// At most nine lines that have all diagonals. The rows themselves are always among them: tiles
+// wait for what they have at the power before.
+std::optional<LinesOfTile> nine_lines(std::vector<I> diagonals) {
+  const auto own = std::ranges::lower_bound(diagonals, 0);
+  if (own == diagonals.end() || *own != 0) diagonals.insert(own, 0);
+  LinesOfTile lines;
+  int line = 0;
+  for (std::size_t d = 0; d < diagonals.size(); ++line) {
+    if (line == kLinesOf<NineLines>) return std::nullopt;
+    const auto is = [&](std::size_t place, I distance) {
+      return place < diagonals.size() && diagonals[place] == distance;
+    };
+    const I first = diagonals[d];
+    if (is(d + 1, first + 1) && is(d + 2, first + 2)) {
+      lines.add(line, first + 1, 7);
+      d += 3;
+    } else if (is(d + 1, first + 1)) {
+      // Chunks of even distances are aligned.
+      const bool even = first % 2 == 0;
+      lines.add(line, even ? first : first + 1, even ? 6 : 3);
+      d += 2;
+    } else {
+      lines.add(line, first, 2);
+      ++d;
+    }
+  }
+  return lines;
+}
+
+// The lines of a five- or seven-point stencil whose rows are `stride` apart in one direction.
+std::optional<LinesOfTile> seven_points(const std::vector<I>& diagonals, I stride) {
+  LinesOfTile lines;
+  std::uint32_t own = 2;
+  int other = 3;
+  for (const I diagonal : diagonals) {
+    if (diagonal >= -1 && diagonal <= 1) {
+      own |= std::uint32_t{1} << (diagonal + 1);
+    } else if (diagonal == -stride) {
+      lines.add(0, -stride, 2);
+    } else if (diagonal == stride) {
+      lines.add(2, stride, 2);
+    } else if (other < kLinesOf<SevenPoints>) {
+      lines.add(other++, diagonal, 2);
+    } else {
+      return std::nullopt;
+    }
+  }
+  lines.add(1, 0, own);
+  lines.distances[0] = -stride;
+  lines.distances[2] = stride;
+  return lines;
+}
+
+constexpr std::size_t kMostDiagonals = 27;
+
+// Lines of one segment at a time.
+template <Value V>
+std::optional<LinesOfTile> lines_of(const Csr<V, I>& matrix, Offset first, Offset end) {
+  Diagonals<V> diagonals;
+  if (!diagonals.add(matrix, first, end, kMostDiagonals)) return std::nullopt;
+  const auto lines = nine_lines(diagonals.all());
+  if (!lines) return std::nullopt;
+  const auto stored = static_cast<double>((end - first) * std::popcount(lines->columns));
+  if (stored > kMostFill * static_cast<double>(std::max<Offset>(diagonals.entries(), 1))) {
+    return std::nullopt;
+  }
+  return lines;
+}
+
+// Whether D rows from here on have the same columns, and these in full blocks.
+template <Value V>
+bool is_block_row(const Csr<V, I>& matrix, Offset row, int block) {
+  const auto offsets = matrix.row_offsets();
+  const auto columns = matrix.columns();
+  const Offset count = offsets[row + 1] - offsets[row];
+  if (count % block != 0) return false;
+  for (int r = 1; r < block; ++r) {
+    if (!std::ranges::equal(columns.subspan(offsets[row], count),
+                            columns.subspan(offsets[row + r],
+                                            offsets[row + r + 1] - offsets[row + r]))) {
+      return false;
+    }
+  }
+  for (Offset entry = offsets[row]; entry < offsets[row + 1]; entry += block) {
+    if (columns[entry] % block != 0 || columns[entry + block - 1] != columns[entry] + block - 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The sectors of x that rows need; their own are always among them.
+template <Value V>
+class SectorSet {
+ public:
+  void clear() { sectors_.clear(); }
+  // With those of the block row. False, and as before, if there are too many.
+  bool add(const Csr<V, I>& matrix, Offset row, int block) {
+    scratch_ = sectors_;
+    const auto insert = [&](Offset column) {
+      scratch_.push_back(static_cast<std::uint32_t>(column / sector_elements<V>()));
+    };
+    for (int r = 0; r < block; ++r) insert(row + r);
+    const auto offsets = matrix.row_offsets();
+    for (Offset entry = offsets[row]; entry < offsets[row + 1]; ++entry) {
+      insert(matrix.columns()[entry]);
+    }
+    std::ranges::sort(scratch_);
+    scratch_.erase(std::ranges::unique(scratch_).begin(), scratch_.end());
+    if (scratch_.size() > static_cast<std::size_t>(kMostSectors)) return false;
+    std::swap(scratch_, sectors_);
+    return true;
+  }
+  const std::vector<std::uint32_t>& all() const { return sectors_; }
+  std::uint16_t local(I column) const {
+    const auto place = std::ranges::lower_bound(
+        sectors_, static_cast<std::uint32_t>(column / sector_elements<V>()));
+    return static_cast<std::uint16_t>((place - sectors_.begin()) * sector_elements<V>() +
+                                      column % sector_elements<V>());
+  }
+
+ private:
+  std::vector<std::uint32_t> sectors_;
+  std::vector<std::uint32_t> scratch_;
+};
+
+// The bytes of a tile of blocks.
+template <Value V>
+Offset block_tile_bytes(std::size_t sectors, Offset block_rows, Offset blocks, int block) {
+  return static_cast<Offset>(sizeof(FlaggedTile)) + rounded(static_cast<Offset>(sectors) * 4) +
+         rounded(ceil_div<Offset>(block_rows, 8) * 16 + blocks * 2) +
+         rounded(blocks * block * block * Offset{sizeof(V)});
+}
+
+// A run of rows as a tile of blocks, as many as fit but a multiple of `step` block rows if
+// possible; the end of the rows.
+template <Value V>
+Offset end_of_block_tile(const Csr<V, I>& matrix, Offset first, Offset end, int block, Offset step,
+                         SectorSet<V>& sectors) {
+  const auto offsets = matrix.row_offsets();
+  Offset row = first;
+  Offset good = first;
+  sectors.clear();
+  for (; row < end; row += block) {
+    if (!sectors.add(matrix, row, block)) break;
+    const Offset block_rows = (row - first) / block + 1;
+    const Offset blocks = (offsets[row + block] - offsets[first]) / (block * block);
+    if (row > first &&
+        (block_tile_bytes<V>(sectors.all().size(), block_rows, blocks, block) > kBlockTileBytes ||
+         blocks > 0xffff)) {
+      break;
+    }
+    if (block_rows % step == 0) good = row + block;
+  }
+  if (row >= end) return end;
+  const Offset cut = good > first ? good : row;
+  // The sectors of the rows that stay.
+  sectors.clear();
+  for (Offset kept = first; kept < cut; kept += block) sectors.add(matrix, kept, block);
+  return cut;
+}
+
+// The tiles of some consecutive pieces of the rows.
+struct TilesOfPiece {
+  std::vector<std::byte> bytes;
+  std::vector<FlaggedPlace> places;     // with places in these bytes
+  std::vector<std::uint64_t> presence;  // of lines, whole words for each tile
+  bool has_holes = false;
+  Offset line_rows = 0;
+  Offset sectors = 0;
+  int most_sectors = 0;
+
+  // Room for a tile, of zeros.
+  FlaggedTile& add(Offset tile_bytes, I first_row, Offset rows, int segments) {
+    const std::size_t begin = bytes.size();
+    bytes.resize(begin + static_cast<std::size_t>(tile_bytes));
+    places.push_back({narrow<std::uint32_t>(begin / kFlaggedUnit, "a piece of a sweep's matrix"),
+                      narrow<std::uint32_t>(tile_bytes, "a tile of a sweep"), first_row,
+                      narrow<std::uint16_t>(rows, "the rows of a tile"),
+                      static_cast<std::uint16_t>(segments)});
+    return *reinterpret_cast<FlaggedTile*>(bytes.data() + begin);
+  }
+};
+
+template <Value V>
+class TileMaker {
+ public:
+  TileMaker(const Csr<V, I>& matrix, const FlaggedForm& form) : matrix_(matrix), form_(form) {}
+
+  TilesOfPiece make(Offset first, Offset end) {
+    made_ = {};
+    if (form_.has_lines && form_.lines == FlaggedLines::seven_points) {
+      make_patches(first, end);
+    } else if (form_.has_lines) {
+      make_lines(first, end);
+    } else {
+      make_blocks(first, end);
+    }
+    return std::move(made_);
+  }
+
+ private:
+  static constexpr Offset kSegment = segment_rows<V>();
+
+  // Segment by segment; those that are no lines go together.
+  void make_lines(Offset first, Offset end) {
+    Offset blocks_from = first;
+    for (Offset segment = first; segment < end; segment += kSegment) {
+      const Offset segment_end = std::min(segment + kSegment, end);
+      const auto lines = lines_of(matrix_, segment, segment_end);
+      if (!lines) continue;
+      make_blocks(blocks_from, segment);
+      blocks_from = segment_end;
+      add_lines(segment, segment_end - segment, 1, *lines);
+    }
+    make_blocks(blocks_from, end);
+  }
+
+  // Rows of several strides: a tile has a segment of each. What is left over at the end are blocks.
+  void make_patches(Offset first, Offset end) {
+    const Offset strides = SevenPoints::segments;
+    if (end - first < strides * form_.stride) return make_blocks(first, end);
+    for (Offset segment = first; segment < first + form_.stride; segment += kSegment) {
+      Diagonals<V> diagonals;
+      bool few = true;
+      for (Offset s = 0; s < strides && few; ++s) {
+        const Offset row = segment + s * form_.stride;
+        few = diagonals.add(matrix_, row, row + kSegment, kMostDiagonals);
+      }
+      const auto lines = few ? seven_points(diagonals.all(), form_.stride) : std::nullopt;
+      if (lines) {
+        add_lines(segment, kSegment, SevenPoints::segments, *lines);
+        continue;
+      }
+      for (Offset s = 0; s < strides; ++s) {
+        const Offset row = segment + s * form_.stride;
+        make_blocks(row, row + kSegment);
+      }
+    }
+  }
+
+  void add_lines(Offset first, Offset rows, int segments, const LinesOfTile& lines) {
+    const Offset values = std::popcount(lines.columns) * Offset{segments} * kSegment;
+    constexpr Offset head = sizeof(FlaggedTile) + kLineSlots * sizeof(I);
+    FlaggedTile& tile = made_.add(head + values * Offset{sizeof(V)}, static_cast<I>(first), rows,
+                                  segments);
+    tile.first_row = static_cast<I>(first);
+    tile.rows = static_cast<I>(rows);
+    tile.kind = FlaggedKind::lines;
+    tile.columns = lines.columns;
+    tile.values = head;
+    tile.first_value = made_.presence.size() * 64;
+    tile.whole = is_whole(first, lines);
+    auto* bytes = reinterpret_cast<std::byte*>(&tile);
+    std::memcpy(bytes + sizeof(FlaggedTile), lines.distances.data(), sizeof lines.distances);
+    made_.presence.resize(made_.presence.size() + ceil_div<Offset>(values, 64));
+    fill_lines(tile, reinterpret_cast<V*>(bytes + head), segments);
+    made_.line_rows += rows * segments;
+    count_line_sectors(lines, segments);
+  }
+  bool is_whole(Offset first, const LinesOfTile& lines) const {
+    constexpr Offset chunk = kChunk<DeviceValue<V>>;
+    if (first % chunk != 0 || matrix_.rows() % chunk != 0) return false;
+    for (int line = 0; line < kLineSlots; ++line) {
+      if (line_columns(lines.columns, line) != 0 && lines.distances[line] % chunk != 0) {
+        return false;
+      }
+    }
+    return form_.stride % chunk == 0;
+  }
+  void fill_lines(const FlaggedTile& tile, V* values, int segments) {
+    std::array<std::pair<I, int>, 3 * kLineSlots> places;  // of diagonals among the columns
+    int count = 0;
+    for (int line = 0; line < kLineSlots; ++line) {
+      for (int side = 0; side < 3; ++side) {
+        if ((line_columns(tile.columns, line) >> side & 1) == 0) continue;
+        places[count] = {tile.distances()[line] + side - 1, count};
+        ++count;
+      }
+    }
+    std::sort(places.begin(), places.begin() + count);
+    Offset entries = 0;
+    for (int segment = 0; segment < segments; ++segment) {
+      for (Offset place = 0; place < tile.rows; ++place) {
+        const Offset row = tile.first_row + Offset{segment} * form_.stride + place;
+        int next = 0;  // diagonals and columns both increase
+        for (Offset entry = matrix_.row_offsets()[row]; entry < matrix_.row_offsets()[row + 1];
+             ++entry, ++entries) {
+          const auto diagonal = static_cast<I>(matrix_.columns()[entry] - row);
+          while (places[next].first != diagonal) ++next;
+          const Offset at =
+              (Offset{segment} * count + places[next].second) * kSegment + place;
+          values[at] = matrix_.values()[entry];
+          made_.presence[tile.first_value / 64 + at / 64] |= std::uint64_t{1} << (at % 64);
+        }
+      }
+    }
+    made_.has_holes = made_.has_holes || entries < Offset{segments} * count * kSegment;
+  }
+  void count_line_sectors(const LinesOfTile& lines, int segments) {
+    constexpr Offset each = kSegment / sector_elements<V>();
+    Offset loaded = 0;
+    for (int line = 0; line < kLineSlots; ++line) {
+      const std::uint32_t here = line_columns(lines.columns, line);
+      if (here == 0) continue;
+      // Segments share the lines of a chain but for its ends.
+      const bool end_of_chain = segments > 1 && (line == 0 || line == 2);
+      loaded += (end_of_chain ? 1 : segments) * (each + ((here & 5) != 0 ? 2 : 0));
+    }
+    made_.sectors += loaded;
+  }
+
+  void make_blocks(Offset first, Offset end) {
+    const int block = form_.block;
+    const Offset step = kWarpLanes / form_.lanes;
+    while (first < end) {
+      const Offset cut = end_of_block_tile(matrix_, first, end, block, step, sectors_);
+      if (cut == first) {
+        throw InvalidArgument(fmt::format(
+            "row {} needs more than {} sectors of x, the most of a tile", first, kMostSectors));
+      }
+      add_blocks(first, cut);
+      first = cut;
+    }
+  }
+  void add_blocks(Offset first, Offset end) {
+    const int block = form_.block;
+    const auto offsets = matrix_.row_offsets();
+    const Offset block_rows = (end - first) / block;
+    const Offset blocks = (offsets[end] - offsets[first]) / (block * block);
+    const auto& sectors = sectors_.all();
+    FlaggedTile& tile =
+        made_.add(block_tile_bytes<V>(sectors.size(), block_rows, blocks, block),
+                  static_cast<I>(first), end - first, 1);
+    auto* bytes = reinterpret_cast<std::byte*>(&tile);
+    tile.first_row = static_cast<I>(first);
+    tile.rows = static_cast<I>(end - first);
+    tile.kind = FlaggedKind::blocks;
+    tile.sectors = static_cast<std::uint16_t>(sectors.size());
+    tile.whole = (Offset{sectors.back()} + 1) * sector_elements<V>() <= matrix_.rows();
+    std::memcpy(bytes + sizeof(FlaggedTile), sectors.data(), sectors.size() * 4);
+    tile.ends = static_cast<std::uint32_t>(sizeof(FlaggedTile)) +
+                static_cast<std::uint32_t>(rounded(static_cast<Offset>(sectors.size()) * 4));
+    auto* ends = reinterpret_cast<std::uint16_t*>(bytes + tile.ends);
+    auto* columns = ends + ceil_div<Offset>(block_rows, 8) * 8;
+    tile.values = tile.ends + static_cast<std::uint32_t>(rounded(
+                                  ceil_div<Offset>(block_rows, 8) * 16 + blocks * 2));
+    auto* values = reinterpret_cast<V*>(bytes + tile.values);
+    Offset number = 0;
+    for (Offset row = first; row < end; row += block) {
+      if (block > 1 && !is_block_row(matrix_, row, block)) {
+        throw InvalidArgument(fmt::format("row {} does not consist of full blocks", row));
+      }
+      const Offset count = (offsets[row + 1] - offsets[row]) / block;
+      for (Offset b = 0; b < count; ++b, ++number) {
+        columns[number] = sectors_.local(matrix_.columns()[offsets[row] + b * block]);
+        for (int r = 0; r < block; ++r) {
+          std::copy_n(matrix_.values().data() + offsets[row + r] + b * block, block,
+                      values + (number * block + r) * block);
+        }
+      }
+      ends[(row - first) / block] = static_cast<std::uint16_t>(number);
+    }
+    made_.sectors += static_cast<Offset>(sectors.size());
+    made_.most_sectors = std::max(made_.most_sectors, static_cast<int>(sectors.size()));
+  }
+
+  const Csr<V, I>& matrix_;
+  const FlaggedForm& form_;
+  SectorSet<V> sectors_;
+  TilesOfPiece made_;
+};
+
+// Rows that are cut by themselves: pieces of so many.
+template <Value V>
+Offset piece_rows(const FlaggedForm& form) {
+  if (form.has_lines && form.lines == FlaggedLines::seven_points) {
+    return SevenPoints::segments * Offset{form.stride};
+  }
+  const Offset unit = form.has_lines ? segment_rows<V>() : kWarpLanes / form.lanes * form.block;
+  return std::max<Offset>(kPieceRows / unit, 1) * unit;
+}
+
+// The tile of every row.
+Array<I> tile_of_rows(const FlaggedSizes& sizes, std::span<const FlaggedPlace> places) {
+  Array<I> tile_of(static_cast<std::size_t>(sizes.rows));
+  parallel_for(sizes.tiles, [&](Offset tile) {
+    const FlaggedPlace& place = places[tile];
+    for (Offset segment = 0; segment < place.segments; ++segment) {
+      const Offset row = place.first_row + segment * sizes.form.stride;
+      std::fill_n(tile_of.begin() + row, place.rows, static_cast<I>(tile));
+    }
+  });
+  return tile_of;
+}
+
+// The last of the tiles whose rows a tile loads. Holes count, for their x is loaded as well.
+template <Value V>
+I last_input(const FlaggedTile& tile, const FlaggedSizes& sizes, int segments,
+             std::span<const I> tile_of) {
+  I last = 0;
+  const auto take = [&](Offset row) {
+    last = std::max(last, tile_of[std::clamp<Offset>(row, 0, sizes.rows - 1)]);
+  };
+  if (tile.kind == FlaggedKind::blocks) {
+    for (int s = 0; s < tile.sectors; ++s) {
+      const Offset row = Offset{tile.sector_list()[s]} * sector_elements<V>();
+      take(row);
+      take(row + sector_elements<V>() - 1);
+    }
+    return last;
+  }
+  for (int line = 0; line < kLineSlots; ++line) {
+    if (line_columns(tile.columns, line) == 0) continue;
+    for (int segment = 0; segment < segments; ++segment) {
+      const Offset row =
+          tile.first_row + Offset{segment} * sizes.form.stride + tile.distances()[line];
+      // A chunk may reach beyond the rows of a segment that is short; so may what is to its side.
+      take(row - 1);
+      take(row + segment_rows<V>());
+    }
+  }
+  return last;
+}
+
+// How far apart the powers of tiles are, from the last tile that each of them reads.
+std::array<Offset, kMaxSweepPower + 1> distances_of(std::vector<I> last) {
+  for (std::size_t t = 1; t < last.size(); ++t) last[t] = std::max(last[t], last[t - 1]);
+  std::array<Offset, kMaxSweepPower + 1> distances{};
+  std::vector<I> reached(last.size());
+  for (std::size_t t = 0; t < last.size(); ++t) reached[t] = static_cast<I>(t);
+  for (int power = 2; power <= kMaxSweepPower; ++power) {
+    for (std::size_t t = 0; t < last.size(); ++t) {
+      reached[t] = last[reached[t]];
+      distances[power] = std::max<Offset>(distances[power], reached[t] - static_cast<Offset>(t));
+    }
+  }
+  return distances;
+}
+
+// Rows to look at: the first of so many segments, evenly spread.
+std::vector<Offset> sampled(Offset rows, Offset unit) {
+  std::vector<Offset> firsts;
+  const Offset units = rows / unit;
+  for (Offset s = 0; s < std::min(kSamples, units); ++s) {
+    firsts.push_back(s * units / std::min(kSamples, units) * unit);
+  }
+  return firsts;
+}
+
+// The stride of a five- or seven-point stencil; 0 if it is none.
+template <Value V>
+I stencil_stride(const Csr<V, I>& matrix, std::span<const Offset> segments) {
+  I stride = 0;
+  Offset fit = 0;
+  for (const Offset first : segments) {
+    Diagonals<V> diagonals;
+    if (!diagonals.add(matrix, first, first + segment_rows<V>(), kMostDiagonals)) return 0;
+    const auto beyond = std::ranges::upper_bound(diagonals.all(), 1);
+    if (beyond == diagonals.all().end()) continue;
+    if (stride == 0) stride = *beyond;
+    fit += seven_points(diagonals.all(), stride).has_value() ? 1 : 0;
+  }
+  const bool mostly = static_cast<double>(fit) >= kMostlyLines * std::ssize(segments);
+  const bool patches = stride > 0 && stride % segment_rows<V>() == 0 &&
+                       matrix.rows() >= SevenPoints::segments * Offset{stride};
+  return mostly && patches ? stride : 0;
+}
+
+// As few lanes per block row as possible, so that so many block rows are a tile; 0 if some rows fit
+// into none.
+template <Value V>
+int lanes_for(const Csr<V, I>& matrix, int block) {
+  SectorSet<V> sectors;
+  for (int lanes = 1; lanes <= kWarpLanes; lanes *= 2) {
+    const Offset rows = Offset{kWarpLanes} / lanes * block;
+    const auto firsts = sampled(matrix.rows() / block * block, block);
+    Offset fit = 0;
+    for (const Offset first : firsts) {
+      const Offset end = std::min<Offset>(first + rows, matrix.rows() / block * block);
+      fit += end_of_block_tile(matrix, first, end, block, 1, sectors) == end ? 1 : 0;
+    }
+    const bool all = lanes == kWarpLanes;
+    if (static_cast<double>(fit) >= (all ? 1.0 : kMostlyLines) * std::ssize(firsts)) return lanes;
+  }
+  return 0;
+}
+
+}  // namespace
+
+template <Value V>
+std::optional<FlaggedForm> find_flagged_form(const Csr<V, I>& matrix) {
+  if (matrix.rows() != matrix.cols() || matrix.nnz() == 0) return std::nullopt;
+  FlaggedForm form;
+  const auto segments = sampled(matrix.rows(), segment_rows<V>());
+  const auto in_lines = std::ranges::count_if(segments, [&](Offset first) {
+    return lines_of(matrix, first, first + segment_rows<V>()).has_value();
+  });
+  form.has_lines =
+      !segments.empty() && static_cast<double>(in_lines) >= kMostlyLines * std::ssize(segments);
+  if (form.has_lines) {
+    form.stride = stencil_stride(matrix, segments);
+    if (form.stride > 0) form.lines = FlaggedLines::seven_points;
+  } else {
+    for (const int block : {3, 2}) {
+      if (matrix.rows() % block != 0 || form.block > 1) continue;
+      const auto rows = sampled(matrix.rows(), block);
+      const bool blocks = std::ranges::all_of(
+          rows, [&](Offset row) { return is_block_row(matrix, row, block); });
+      if (blocks) form.block = block;
+    }
+  }
+  form.lanes = lanes_for(matrix, form.block);
+  if (form.lanes == 0) return std::nullopt;
+  return form;
+}
+
+template <Value V>
+FlaggedStream<V>::FlaggedStream(const Csr<V, I>& matrix, const FlaggedForm& cut, int workers) {
+  if (matrix.rows() != matrix.cols()) {
+    throw InvalidArgument("powers need a square matrix");
+  }
+  if (cut.block < 1 || cut.block > 3 || matrix.rows() % cut.block != 0 || cut.lanes < 1 ||
+      cut.lanes > kWarpLanes || workers < 1 ||
+      (cut.lines == FlaggedLines::seven_points && cut.has_lines &&
+       (cut.stride < segment_rows<V>() || cut.stride % segment_rows<V>() != 0))) {
+    throw InvalidArgument("tiles of a sweep cannot be cut like this");
+  }
+  form = cut;
+  rows = matrix.rows();
+  const Offset each = piece_rows<V>(form);
+  const Offset pieces = ceil_div<Offset>(rows, each);
+  std::vector<TilesOfPiece> made(static_cast<std::size_t>(pieces));
+  parallel_dynamic(pieces, 1, [&](Offset begin, Offset end) {
+    TileMaker<V> maker(matrix, form);
+    for (Offset piece = begin; piece < end; ++piece) {
+      made[piece] = maker.make(piece * each, std::min<Offset>((piece + 1) * each, rows));
+    }
+  });
+  // Where the pieces go.
+  std::vector<Offset> first_byte(made.size() + 1, 0);
+  std::vector<Offset> first_tile(made.size() + 1, 0);
+  std::vector<Offset> first_word(made.size() + 1, 0);
+  bool has_holes = false;
+  for (std::size_t piece = 0; piece < made.size(); ++piece) {
+    const TilesOfPiece& here = made[piece];
+    first_byte[piece + 1] = first_byte[piece] + std::ssize(here.bytes);
+    first_tile[piece + 1] = first_tile[piece] + std::ssize(here.places);
+    first_word[piece + 1] = first_word[piece] + std::ssize(here.presence);
+    has_holes = has_holes || here.has_holes;
+    line_rows += here.line_rows;
+    sectors += here.sectors;
+    most_sectors = std::max(most_sectors, here.most_sectors);
+  }
+  record_bytes = first_byte.back();
+  narrow<std::uint32_t>(record_bytes / kFlaggedUnit, "the matrix of a sweep");
+  tiles = narrow<I>(first_tile.back(), "the tiles of a sweep");
+  records.resize(static_cast<std::size_t>(record_bytes));
+  places.resize(static_cast<std::size_t>(tiles));
+  if (has_holes) presence.resize(static_cast<std::size_t>(first_word.back()));
+  parallel_dynamic(pieces, 1, [&](Offset begin, Offset end) {
+    for (Offset piece = begin; piece < end; ++piece) {
+      TilesOfPiece& here = made[piece];
+      std::ranges::copy(here.bytes, records.begin() + first_byte[piece]);
+      if (has_holes) std::ranges::copy(here.presence, presence.begin() + first_word[piece]);
+      for (std::size_t t = 0; t < here.places.size(); ++t) {
+        FlaggedPlace place = here.places[t];
+        place.begin += static_cast<std::uint32_t>(first_byte[piece] / kFlaggedUnit);
+        places[first_tile[piece] + static_cast<Offset>(t)] = place;
+        auto& tile = *reinterpret_cast<FlaggedTile*>(records.data() +
+                                                     Offset{place.begin} * kFlaggedUnit);
+        tile.first_value += static_cast<std::uint64_t>(first_word[piece]) * 64;
+      }
+      here = {};
+    }
+  });
+  for (const FlaggedPlace& place : places) largest_tile = std::max(largest_tile, place.bytes);
+  const Array<I> tile_of = tile_of_rows(*this, places);
+  std::vector<I> last(static_cast<std::size_t>(tiles));
+  parallel_for(tiles, [&](Offset t) {
+    auto& tile =
+        *reinterpret_cast<FlaggedTile*>(records.data() + Offset{places[t].begin} * kFlaggedUnit);
+    last[t] = std::max(static_cast<I>(t),
+                       last_input<V>(tile, *this, places[t].segments, tile_of));
+    tile.cleared = last[t] / workers + 1;
+  });
+  dependency_distance = distances_of(std::move(last));
+}
+
+#define STRATA_INSTANTIATE(V, unused)                                                        \
+  template std::optional<FlaggedForm> find_flagged_form(const Csr<V, std::int32_t>& matrix); \
+  template struct FlaggedStream<V>
+STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
+
+}  // namespace strata::gpu
