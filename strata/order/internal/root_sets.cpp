@@ -17,16 +17,6 @@ I lowest_degree(const PatternView<I>& graph, std::span<const I> vertices) {
       vertices, {}, [&](I vertex) { return std::pair(graph.row_length(vertex), vertex); });
 }
 
-// The level of each vertex of the component.
-template <Index I>
-Array<I> level_numbers(const Layers<I>& layers, RowRange<I> component) {
-  Array<I> numbers(component.end - component.begin);
-  for_each_level<I>(layers.offsets, [&](I level) {
-    for (const I vertex : layers.level(level)) numbers[vertex - component.begin] = level;
-  });
-  return numbers;
-}
-
 // The vertices of the component for which `chosen(vertex)` holds, in increasing order.
 template <Index I, class Chosen>
 Array<I> select(RowRange<I> component, const Chosen& chosen) {
@@ -54,33 +44,94 @@ std::span<const I> opposite_side(const Scene<I>& scene) {
   return last.size() >= std::max<std::size_t>(mean / 4, 2) ? last : std::span<const I>();
 }
 
-// In a box that is longer than wide this is a face.
+// Vertices of the far side that have few neighbours: its rims and creases.
 template <Index I>
-RootSet<I> far_side(Scene<I>& scene) {
-  const auto far = opposite_side(scene);
-  return {Array<I>(far.begin(), far.end()), {}};
+Array<I> rims(const PatternView<I>& graph, std::span<const I> side) {
+  std::vector<I> degrees(side.size());
+  std::ranges::transform(side, degrees.begin(), [&](I v) { return graph.row_length(v); });
+  // Along a side of finite elements every second vertex has few.
+  const auto usual = degrees.begin() + static_cast<std::ptrdiff_t>(degrees.size() * 2 / 5);
+  std::ranges::nth_element(degrees, usual);
+  Array<I> found;
+  for (const I vertex : side) {
+    if (graph.row_length(vertex) < *usual) found.push_back(vertex);
+  }
+  return found;
 }
 
-// The side opposite to the far side.
+// In a box whose cells also touch at corners, what is farthest from the middle of a face is the
+// opposite face. What is farthest from a corner is a face or, of a square or a cube, two or three
+// sides; the middle of one of them is the vertex farthest from the rims and creases.
 template <Index I>
-RootSet<I> near_side(Scene<I>& scene) {
+RootSet<I> opposite_face(Scene<I>& scene) {
   const auto far = opposite_side(scene);
   if (far.empty()) return {};
+  I middle = far.front();
   Layers<I> layers;
-  scene.search.search(scene.component, far, layers);
+  if (const Array<I> roots = rims(scene.search.graph(), far); !roots.empty()) {
+    scene.search.search(far, roots, layers);
+    middle = layers.last().front();
+  }
+  scene.search.search(scene.component, std::span(&middle, 1), layers);
   return {Array<I>(layers.last().begin(), layers.last().end()), {}};
 }
 
-// What is opposite to the corner of a square or a cube whose cells also touch at corners is two
-// sides or three faces. A breadth-first search through them from one end visits one at a time.
-template <Index I, int parts>
-RootSet<I> part_of_far_side(Scene<I>& scene) {
-  const auto far = opposite_side(scene);
-  if (far.empty()) return {};
-  const Layers<I> bfs = find_ends(scene.search, far, far.front()).from_first;
-  const auto share = static_cast<I>(bfs.order.size() / parts);
-  const auto end = *std::ranges::lower_bound(bfs.offsets, std::max<I>(share, 1));
-  return {Array<I>(bfs.order.begin(), bfs.order.begin() + end), {}};
+// The corners of a box whose cells touch at faces have the fewest neighbours. Distances between
+// them are sums of its sides; returns the corner at the end of the longest side from the first end
+// of the component, or that end itself if this is no box.
+template <Index I>
+I end_of_longest_side(const Scene<I>& scene, const Array<I>& to_first) {
+  constexpr std::size_t kMostCorners = 8;
+  const PatternView<I>& graph = scene.search.graph();
+  const I first = scene.ends.from_first.order.front();
+  struct Corner {
+    I distance;
+    I vertex;
+  };
+  std::vector<Corner> corners;
+  for (I vertex = scene.component.begin; vertex < scene.component.end; ++vertex) {
+    if (graph.row_length(vertex) > graph.row_length(first)) continue;
+    if (graph.row_length(vertex) < graph.row_length(first)) return first;
+    corners.push_back({to_first[vertex - scene.component.begin], vertex});
+    if (corners.size() > kMostCorners) return first;
+  }
+  if (corners.size() != 4 && corners.size() != 8) return first;
+  std::ranges::sort(corners, {}, [](const Corner& c) { return std::pair(c.distance, c.vertex); });
+  // The sums of the sides so far, each of which is the distance of one corner.
+  std::vector<I> sums{0};
+  I longest = first;
+  while (sums.size() < corners.size()) {
+    std::vector<I> distances;
+    for (const Corner& corner : corners) distances.push_back(corner.distance);
+    std::ranges::sort(sums);
+    const auto odd = std::ranges::mismatch(sums, distances).in2;
+    const auto side = corners[static_cast<std::size_t>(odd - distances.begin())];
+    longest = side.vertex;
+    const std::size_t before = sums.size();
+    for (std::size_t i = 0; i < before; ++i) sums.push_back(sums[i] + side.distance);
+  }
+  return longest;
+}
+
+// In a box whose cells touch at faces, these are the vertices from which the way to a corner leads
+// through another one.
+template <Index I>
+RootSet<I> face_at_corner(Scene<I>& scene) {
+  const RowRange<I> component = scene.component;
+  const I first = scene.ends.from_first.order.front();
+  const Array<I> to_first = level_numbers(scene.ends.from_first, component);
+  const I other = end_of_longest_side(scene, to_first);
+  if (other == first) return {};
+  Layers<I> layers;
+  scene.search.search(component, std::span(&other, 1), layers);
+  const Array<I> to_other = level_numbers(layers, component);
+  const I side = to_other[first - component.begin];
+  return {select(component,
+                 [&](I vertex) {
+                   const I i = vertex - component.begin;
+                   return to_other[i] == to_first[i] + side;
+                 }),
+          {}};
 }
 
 // The vertices halfway between two vertices: in a mesh whose distances are nearly Euclidean, a
@@ -138,8 +189,8 @@ RootSet<I> between_second_and_third(Scene<I>& scene) {
 
 }  // namespace
 
-template <Index I, class Vertices>
-Ends<I> find_ends(BreadthFirst<I>& search, const Vertices& within, I start) {
+template <Index I>
+Ends<I> find_ends(BreadthFirst<I>& search, RowRange<I> within, I start) {
   Ends<I> ends;
   search.search(within, std::span(&start, 1), ends.from_first);
   while (true) {
@@ -151,12 +202,26 @@ Ends<I> find_ends(BreadthFirst<I>& search, const Vertices& within, I start) {
 }
 
 template <Index I>
-const std::vector<RootSetCandidate<I>>& root_set_candidates() {
+Array<I> level_numbers(const Layers<I>& layers, RowRange<I> component) {
+  Array<I> numbers(component.end - component.begin);
+  for_each_level<I>(layers.offsets, [&](I level) {
+    for (const I vertex : layers.level(level)) numbers[vertex - component.begin] = level;
+  });
+  return numbers;
+}
+
+template <Index I>
+const std::vector<RootSetCandidate<I>>& side_candidates() {
   static const std::vector<RootSetCandidate<I>> candidates = {
-      {"far side", far_side<I>},
-      {"third of the far side", part_of_far_side<I, 3>},
-      {"half of the far side", part_of_far_side<I, 2>},
-      {"near side", near_side<I>},
+      {"a face", opposite_face<I>},
+      {"a face at a corner", face_at_corner<I>},
+  };
+  return candidates;
+}
+
+template <Index I>
+const std::vector<RootSetCandidate<I>>& bisector_candidates() {
+  static const std::vector<RootSetCandidate<I>> candidates = {
       {"between both ends", between_ends<I>},
       {"between first end and a third vertex", between_first_and_third<I>},
       {"between second end and a third vertex", between_second_and_third<I>},
@@ -164,10 +229,11 @@ const std::vector<RootSetCandidate<I>>& root_set_candidates() {
   return candidates;
 }
 
-#define STRATA_INSTANTIATE(I)                                                 \
-  template Ends<I> find_ends(BreadthFirst<I>&, const RowRange<I>&, I);        \
-  template Ends<I> find_ends(BreadthFirst<I>&, const std::span<const I>&, I); \
-  template const std::vector<RootSetCandidate<I>>& root_set_candidates<I>()
+#define STRATA_INSTANTIATE(I)                                            \
+  template Ends<I> find_ends(BreadthFirst<I>&, RowRange<I>, I);          \
+  template Array<I> level_numbers(const Layers<I>&, RowRange<I>);        \
+  template const std::vector<RootSetCandidate<I>>& side_candidates<I>(); \
+  template const std::vector<RootSetCandidate<I>>& bisector_candidates<I>()
 STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::detail

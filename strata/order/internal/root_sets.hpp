@@ -22,8 +22,8 @@ struct Ends {
 
 // A. George, J. W. H. Liu: An implementation of a pseudoperipheral node finder, ACM Transactions on
 // Mathematical Software 5 (1979). `start` is any of the vertices `within`.
-template <Index I, class Vertices>
-Ends<I> find_ends(BreadthFirst<I>& search, const Vertices& within, I start);
+template <Index I>
+Ends<I> find_ends(BreadthFirst<I>& search, RowRange<I> within, I start);
 
 template <Index I>
 struct RootSet {
@@ -48,8 +48,16 @@ struct RootSetCandidate {
   RootSet<I> (*find)(Scene<I>&);
 };
 
-// All that are known, the most promising ones first.
+// The level of each vertex of the component.
 template <Index I>
-const std::vector<RootSetCandidate<I>>& root_set_candidates();
+Array<I> level_numbers(const Layers<I>& layers, RowRange<I> component);
+
+// Sides of boxes, from which levels of a lattice are copies of each other.
+template <Index I>
+const std::vector<RootSetCandidate<I>>& side_candidates();
+
+// Surfaces halfway between two vertices, for everything else. The most promising ones first.
+template <Index I>
+const std::vector<RootSetCandidate<I>>& bisector_candidates();
 
 }  // namespace strata::detail

@@ -1,0 +1,373 @@
+#include "strata/order/internal/copied_levels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/order/internal/component_graph.hpp"
+#include "strata/order/internal/root_sets.hpp"
+
+namespace strata::detail {
+
+namespace {
+
+// Vertices that are looked at to see whether a graph is regular, and the share of them that has the
+// most frequent number of neighbours. Finite elements of degree 2 have 0.5, random meshes 0.2.
+constexpr Offset kDegreeSamples = 4096;
+constexpr double kRegularShare = 0.4;
+// Slices that are looked at, and how many distinct differences of row and column they may have for
+// each entry of a row. A lattice has 1, or somewhat more at its borders and with several kinds of
+// vertices; a mesh has dozens.
+constexpr Offset kSlice = 32;
+constexpr Offset kSlices = 256;
+constexpr double kCopies = 1.6;
+// After so many vertices the search is given up unless this share of them is as far behind the one
+// before as that one was: one place, or half of one in a band.
+constexpr Offset kTrialVertices = 8192;
+constexpr double kStepShare = 0.25;
+constexpr double kSameStep = 1e-6;
+// If at least so many vertices of a level have no neighbours in the next one, and as many have, the
+// former come first: they are lines of their own, inside of elements.
+constexpr double kInnerShare = 0.25;
+
+// Distinct differences of row and column per slice of consecutive vertices, over the mean number of
+// entries of its rows.
+template <Index I>
+double differences_per_entry(const PatternView<I>& graph, RowRange<I> component,
+                             std::span<const I> order, std::span<const I> place) {
+  const Offset slices = ceil_div<Offset>(static_cast<Offset>(order.size()), kSlice);
+  const Offset stride = std::max<Offset>(slices / kSlices, 1);
+  double distinct = 0;
+  double mean_entries = 0;
+  std::vector<I> differences;
+  for (Offset slice = 0; slice < slices; slice += stride) {
+    differences.clear();
+    const Offset begin = slice * kSlice;
+    const Offset end = std::min<Offset>(begin + kSlice, static_cast<Offset>(order.size()));
+    for (Offset i = begin; i < end; ++i) {
+      for (const I neighbour : graph.columns_of(order[i])) {
+        differences.push_back(static_cast<I>(place[neighbour - component.begin] - i));
+      }
+    }
+    mean_entries += static_cast<double>(differences.size()) / static_cast<double>(end - begin);
+    std::ranges::sort(differences);
+    distinct += static_cast<double>(std::unique(differences.begin(), differences.end()) -
+                                    differences.begin());
+  }
+  return distinct / std::max(mean_entries, 1.0);
+}
+
+// The subgraph of some vertices, numbered as they stand.
+template <Index I>
+Pattern<I> induced(const PatternView<I>& graph, RowRange<I> component,
+                   std::span<const I> vertices) {
+  constexpr I kOutside = -1;
+  Array<I> names(static_cast<std::size_t>(component.end - component.begin), kOutside);
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    names[vertices[i] - component.begin] = static_cast<I>(i);
+  }
+  const auto count = static_cast<I>(vertices.size());
+  Pattern<I> result{count, count, Array<Offset>(1, 0), {}};
+  for (const I vertex : vertices) {
+    for (const I neighbour : graph.columns_of(vertex)) {
+      const I name = names[neighbour - component.begin];
+      if (name != kOutside) result.columns.push_back(name);
+    }
+    result.row_offsets.push_back(static_cast<Offset>(result.columns.size()));
+  }
+  return result;
+}
+
+template <Index I>
+class LayOut {
+ public:
+  LayOut(const PatternView<I>& graph, RowRange<I> component, const Layers<I>& levels)
+      : graph_(graph),
+        component_(component),
+        levels_(levels),
+        level_of_(level_numbers(levels, component)),
+        place_(level_of_.size()),
+        key_place_(level_of_.size()),
+        within_(level_of_.size()) {
+    result_.order.resize(levels.order.size());
+    result_.offsets = levels.offsets;
+  }
+
+  // `first` is the order of the first level. False if it was given up.
+  bool run(std::span<const I> first) {
+    std::ranges::copy(first, result_.order.begin());
+    find_keys(0);
+    settle(0);
+    for (I l = 1; l < levels_.count(); ++l) {
+      find_keys(l);
+      sort_level(l);
+      settle(l);
+      if (steps_ >= kTrialVertices &&
+          static_cast<double>(same_steps_) < kStepShare * static_cast<double>(steps_)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  double differences() {
+    parallel_for(static_cast<Offset>(result_.order.size()), [&](Offset i) {
+      place_[result_.order[i] - component_.begin] = static_cast<I>(i);
+    });
+    return differences_per_entry<I>(graph_, component_, result_.order, place_);
+  }
+
+  Layers<I>& result() { return result_; }
+
+ private:
+  struct Key {
+    double place;  // that of its copy in the level before
+    I degree;
+    I vertex;
+    bool operator<(const Key& other) const {
+      return std::tie(place, degree, vertex) < std::tie(other.place, other.degree, other.vertex);
+    }
+  };
+
+  static std::uint64_t hash(I vertex) {
+    const std::uint64_t product = (static_cast<std::uint64_t>(vertex) + 1) * 0x9e3779b97f4a7c15u;
+    return (product ^ (product >> 32)) * 0xd6e8feb86659fd93u;
+  }
+
+  // Places count from the start of the level.
+  void settle(I l) {
+    const I begin = levels_.offsets[l];
+    parallel_for(levels_.size(l), [&](Offset i) {
+      place_[result_.order[begin + i] - component_.begin] = static_cast<I>(i);
+    });
+  }
+
+  // Fills in the keys of a level, and which of its vertices have neighbours in the next one.
+  void find_keys(I l) {
+    const auto level = levels_.level(l);
+    keys_.resize(level.size());
+    has_next_.resize(level.size());
+    parallel_dynamic(static_cast<Offset>(level.size()), 2048, [&](Offset begin, Offset end) {
+      for (Offset i = begin; i < end; ++i) {
+        const I vertex = level[i];
+        Offset sum = 0;
+        Offset count = 0;
+        std::uint64_t before = 0;
+        std::uint64_t within = hash(vertex);
+        bool next = false;
+        for (const I neighbour : graph_.columns_of(vertex)) {
+          const I other = neighbour - component_.begin;
+          const I difference = level_of_[other] - l;
+          if (difference < 0) {
+            sum += place_[other];
+            ++count;
+            before += hash(neighbour);
+          } else if (difference > 0) {
+            next = true;
+          } else if (neighbour != vertex) {
+            within += hash(neighbour);
+          }
+        }
+        within_[vertex - component_.begin] = within;
+        const double mean =
+            static_cast<double>(sum) / static_cast<double>(std::max<Offset>(count, 1));
+        keys_[i] = {copied_place(vertex, l, before, mean), graph_.row_length(vertex), vertex};
+        key_place_[vertex - component_.begin] = keys_[i].place;
+        has_next_[i] = next ? 1 : 0;
+      }
+    });
+  }
+
+  // The place of the vertex that has for neighbours in its level, together with itself, those that
+  // this one has there, and the one nearest to their mean place if there are several, as in a band;
+  // or else the mean.
+  double copied_place(I vertex, I l, std::uint64_t before, double mean) const {
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const I neighbour : graph_.columns_of(vertex)) {
+      const I other = neighbour - component_.begin;
+      if (level_of_[other] != l - 1 || within_[other] != before) continue;
+      const auto place = static_cast<double>(place_[other]);
+      if (std::abs(place - mean) < std::abs(nearest - mean)) nearest = place;
+    }
+    return std::isinf(nearest) ? mean : nearest;
+  }
+
+  void sort_level(I l) {
+    const auto inner = static_cast<double>(std::ranges::count(has_next_, 0));
+    const auto all = static_cast<double>(keys_.size());
+    const bool split = std::min(inner, all - inner) >= kInnerShare * all;
+    std::size_t first_outer = 0;
+    if (split) {
+      sorted_.clear();
+      for (const bool wanted : {false, true}) {
+        first_outer = sorted_.size();
+        for (std::size_t i = 0; i < keys_.size(); ++i) {
+          if ((has_next_[i] != 0) == wanted) sorted_.push_back(keys_[i]);
+        }
+      }
+      std::swap(keys_, sorted_);
+    }
+    const std::span<Key> keys(keys_);
+    for (const std::span<Key> part : {keys.first(first_outer), keys.subspan(first_outer)}) {
+      sort_keys(part, l);
+      count_steps(part);
+    }
+    std::ranges::transform(keys_, result_.order.begin() + levels_.offsets[l], &Key::vertex);
+  }
+
+  void count_steps(std::span<const Key> part) {
+    const auto step = [&](std::size_t i) { return part[i].place - part[i - 1].place; };
+    for (std::size_t i = 2; i < part.size(); ++i) {
+      ++steps_;
+      same_steps_ += std::abs(step(i) - step(i - 1)) < kSameStep ? 1 : 0;
+    }
+  }
+
+  // Vertices at the same place, as there are at borders, go by their neighbours in the same level.
+  void sort_keys(std::span<Key> keys, I l) const {
+    std::ranges::sort(keys, std::less<>());
+    for (auto first = keys.begin(); first != keys.end();) {
+      const double place = first->place;
+      const auto last =
+          std::find_if(first, keys.end(), [&](const Key& key) { return key.place != place; });
+      if (last - first > 1) {
+        for (auto key = first; key != last; ++key) key->place = mean_in_level(key->vertex, l);
+        std::sort(first, last);
+        for (auto key = first; key != last; ++key) key->place = place;
+      }
+      first = last;
+    }
+  }
+
+  double mean_in_level(I vertex, I l) const {
+    double sum = 0;
+    double count = 0;
+    for (const I neighbour : graph_.columns_of(vertex)) {
+      if (neighbour == vertex || level_of_[neighbour - component_.begin] != l) continue;
+      sum += key_place_[neighbour - component_.begin];
+      count += 1;
+    }
+    return sum / std::max(count, 1.0);
+  }
+
+  PatternView<I> graph_;
+  RowRange<I> component_;
+  const Layers<I>& levels_;
+  Array<I> level_of_;
+  Array<I> place_;               // in its level
+  Array<double> key_place_;      // what vertices are sorted by
+  Array<std::uint64_t> within_;  // of the neighbours in the same level and the vertex itself
+  std::vector<Key> keys_;
+  std::vector<Key> sorted_;
+  std::vector<unsigned char> has_next_;
+  Offset steps_ = 0;  // from one vertex to the next, and those that are like the one before
+  Offset same_steps_ = 0;
+  Layers<I> result_;
+};
+
+template <Index I>
+Array<I> order_of_face(const PatternView<I>& graph);
+
+// The order of the levels, the first one ordered as a face of its own.
+template <Index I>
+std::optional<LayOut<I>> laid_out(const PatternView<I>& graph, RowRange<I> component,
+                                  const Layers<I>& levels) {
+  const auto first = levels.level(0);
+  Array<I> face(first.begin(), first.end());
+  if (face.size() > 1) {
+    const Pattern<I> subgraph = induced<I>(graph, component, first);
+    Array<I> order = order_of_face(subgraph.view());
+    std::ranges::transform(order, face.begin(), [&](I i) { return first[i]; });
+  }
+  std::optional<LayOut<I>> result(std::in_place, graph, component, levels);
+  if (!result->run(face)) result.reset();
+  return result;
+}
+
+// The best order of a component of a face, from the sides that it may have and from one end.
+template <Index I>
+Array<I> order_of_part(BreadthFirst<I>& search, RowRange<I> component) {
+  Scene<I> scene{search, component, find_ends(search, component, component.end - 1)};
+  Array<I> best = scene.ends.from_first.order;
+  double fewest = std::numeric_limits<double>::infinity();
+  const auto attempt = [&](const Layers<I>& levels) {
+    auto candidate = laid_out(search.graph(), component, levels);
+    if (!candidate) return;
+    const double differences = candidate->differences();
+    if (differences >= fewest) return;
+    fewest = differences;
+    best = std::move(candidate->result().order);
+  };
+  for (const auto& candidate : side_candidates<I>()) {
+    const RootSet<I> side = candidate.find(scene);
+    // Sides that are most of what there is are none, and would not come to an end.
+    const auto roots = static_cast<I>(side.roots.size());
+    if (roots == 0 || roots > (component.end - component.begin) / 2) continue;
+    Layers<I> levels;
+    search.search(component, side.roots, levels);
+    attempt(levels);
+    if (fewest <= kCopies) return best;
+  }
+  attempt(scene.ends.from_first);
+  return best;
+}
+
+template <Index I>
+Array<I> order_of_face(const PatternView<I>& graph) {
+  ComponentGraph<I> parts(graph);
+  BreadthFirst<I> search(parts.view);
+  Array<I> order;
+  order.reserve(graph.rows);
+  for (I part = 0; part < parts.count(); ++part) {
+    const RowRange<I> range = parts.component(part);
+    if (range.end - range.begin <= 2) {
+      for (I vertex = range.begin; vertex < range.end; ++vertex) order.push_back(vertex);
+      continue;
+    }
+    const Array<I> of_part = order_of_part(search, range);
+    order.insert(order.end(), of_part.begin(), of_part.end());
+  }
+  for (I& vertex : order) vertex = parts.originals[vertex];
+  return order;
+}
+
+}  // namespace
+
+template <Index I>
+bool is_regular(const PatternView<I>& graph, RowRange<I> component) {
+  const Offset stride = std::max<Offset>((component.end - component.begin) / kDegreeSamples, 1);
+  std::vector<I> degrees;
+  for (Offset vertex = component.begin; vertex < component.end; vertex += stride) {
+    degrees.push_back(graph.row_length(static_cast<I>(vertex)));
+  }
+  std::ranges::sort(degrees);
+  std::ptrdiff_t most = 0;
+  for (auto first = degrees.begin(); first != degrees.end();) {
+    const auto last = std::upper_bound(first, degrees.end(), *first);
+    most = std::max(most, last - first);
+    first = last;
+  }
+  return static_cast<double>(most) >= kRegularShare * static_cast<double>(degrees.size());
+}
+
+template <Index I>
+std::optional<Layers<I>> lay_out_copies(const PatternView<I>& graph, RowRange<I> component,
+                                        const Layers<I>& levels) {
+  auto candidate = laid_out(graph, component, levels);
+  if (!candidate || candidate->differences() > kCopies) return std::nullopt;
+  return std::move(candidate->result());
+}
+
+#define STRATA_INSTANTIATE(I)                                                          \
+  template bool is_regular(const PatternView<I>&, RowRange<I>);                        \
+  template std::optional<Layers<I>> lay_out_copies(const PatternView<I>&, RowRange<I>, \
+                                                   const Layers<I>&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata::detail
