@@ -184,18 +184,19 @@ class LayOut {
     });
   }
 
-  // The place of the vertex that has for neighbours in its level, together with itself, those that
-  // this one has there, and the one nearest to their mean place if there are several, as in a band;
-  // or else the mean.
+  // The place of the one vertex that has for neighbours in its level, together with itself, those
+  // that this one has there; or else their mean. The mean alone would not do at the borders of a
+  // plane: it moves the first line by half a line, into the second.
   double copied_place(I vertex, I l, std::uint64_t before, double mean) const {
-    double nearest = std::numeric_limits<double>::infinity();
+    double place = mean;
+    int found = 0;
     for (const I neighbour : graph_.columns_of(vertex)) {
       const I other = neighbour - component_.begin;
       if (level_of_[other] != l - 1 || within_[other] != before) continue;
-      const auto place = static_cast<double>(place_[other]);
-      if (std::abs(place - mean) < std::abs(nearest - mean)) nearest = place;
+      if (++found > 1) return mean;
+      place = static_cast<double>(place_[other]);
     }
-    return std::isinf(nearest) ? mean : nearest;
+    return place;
   }
 
   void sort_level(I l) {
