@@ -157,8 +157,7 @@ class LevelFinder {
   // Appends the levels of a component, from the best of the root sets.
   void cut(I component, Offset total) {
     const RowRange<I> range = graph_.component(component);
-    Scene<I> scene{search_, range, detail::find_ends(search_, range, range.end - 1)};
-    const Trial best = best_of(scene, total);
+    const Trial best = best_of(range, graph_.far_vertex(component), total);
     if (root_.empty()) {
       root_ = best.name;
       copies_ = best.copies;
@@ -171,31 +170,45 @@ class LevelFinder {
     }
   }
 
-  Trial best_of(Scene<I>& scene, Offset total) {
-    Trial best{"one end", scene.ends.from_first, window_of(scene.ends.from_first)};
+  Trial best_of(RowRange<I> range, I start, Offset total) {
+    Scene<I> scene{search_, range, {}};
+    search_.search(range, std::span(&start, 1), scene.ends.from_first);
+    if (detail::is_regular(graph_.view, range)) {
+      Trial copies = lattice_of(scene);
+      if (copies.copies) return copies;
+    }
+    detail::find_other_end(search_, range, scene.ends);
+    Trial best = from_one_end(scene);
     const auto mean_window = static_cast<double>(total) * static_cast<double>(window_) /
                              static_cast<double>(best.layers.count());
     const auto enough = std::max(static_cast<Offset>(kGoodEnough * mean_window), widest_);
-    const bool regular = detail::is_regular(graph_.view, scene.component);
-    const Offset limit = static_cast<Offset>(kCopiesWorthwhile * static_cast<double>(best.window));
-    for (const auto& candidate : detail::side_candidates<I>()) {
-      if (!regular && best.window <= enough) return best;
-      Trial trial =
-          from_roots(candidate.name, scene, candidate.find(scene), regular ? limit : best.window);
-      if (trial.layers.order.empty()) continue;
-      if (regular && lay_out(scene, trial)) return trial;
-      if (trial.window < best.window) best = std::move(trial);
-    }
-    if (regular) {
-      Trial trial{"one end", scene.ends.from_first, window_of(scene.ends.from_first)};
-      if (lay_out(scene, trial)) return trial;
-    }
-    for (const auto& candidate : detail::bisector_candidates<I>()) {
-      if (best.window <= enough) return best;
-      Trial trial = from_roots(candidate.name, scene, candidate.find(scene), best.window);
-      if (trial.window < best.window) best = std::move(trial);
-    }
+    if (best.window <= enough) return best;
+    improve(best, scene, detail::side_finders<I>().front()(scene));
+    if (best.window <= enough) return best;
+    improve(best, scene, detail::narrowest_bisector(scene));
     return best;
+  }
+
+  Trial from_one_end(const Scene<I>& scene) const {
+    return {"one end", scene.ends.from_first, window_of(scene.ends.from_first)};
+  }
+
+  // Levels that are copies of each other, from a face or an end; others if there are none.
+  Trial lattice_of(Scene<I>& scene) {
+    Trial end = from_one_end(scene);
+    const auto limit = static_cast<Offset>(kCopiesWorthwhile * static_cast<double>(end.window));
+    for (const auto& find_side : detail::side_finders<I>()) {
+      Trial trial = from_roots(scene, find_side(scene), limit);
+      if (!trial.layers.order.empty() && lay_out(scene, trial)) return trial;
+    }
+    lay_out(scene, end);
+    return end;
+  }
+
+  // Replaces the best trial by the level structure of these roots if its window is smaller.
+  void improve(Trial& best, const Scene<I>& scene, const RootSet<I>& set) {
+    Trial trial = from_roots(scene, set, best.window);
+    if (trial.window < best.window) best = std::move(trial);
   }
 
   // Makes levels copies of each other, if they can be.
@@ -216,9 +229,8 @@ class LevelFinder {
   }
 
   // The level structure of these roots; without levels if its window is not below the limit.
-  Trial from_roots(const std::string& name, const Scene<I>& scene, const RootSet<I>& set,
-                   Offset limit) {
-    Trial none{name, {}, std::numeric_limits<Offset>::max()};
+  Trial from_roots(const Scene<I>& scene, const RootSet<I>& set, Offset limit) {
+    Trial none{set.name, {}, std::numeric_limits<Offset>::max()};
     if (set.roots.empty()) return none;
     // Distances count both sides of a cut; if they exceed the limit twice then one side does.
     const Offset both = limit * (set.behind.empty() ? 1 : 2);
@@ -236,7 +248,7 @@ class LevelFinder {
     layers = unfolded(std::move(layers), scene.component, set.behind);
     const Offset window = window_of(layers);
     if (window >= limit) return none;
-    return {name, std::move(layers), window};
+    return {set.name, std::move(layers), window};
   }
 
   // Appends the components whose weight is not zero, as many to a level as its capacity holds.

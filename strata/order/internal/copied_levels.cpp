@@ -128,11 +128,7 @@ class LayOut {
  private:
   struct Key {
     double place;  // that of its copy in the level before
-    I degree;
     I vertex;
-    bool operator<(const Key& other) const {
-      return std::tie(place, degree, vertex) < std::tie(other.place, other.degree, other.vertex);
-    }
   };
 
   static std::uint64_t hash(I vertex) {
@@ -177,7 +173,7 @@ class LayOut {
         within_[vertex - component_.begin] = within;
         const double mean =
             static_cast<double>(sum) / static_cast<double>(std::max<Offset>(count, 1));
-        keys_[i] = {copied_place(vertex, l, before, mean), graph_.row_length(vertex), vertex};
+        keys_[i] = {count == 1 ? mean : copied_place(vertex, l, before, mean), vertex};
         key_place_[vertex - component_.begin] = keys_[i].place;
         has_next_[i] = next ? 1 : 0;
       }
@@ -203,23 +199,52 @@ class LayOut {
     const auto inner = static_cast<double>(std::ranges::count(has_next_, 0));
     const auto all = static_cast<double>(keys_.size());
     const bool split = std::min(inner, all - inner) >= kInnerShare * all;
-    std::size_t first_outer = 0;
+    sorted_.resize(keys_.size());
+    std::span<Key> rest(sorted_);
     if (split) {
-      sorted_.clear();
-      for (const bool wanted : {false, true}) {
-        first_outer = sorted_.size();
-        for (std::size_t i = 0; i < keys_.size(); ++i) {
-          if ((has_next_[i] != 0) == wanted) sorted_.push_back(keys_[i]);
-        }
-      }
-      std::swap(keys_, sorted_);
+      const auto keys_with = [&](bool next) {
+        return [this, next](std::size_t i) { return (has_next_[i] != 0) == next; };
+      };
+      rest = rest.subspan(sort_keys(l, rest, keys_with(false)));
+      sort_keys(l, rest, keys_with(true));
+    } else {
+      sort_keys(l, rest, [](std::size_t) { return true; });
     }
-    const std::span<Key> keys(keys_);
-    for (const std::span<Key> part : {keys.first(first_outer), keys.subspan(first_outer)}) {
-      sort_keys(part, l);
-      count_steps(part);
+    std::ranges::transform(sorted_, result_.order.begin() + levels_.offsets[l], &Key::vertex);
+  }
+
+  // Writes those keys of the level for which chosen(i) holds, sorted: by a pass through the places
+  // of the level before, for there are about as many. Returns their number.
+  template <class Chosen>
+  std::size_t sort_keys(I l, std::span<Key> to, const Chosen& chosen) {
+    starts_.assign(static_cast<std::size_t>(levels_.size(l - 1)) + 1, 0);
+    const auto bucket = [](const Key& key) { return static_cast<std::size_t>(key.place); };
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (chosen(i)) ++starts_[bucket(keys_[i]) + 1];
     }
-    std::ranges::transform(keys_, result_.order.begin() + levels_.offsets[l], &Key::vertex);
+    std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+    const std::size_t count = starts_.back();
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (chosen(i)) to[starts_[bucket(keys_[i])]++] = keys_[i];
+    }
+    std::size_t begin = 0;
+    for (const std::size_t end : starts_) {
+      if (end > begin + 1) sort_bucket(l, to.subspan(begin, end - begin));
+      begin = end;
+    }
+    count_steps(to.first(count));
+    return count;
+  }
+
+  // Vertices at the same place, as there are at borders, go by their neighbours in the same level.
+  void sort_bucket(I l, std::span<Key> keys) {
+    std::ranges::sort(keys, [&](const Key& a, const Key& b) {
+      if (a.place != b.place) return a.place < b.place;
+      const auto rank = [&](I vertex) {
+        return std::tuple(mean_in_level(vertex, l), graph_.row_length(vertex), vertex);
+      };
+      return rank(a.vertex) < rank(b.vertex);
+    });
   }
 
   void count_steps(std::span<const Key> part) {
@@ -227,22 +252,6 @@ class LayOut {
     for (std::size_t i = 2; i < part.size(); ++i) {
       ++steps_;
       same_steps_ += std::abs(step(i) - step(i - 1)) < kSameStep ? 1 : 0;
-    }
-  }
-
-  // Vertices at the same place, as there are at borders, go by their neighbours in the same level.
-  void sort_keys(std::span<Key> keys, I l) const {
-    std::ranges::sort(keys, std::less<>());
-    for (auto first = keys.begin(); first != keys.end();) {
-      const double place = first->place;
-      const auto last =
-          std::find_if(first, keys.end(), [&](const Key& key) { return key.place != place; });
-      if (last - first > 1) {
-        for (auto key = first; key != last; ++key) key->place = mean_in_level(key->vertex, l);
-        std::sort(first, last);
-        for (auto key = first; key != last; ++key) key->place = place;
-      }
-      first = last;
     }
   }
 
@@ -266,6 +275,7 @@ class LayOut {
   Array<std::uint64_t> within_;  // of the neighbours in the same level and the vertex itself
   std::vector<Key> keys_;
   std::vector<Key> sorted_;
+  std::vector<std::size_t> starts_;  // of places among the sorted keys
   std::vector<unsigned char> has_next_;
   Offset steps_ = 0;  // from one vertex to the next, and those that are like the one before
   Offset same_steps_ = 0;
@@ -293,8 +303,8 @@ std::optional<LayOut<I>> laid_out(const PatternView<I>& graph, RowRange<I> compo
 
 // The best order of a component of a face, from the sides that it may have and from one end.
 template <Index I>
-Array<I> order_of_part(BreadthFirst<I>& search, RowRange<I> component) {
-  Scene<I> scene{search, component, find_ends(search, component, component.end - 1)};
+Array<I> order_of_part(BreadthFirst<I>& search, RowRange<I> component, I start) {
+  Scene<I> scene{search, component, find_ends(search, component, start)};
   Array<I> best = scene.ends.from_first.order;
   double fewest = std::numeric_limits<double>::infinity();
   const auto attempt = [&](const Layers<I>& levels) {
@@ -305,8 +315,8 @@ Array<I> order_of_part(BreadthFirst<I>& search, RowRange<I> component) {
     fewest = differences;
     best = std::move(candidate->result().order);
   };
-  for (const auto& candidate : side_candidates<I>()) {
-    const RootSet<I> side = candidate.find(scene);
+  for (const auto& find_side : side_finders<I>()) {
+    const RootSet<I> side = find_side(scene);
     // Sides that are most of what there is are none, and would not come to an end.
     const auto roots = static_cast<I>(side.roots.size());
     if (roots == 0 || roots > (component.end - component.begin) / 2) continue;
@@ -331,7 +341,7 @@ Array<I> order_of_face(const PatternView<I>& graph) {
       for (I vertex = range.begin; vertex < range.end; ++vertex) order.push_back(vertex);
       continue;
     }
-    const Array<I> of_part = order_of_part(search, range);
+    const Array<I> of_part = order_of_part(search, range, parts.far_vertex(part));
     order.insert(order.end(), of_part.begin(), of_part.end());
   }
   for (I& vertex : order) vertex = parts.originals[vertex];

@@ -11,6 +11,10 @@ namespace strata::detail {
 
 namespace {
 
+// A bisector of at most so many times the mean level is that of something long, and there is no
+// need to look for others.
+constexpr double kNarrow = 1.5;
+
 template <Index I>
 I lowest_degree(const PatternView<I>& graph, std::span<const I> vertices) {
   return *std::ranges::min_element(
@@ -73,7 +77,7 @@ RootSet<I> opposite_face(Scene<I>& scene) {
     middle = layers.last().front();
   }
   scene.search.search(scene.component, std::span(&middle, 1), layers);
-  return {Array<I>(layers.last().begin(), layers.last().end()), {}};
+  return {"a face", Array<I>(layers.last().begin(), layers.last().end()), {}};
 }
 
 // The corners of a box whose cells touch at faces have the fewest neighbours. Distances between
@@ -126,43 +130,39 @@ RootSet<I> face_at_corner(Scene<I>& scene) {
   scene.search.search(component, std::span(&other, 1), layers);
   const Array<I> to_other = level_numbers(layers, component);
   const I side = to_other[first - component.begin];
-  return {select(component,
-                 [&](I vertex) {
-                   const I i = vertex - component.begin;
-                   return to_other[i] == to_first[i] + side;
-                 }),
-          {}};
+  Array<I> face = select(component, [&](I vertex) {
+    const I i = vertex - component.begin;
+    return to_other[i] == to_first[i] + side;
+  });
+  return {"a face at a corner", std::move(face), {}};
 }
 
 // The vertices halfway between two vertices: in a mesh whose distances are nearly Euclidean, a
 // plane. The component lies on both sides of it.
 template <Index I>
-RootSet<I> bisector(Scene<I>& scene, const Layers<I>& from_one, const Layers<I>& from_other) {
+RootSet<I> bisector(const std::string& name, Scene<I>& scene, const Layers<I>& from_one,
+                    const Layers<I>& from_other) {
   const RowRange<I> component = scene.component;
   const Array<I> to_one = level_numbers(from_one, component);
   const Array<I> to_other = level_numbers(from_other, component);
-  RootSet<I> result;
+  RootSet<I> result{name, {}, {}};
   result.behind.resize(to_one.size());
   parallel_for(component.end - component.begin,
                [&](Offset i) { result.behind[i] = to_one[i] > to_other[i] ? 1 : 0; });
   const auto is_behind = [&](I vertex) { return result.behind[vertex - component.begin] != 0; };
   result.roots = select(component, [&](I vertex) {
-    return !is_behind(vertex) &&
+    // Distances of neighbours differ by one at most, so no others can have one behind.
+    const I nearer = to_other[vertex - component.begin] - to_one[vertex - component.begin];
+    return (nearer == 0 || nearer == 1) &&
            std::ranges::any_of(scene.search.graph().columns_of(vertex), is_behind);
   });
   return result;
 }
 
-template <Index I>
-RootSet<I> between_ends(Scene<I>& scene) {
-  return bisector(scene, scene.ends.from_first, scene.ends.from_second);
-}
-
 // The ends of a cube are opposite corners, and between these lies a hexagon; a vertex far from both
 // ends is near another corner or edge, from which the cube is cut nearly along its faces.
 template <Index I>
-const Layers<I>& from_third(Scene<I>& scene) {
-  if (!scene.from_third.order.empty()) return scene.from_third;
+Layers<I> from_third(Scene<I>& scene) {
   const RowRange<I> component = scene.component;
   const Array<I> to_first = level_numbers(scene.ends.from_first, component);
   const Array<I> to_second = level_numbers(scene.ends.from_second, component);
@@ -173,32 +173,29 @@ const Layers<I>& from_third(Scene<I>& scene) {
     }
   }
   third += component.begin;
-  scene.search.search(component, std::span(&third, 1), scene.from_third);
-  return scene.from_third;
-}
-
-template <Index I>
-RootSet<I> between_first_and_third(Scene<I>& scene) {
-  return bisector(scene, scene.ends.from_first, from_third(scene));
-}
-
-template <Index I>
-RootSet<I> between_second_and_third(Scene<I>& scene) {
-  return bisector(scene, scene.ends.from_second, from_third(scene));
+  Layers<I> layers;
+  scene.search.search(component, std::span(&third, 1), layers);
+  return layers;
 }
 
 }  // namespace
 
 template <Index I>
-Ends<I> find_ends(BreadthFirst<I>& search, RowRange<I> within, I start) {
-  Ends<I> ends;
-  search.search(within, std::span(&start, 1), ends.from_first);
+void find_other_end(BreadthFirst<I>& search, RowRange<I> within, Ends<I>& ends) {
   while (true) {
     const I opposite = lowest_degree(search.graph(), ends.from_first.last());
     search.search(within, std::span(&opposite, 1), ends.from_second);
-    if (ends.from_second.count() <= ends.from_first.count()) return ends;
+    if (ends.from_second.count() <= ends.from_first.count()) return;
     std::swap(ends.from_first, ends.from_second);
   }
+}
+
+template <Index I>
+Ends<I> find_ends(BreadthFirst<I>& search, RowRange<I> within, I start) {
+  Ends<I> ends;
+  search.search(within, std::span(&start, 1), ends.from_first);
+  find_other_end(search, within, ends);
+  return ends;
 }
 
 template <Index I>
@@ -211,29 +208,35 @@ Array<I> level_numbers(const Layers<I>& layers, RowRange<I> component) {
 }
 
 template <Index I>
-const std::vector<RootSetCandidate<I>>& side_candidates() {
-  static const std::vector<RootSetCandidate<I>> candidates = {
-      {"a face", opposite_face<I>},
-      {"a face at a corner", face_at_corner<I>},
-  };
-  return candidates;
+const std::vector<SideFinder<I>>& side_finders() {
+  static const std::vector<SideFinder<I>> finders = {opposite_face<I>, face_at_corner<I>};
+  return finders;
 }
 
 template <Index I>
-const std::vector<RootSetCandidate<I>>& bisector_candidates() {
-  static const std::vector<RootSetCandidate<I>> candidates = {
-      {"between both ends", between_ends<I>},
-      {"between first end and a third vertex", between_first_and_third<I>},
-      {"between second end and a third vertex", between_second_and_third<I>},
-  };
-  return candidates;
+RootSet<I> narrowest_bisector(Scene<I>& scene) {
+  const Ends<I>& ends = scene.ends;
+  RootSet<I> best = bisector("between both ends", scene, ends.from_first, ends.from_second);
+  const auto mean_level = static_cast<double>(ends.from_first.order.size()) /
+                          static_cast<double>(ends.from_first.count());
+  if (static_cast<double>(best.roots.size()) <= kNarrow * mean_level) return best;
+  const Layers<I> third = from_third(scene);
+  RootSet<I> first =
+      bisector("between first end and a third vertex", scene, ends.from_first, third);
+  RootSet<I> second =
+      bisector("between second end and a third vertex", scene, ends.from_second, third);
+  for (RootSet<I>* other : {&first, &second}) {
+    if (other->roots.size() < best.roots.size()) best = std::move(*other);
+  }
+  return best;
 }
 
 #define STRATA_INSTANTIATE(I)                                            \
+  template void find_other_end(BreadthFirst<I>&, RowRange<I>, Ends<I>&); \
   template Ends<I> find_ends(BreadthFirst<I>&, RowRange<I>, I);          \
   template Array<I> level_numbers(const Layers<I>&, RowRange<I>);        \
-  template const std::vector<RootSetCandidate<I>>& side_candidates<I>(); \
-  template const std::vector<RootSetCandidate<I>>& bisector_candidates<I>()
+  template const std::vector<SideFinder<I>>& side_finders<I>();          \
+  template RootSet<I> narrowest_bisector(Scene<I>&)
 STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::detail
