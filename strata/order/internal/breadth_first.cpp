@@ -107,6 +107,7 @@ I BreadthFirst<I>::expand_on_this_thread(Array<I>& order, I begin, I end) {
   I* place = order.data() + end;
   for (I position = begin; position < end; ++position) {
     I* const first_child = place;
+    prefetch_rows<I>(graph_, order, position, end);
     for (const I vertex : graph_.columns_of(order[position])) {
       if (parents_[vertex] != kOpen) continue;
       parents_[vertex] = position;
@@ -127,6 +128,7 @@ I BreadthFirst<I>::expand_in_parallel(Array<I>& order, I begin, I end) {
     const I first = static_cast<I>(begin + piece * kPiece);
     const I last = static_cast<I>(std::min<Offset>(first + kPiece, end));
     for (I position = first; position < last; ++position) {
+      prefetch_rows<I>(graph_, order, position, last);
       for (const I vertex : graph_.columns_of(order[position])) {
         const std::atomic_ref parent(parents_[vertex]);
         I seen = parent.load(std::memory_order_relaxed);

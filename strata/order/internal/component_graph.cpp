@@ -27,6 +27,7 @@ Pattern<I> renamed(const PatternView<I>& graph, const Array<I>& originals) {
   parallel_dynamic(graph.rows, 4096, [&](Offset begin, Offset end) {
     Offset place = result.row_offsets[begin];
     for (Offset vertex = begin; vertex < end; ++vertex) {
+      prefetch_rows<I>(graph, originals, vertex, end);
       for (const I neighbour : graph.columns_of(originals[vertex])) {
         result.columns[place++] = names[neighbour];
       }

@@ -94,7 +94,7 @@ class LayOut {
         level_of_(level_numbers(levels, component)),
         place_(level_of_.size()),
         key_place_(level_of_.size()),
-        within_(level_of_.size()) {
+        squares_within_(level_of_.size()) {
     result_.order.resize(levels.order.size());
     result_.offsets = levels.offsets;
   }
@@ -131,9 +131,10 @@ class LayOut {
     I vertex;
   };
 
-  static std::uint64_t hash(I vertex) {
-    const std::uint64_t product = (static_cast<std::uint64_t>(vertex) + 1) * 0x9e3779b97f4a7c15u;
-    return (product ^ (product >> 32)) * 0xd6e8feb86659fd93u;
+  // Sets of vertices are told apart by the sum of their squares: if two agree by chance, one vertex
+  // is out of place.
+  static std::uint64_t square(I vertex) {
+    return static_cast<std::uint64_t>(vertex) * static_cast<std::uint64_t>(vertex);
   }
 
   // Places count from the start of the level.
@@ -150,49 +151,53 @@ class LayOut {
     keys_.resize(level.size());
     has_next_.resize(level.size());
     parallel_dynamic(static_cast<Offset>(level.size()), 2048, [&](Offset begin, Offset end) {
+      std::vector<I> before;
       for (Offset i = begin; i < end; ++i) {
         const I vertex = level[i];
-        Offset sum = 0;
-        Offset count = 0;
-        std::uint64_t before = 0;
-        std::uint64_t within = hash(vertex);
+        prefetch_rows<I>(graph_, level, i, end);
+        const auto neighbours = graph_.columns_of(vertex);
+        before.resize(neighbours.size());
+        std::size_t count = 0;
+        std::uint64_t squares_within = 0;
         bool next = false;
-        for (const I neighbour : graph_.columns_of(vertex)) {
-          const I other = neighbour - component_.begin;
-          const I difference = level_of_[other] - l;
-          if (difference < 0) {
-            sum += place_[other];
-            ++count;
-            before += hash(neighbour);
-          } else if (difference > 0) {
-            next = true;
-          } else if (neighbour != vertex) {
-            within += hash(neighbour);
-          }
+        bool touches_itself = false;
+        // Without branches, for nobody could predict them.
+        for (const I neighbour : neighbours) {
+          const I difference = level_of_[neighbour - component_.begin] - l;
+          before[count] = neighbour;
+          count += difference < 0 ? 1 : 0;
+          squares_within += difference == 0 ? square(neighbour) : 0;
+          next |= difference > 0;
+          touches_itself |= neighbour == vertex;
         }
-        within_[vertex - component_.begin] = within;
-        const double mean =
-            static_cast<double>(sum) / static_cast<double>(std::max<Offset>(count, 1));
-        keys_[i] = {count == 1 ? mean : copied_place(vertex, l, before, mean), vertex};
+        before.resize(count);
+        if (!touches_itself) squares_within += square(vertex);
+        squares_within_[vertex - component_.begin] = squares_within;
+        keys_[i] = {copied_place(before), vertex};
         key_place_[vertex - component_.begin] = keys_[i].place;
         has_next_[i] = next ? 1 : 0;
       }
     });
   }
 
-  // The place of the one vertex that has for neighbours in its level, together with itself, those
-  // that this one has there; or else their mean. The mean alone would not do at the borders of a
-  // plane: it moves the first line by half a line, into the second.
-  double copied_place(I vertex, I l, std::uint64_t before, double mean) const {
-    double place = mean;
-    int found = 0;
-    for (const I neighbour : graph_.columns_of(vertex)) {
-      const I other = neighbour - component_.begin;
-      if (level_of_[other] != l - 1 || within_[other] != before) continue;
-      if (++found > 1) return mean;
-      place = static_cast<double>(place_[other]);
+  // The place of the one vertex that has for neighbours in its level, together with itself, these
+  // vertices of the level; or else their mean place. The mean alone would not do at the borders of
+  // a plane: it moves the first line by half a line, into the second.
+  double copied_place(const std::vector<I>& before) const {
+    std::uint64_t squares = 0;
+    Offset sum = 0;
+    for (const I vertex : before) {
+      squares += square(vertex);
+      sum += place_[vertex - component_.begin];
     }
-    return place;
+    const auto matches = [&](I vertex) {
+      return squares_within_[vertex - component_.begin] == squares;
+    };
+    const auto copied = std::ranges::find_if(before, matches);
+    if (copied != before.end() && std::none_of(copied + 1, before.end(), matches)) {
+      return static_cast<double>(place_[*copied - component_.begin]);
+    }
+    return static_cast<double>(sum) / static_cast<double>(std::max<std::size_t>(before.size(), 1));
   }
 
   void sort_level(I l) {
@@ -270,9 +275,10 @@ class LayOut {
   RowRange<I> component_;
   const Layers<I>& levels_;
   Array<I> level_of_;
-  Array<I> place_;               // in its level
-  Array<double> key_place_;      // what vertices are sorted by
-  Array<std::uint64_t> within_;  // of the neighbours in the same level and the vertex itself
+  Array<I> place_;           // in its level
+  Array<double> key_place_;  // what vertices are sorted by
+  Array<std::uint64_t>
+      squares_within_;  // of the neighbours in the same level and the vertex itself
   std::vector<Key> keys_;
   std::vector<Key> sorted_;
   std::vector<std::size_t> starts_;  // of places among the sorted keys

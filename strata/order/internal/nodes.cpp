@@ -36,36 +36,42 @@ bool worth_joining(const PatternView<I>& pattern) {
   return static_cast<double>(joined) > kWorthJoining * static_cast<double>(asked);
 }
 
-// Rows whose numbers differ have different columns.
+// Rows with different sums have different columns.
 template <Index I>
-Array<std::uint64_t> column_hashes(const PatternView<I>& pattern) {
-  Array<std::uint64_t> hashes(pattern.rows);
+Array<std::uint64_t> sums_of_squares(const PatternView<I>& pattern) {
+  Array<std::uint64_t> sums(pattern.rows);
   parallel_dynamic(pattern.rows, 4096, [&](Offset begin, Offset end) {
     for (Offset row = begin; row < end; ++row) {
-      std::uint64_t hash = 0;
+      std::uint64_t squares = 0;
       for (const I column : pattern.columns_of(static_cast<I>(row))) {
-        hash = (hash ^ static_cast<std::uint64_t>(column)) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
+        squares += static_cast<std::uint64_t>(column) * static_cast<std::uint64_t>(column);
       }
-      hashes[row] = hash;
+      sums[row] = squares;
     }
   });
-  return hashes;
+  return sums;
 }
 
 // The first row with the same columns, for every row, among those columns; itself if there is none.
 // Rows with the same columns have the same candidates, and so the same first one.
 template <Index I>
 Array<I> first_alike(const PatternView<I>& pattern) {
-  const Array<std::uint64_t> hashes = column_hashes(pattern);
+  constexpr I kNone = -1;
+  const Array<std::uint64_t> sums = sums_of_squares(pattern);
+  const auto alike = [&](I row, I other) {
+    return sums[row] == sums[other] && same_columns(pattern, row, other);
+  };
   Array<I> first(pattern.rows);
   parallel_dynamic(pattern.rows, 4096, [&](Offset begin, Offset end) {
+    I found = kNone;
     for (I row = static_cast<I>(begin); row < end; ++row) {
-      const auto columns = pattern.columns_of(row);
-      const auto found = std::ranges::find_if(columns, [&](I other) {
-        return hashes[other] == hashes[row] && (other == row || same_columns(pattern, row, other));
-      });
-      first[row] = found == columns.end() ? row : *found;
+      if (row == begin || !alike(row, row - 1)) {
+        const auto columns = pattern.columns_of(row);
+        const auto place =
+            std::ranges::find_if(columns, [&](I other) { return alike(row, other); });
+        found = place == columns.end() ? kNone : *place;
+      }
+      first[row] = found == kNone ? row : found;
     }
   });
   return first;

@@ -140,11 +140,9 @@ RootSet<I> face_at_corner(Scene<I>& scene) {
 // The vertices halfway between two vertices: in a mesh whose distances are nearly Euclidean, a
 // plane. The component lies on both sides of it.
 template <Index I>
-RootSet<I> bisector(const std::string& name, Scene<I>& scene, const Layers<I>& from_one,
-                    const Layers<I>& from_other) {
+RootSet<I> bisector(const std::string& name, const Scene<I>& scene, const Array<I>& to_one,
+                    const Array<I>& to_other) {
   const RowRange<I> component = scene.component;
-  const Array<I> to_one = level_numbers(from_one, component);
-  const Array<I> to_other = level_numbers(from_other, component);
   RootSet<I> result{name, {}, {}};
   result.behind.resize(to_one.size());
   parallel_for(component.end - component.begin,
@@ -162,20 +160,18 @@ RootSet<I> bisector(const std::string& name, Scene<I>& scene, const Layers<I>& f
 // The ends of a cube are opposite corners, and between these lies a hexagon; a vertex far from both
 // ends is near another corner or edge, from which the cube is cut nearly along its faces.
 template <Index I>
-Layers<I> from_third(Scene<I>& scene) {
-  const RowRange<I> component = scene.component;
-  const Array<I> to_first = level_numbers(scene.ends.from_first, component);
-  const Array<I> to_second = level_numbers(scene.ends.from_second, component);
+Array<I> distances_from_third(const Scene<I>& scene, const Array<I>& to_first,
+                              const Array<I>& to_second) {
   I third = 0;
-  for (I i = 1; i < component.end - component.begin; ++i) {
+  for (std::size_t i = 1; i < to_first.size(); ++i) {
     if (std::min(to_first[i], to_second[i]) > std::min(to_first[third], to_second[third])) {
-      third = i;
+      third = static_cast<I>(i);
     }
   }
-  third += component.begin;
+  third += scene.component.begin;
   Layers<I> layers;
-  scene.search.search(component, std::span(&third, 1), layers);
-  return layers;
+  scene.search.search(scene.component, std::span(&third, 1), layers);
+  return level_numbers(layers, scene.component);
 }
 
 }  // namespace
@@ -214,20 +210,19 @@ const std::vector<SideFinder<I>>& side_finders() {
 }
 
 template <Index I>
-RootSet<I> narrowest_bisector(Scene<I>& scene) {
-  const Ends<I>& ends = scene.ends;
-  RootSet<I> best = bisector("between both ends", scene, ends.from_first, ends.from_second);
-  const auto mean_level = static_cast<double>(ends.from_first.order.size()) /
-                          static_cast<double>(ends.from_first.count());
+RootSet<I> narrowest_bisector(const Scene<I>& scene) {
+  const Layers<I>& from_first = scene.ends.from_first;
+  const Array<I> to_first = level_numbers(from_first, scene.component);
+  const Array<I> to_second = level_numbers(scene.ends.from_second, scene.component);
+  RootSet<I> best = bisector("between both ends", scene, to_first, to_second);
+  const double mean_level =
+      static_cast<double>(from_first.order.size()) / static_cast<double>(from_first.count());
   if (static_cast<double>(best.roots.size()) <= kNarrow * mean_level) return best;
-  const Layers<I> third = from_third(scene);
-  RootSet<I> first =
-      bisector("between first end and a third vertex", scene, ends.from_first, third);
-  RootSet<I> second =
-      bisector("between second end and a third vertex", scene, ends.from_second, third);
-  for (RootSet<I>* other : {&first, &second}) {
-    if (other->roots.size() < best.roots.size()) best = std::move(*other);
-  }
+  const Array<I> to_third = distances_from_third(scene, to_first, to_second);
+  RootSet<I> first = bisector("between first end and a third vertex", scene, to_first, to_third);
+  if (first.roots.size() < best.roots.size()) best = std::move(first);
+  RootSet<I> second = bisector("between second end and a third vertex", scene, to_second, to_third);
+  if (second.roots.size() < best.roots.size()) best = std::move(second);
   return best;
 }
 
@@ -236,7 +231,7 @@ RootSet<I> narrowest_bisector(Scene<I>& scene) {
   template Ends<I> find_ends(BreadthFirst<I>&, RowRange<I>, I);          \
   template Array<I> level_numbers(const Layers<I>&, RowRange<I>);        \
   template const std::vector<SideFinder<I>>& side_finders<I>();          \
-  template RootSet<I> narrowest_bisector(Scene<I>&)
+  template RootSet<I> narrowest_bisector(const Scene<I>&)
 STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::detail

@@ -60,6 +60,6 @@ const std::vector<SideFinder<I>>& side_finders();
 // For everything else, a surface halfway between two vertices: of both ends and one that is far
 // from them, the two between which it has the fewest vertices.
 template <Index I>
-RootSet<I> narrowest_bisector(Scene<I>& scene);
+RootSet<I> narrowest_bisector(const Scene<I>& scene);
 
 }  // namespace strata::detail
