@@ -22,11 +22,12 @@ namespace {
 constexpr Offset kDegreeSamples = 4096;
 constexpr double kRegularShare = 0.4;
 // Slices that are looked at, and how many distinct differences of row and column they may have for
-// each entry of a row. A lattice has 1, or somewhat more at its borders and with several kinds of
-// vertices; a mesh has dozens.
+// each entry of a row. A box has 1, or somewhat more at its borders and with several kinds of
+// vertices; other parts of a lattice have more, but few beside the order of the search.
 constexpr Offset kSlice = 32;
 constexpr Offset kSlices = 256;
 constexpr double kCopies = 1.6;
+constexpr double kNearlyCopies = 0.6;
 // After so many vertices the search is given up unless this share of them is as far behind the one
 // before as that one was: one place, or half of one in a band.
 constexpr Offset kTrialVertices = 8192;
@@ -39,8 +40,11 @@ constexpr double kInnerShare = 0.25;
 // Distinct differences of row and column per slice of consecutive vertices, over the mean number of
 // entries of its rows.
 template <Index I>
-double differences_per_entry(const PatternView<I>& graph, RowRange<I> component,
-                             std::span<const I> order, std::span<const I> place) {
+double differences_in(const PatternView<I>& graph, RowRange<I> component, const Layers<I>& levels) {
+  const Array<I>& order = levels.order;
+  Array<I> place(order.size());
+  parallel_for(static_cast<Offset>(order.size()),
+               [&](Offset i) { place[order[i] - component.begin] = static_cast<I>(i); });
   const Offset slices = ceil_div<Offset>(static_cast<Offset>(order.size()), kSlice);
   const Offset stride = std::max<Offset>(slices / kSlices, 1);
   double distinct = 0;
@@ -116,12 +120,7 @@ class LayOut {
     return true;
   }
 
-  double differences() {
-    parallel_for(static_cast<Offset>(result_.order.size()), [&](Offset i) {
-      place_[result_.order[i] - component_.begin] = static_cast<I>(i);
-    });
-    return differences_per_entry<I>(graph_, component_, result_.order, place_);
-  }
+  double differences() const { return differences_in(graph_, component_, result_); }
 
   Layers<I>& result() { return result_; }
 
@@ -377,7 +376,12 @@ template <Index I>
 std::optional<Layers<I>> lay_out_copies(const PatternView<I>& graph, RowRange<I> component,
                                         const Layers<I>& levels) {
   auto candidate = laid_out(graph, component, levels);
-  if (!candidate || candidate->differences() > kCopies) return std::nullopt;
+  if (!candidate) return std::nullopt;
+  const double differences = candidate->differences();
+  if (differences > kCopies &&
+      differences > kNearlyCopies * differences_in(graph, component, levels)) {
+    return std::nullopt;
+  }
   return std::move(candidate->result());
 }
 

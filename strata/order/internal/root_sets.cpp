@@ -81,40 +81,35 @@ RootSet<I> opposite_face(Scene<I>& scene) {
 }
 
 // The corners of a box whose cells touch at faces have the fewest neighbours. Distances between
-// them are sums of its sides; returns the corner at the end of the longest side from the first end
-// of the component, or that end itself if this is no box.
+// them are sums of its sides. Returns the corners as far from the first end of the component as its
+// longest side is long; none if this is no box.
 template <Index I>
-I end_of_longest_side(const Scene<I>& scene, const Array<I>& to_first) {
+Array<I> ends_of_longest_side(const Scene<I>& scene, const Array<I>& to_first) {
   constexpr std::size_t kMostCorners = 8;
   const PatternView<I>& graph = scene.search.graph();
-  const I first = scene.ends.from_first.order.front();
-  struct Corner {
-    I distance;
-    I vertex;
-  };
-  std::vector<Corner> corners;
+  const I fewest = graph.row_length(scene.ends.from_first.order.front());
+  Array<I> corners;
   for (I vertex = scene.component.begin; vertex < scene.component.end; ++vertex) {
-    if (graph.row_length(vertex) > graph.row_length(first)) continue;
-    if (graph.row_length(vertex) < graph.row_length(first)) return first;
-    corners.push_back({to_first[vertex - scene.component.begin], vertex});
-    if (corners.size() > kMostCorners) return first;
+    if (graph.row_length(vertex) > fewest) continue;
+    corners.push_back(vertex);
+    if (graph.row_length(vertex) < fewest || corners.size() > kMostCorners) return {};
   }
-  if (corners.size() != 4 && corners.size() != 8) return first;
-  std::ranges::sort(corners, {}, [](const Corner& c) { return std::pair(c.distance, c.vertex); });
+  if (corners.size() != 4 && corners.size() != kMostCorners) return {};
+  const auto distance = [&](I vertex) { return to_first[vertex - scene.component.begin]; };
+  std::vector<I> distances(corners.size());
+  std::ranges::transform(corners, distances.begin(), distance);
+  std::ranges::sort(distances);
   // The sums of the sides so far, each of which is the distance of one corner.
   std::vector<I> sums{0};
-  I longest = first;
+  I longest = 0;
   while (sums.size() < corners.size()) {
-    std::vector<I> distances;
-    for (const Corner& corner : corners) distances.push_back(corner.distance);
     std::ranges::sort(sums);
-    const auto odd = std::ranges::mismatch(sums, distances).in2;
-    const auto side = corners[static_cast<std::size_t>(odd - distances.begin())];
-    longest = side.vertex;
-    const std::size_t before = sums.size();
-    for (std::size_t i = 0; i < before; ++i) sums.push_back(sums[i] + side.distance);
+    longest = *std::ranges::mismatch(sums, distances).in2;
+    const std::vector<I> without = sums;
+    for (const I sum : without) sums.push_back(sum + longest);
   }
-  return longest;
+  std::erase_if(corners, [&](I vertex) { return distance(vertex) != longest; });
+  return corners;
 }
 
 // In a box whose cells touch at faces, these are the vertices from which the way to a corner leads
@@ -122,19 +117,23 @@ I end_of_longest_side(const Scene<I>& scene, const Array<I>& to_first) {
 template <Index I>
 RootSet<I> face_at_corner(Scene<I>& scene) {
   const RowRange<I> component = scene.component;
-  const I first = scene.ends.from_first.order.front();
   const Array<I> to_first = level_numbers(scene.ends.from_first, component);
-  const I other = end_of_longest_side(scene, to_first);
-  if (other == first) return {};
-  Layers<I> layers;
-  scene.search.search(component, std::span(&other, 1), layers);
-  const Array<I> to_other = level_numbers(layers, component);
-  const I side = to_other[first - component.begin];
-  Array<I> face = select(component, [&](I vertex) {
-    const I i = vertex - component.begin;
-    return to_other[i] == to_first[i] + side;
-  });
-  return {"a face at a corner", std::move(face), {}};
+  RootSet<I> best{"a face at a corner", {}, {}};
+  for (const I corner : ends_of_longest_side(scene, to_first)) {
+    Layers<I> layers;
+    scene.search.search(component, std::span(&corner, 1), layers);
+    const Array<I> to_corner = level_numbers(layers, component);
+    const I side = to_first[corner - component.begin];
+    Array<I> face = select(component, [&](I vertex) {
+      const I i = vertex - component.begin;
+      return to_corner[i] == to_first[i] + side;
+    });
+    if (face.size() > best.roots.size()) best.roots = std::move(face);
+    // The corner may be as far as that because two shorter sides lead to it.
+    const auto cells = static_cast<Offset>(best.roots.size()) * (side + 1);
+    if (cells == component.end - component.begin) break;
+  }
+  return best;
 }
 
 // The vertices halfway between two vertices: in a mesh whose distances are nearly Euclidean, a
