@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "strata/base/parallel.hpp"
 #include "strata/order/internal/breadth_first.hpp"
 #include "strata/order/internal/component_graph.hpp"
+#include "strata/order/internal/copied_levels.hpp"
+#include "strata/order/internal/nodes.hpp"
 #include "strata/order/internal/root_sets.hpp"
 #include "strata/order/symmetrise.hpp"
 
@@ -29,6 +32,9 @@ using detail::Scene;
 // No level structure has more levels than the longest path between two rows has vertices, so none
 // can beat the mean window of that many levels. This close to it the search for a better one ends.
 constexpr double kGoodEnough = 1.1;
+// Levels that are copies of each other may have a window larger than others by this much: that of a
+// cube whose cells touch at faces is 4/3 of that of its diagonal cuts.
+constexpr double kCopiesWorthwhile = 1.5;
 
 // The heaviest `window` consecutive levels of the weights.
 Offset heaviest_window(std::span<const Offset> weights, Offset window) {
@@ -77,10 +83,18 @@ Layers<I> unfolded(Layers<I> layers, RowRange<I> component, const Array<unsigned
 template <Index I>
 class LevelFinder {
  public:
-  LevelFinder(const PatternView<I>& pattern, const PatternView<I>& symmetrised, Offset window)
-      : window_(window), graph_(symmetrised), search_(graph_.view), entries_(pattern.rows) {
-    parallel_for(pattern.rows, [&](Offset vertex) {
-      entries_[vertex] = pattern.row_length(graph_.originals[vertex]);
+  // `symmetrised` is that of the view of the nodes.
+  LevelFinder(const PatternView<I>& pattern, const detail::Nodes<I>& nodes,
+              const PatternView<I>& symmetrised, Offset window)
+      : window_(window),
+        nodes_(nodes),
+        graph_(symmetrised),
+        search_(graph_.view),
+        weights_(nodes.count()) {
+    parallel_for(nodes.count(), [&](Offset vertex) {
+      const I node = graph_.originals[vertex];
+      weights_[vertex] =
+          nodes.rows_of(node) * (Offset{pattern.row_length(nodes.first_row(node))} + 1);
     });
   }
 
@@ -97,17 +111,15 @@ class LevelFinder {
       return weights[a] != weights[b] ? weights[a] > weights[b] : a < b;
     });
 
-    order_.reserve(entries_.size());
+    order_.reserve(weights_.size());
     for (const I component : large) {
       if (weights[component] <= widest_ / window_) break;
       cut(component, std::exchange(weights[component], 0));
     }
     fill_levels(weights, std::max(smallest, widest_ / window_));
-
-    parallel_for(static_cast<Offset>(order_.size()),
-                 [&](Offset i) { order_[i] = graph_.originals[order_[i]]; });
-    return {Permutation<I>(std::move(order_)), std::move(level_offsets_), graph_.count(),
-            std::move(root_)};
+    Array<I> rows = rows_in_order();
+    return {Permutation<I>(std::move(rows)), std::move(level_offsets_), graph_.count(),
+            std::move(root_), copies_};
   }
 
  private:
@@ -115,9 +127,10 @@ class LevelFinder {
     std::string name;
     Layers<I> layers;
     Offset window;
+    bool copies = false;
   };
 
-  Offset weight(I vertex) const { return Offset{entries_[vertex]} + 1; }
+  Offset weight(I vertex) const { return weights_[vertex]; }
   Offset weight(std::span<const I> level) const {
     Offset sum = 0;
     for (const I vertex : level) sum += weight(vertex);
@@ -144,22 +157,67 @@ class LevelFinder {
   // Appends the levels of a component, from the best of the root sets.
   void cut(I component, Offset total) {
     const RowRange<I> range = graph_.component(component);
-    Scene<I> scene{search_, range, detail::find_ends(search_, range, range.end - 1)};
-    Trial best{"one end", scene.ends.from_first, window_of(scene.ends.from_first)};
-    const auto mean_window = static_cast<double>(total) * static_cast<double>(window_) /
-                             static_cast<double>(best.layers.count());
-    const auto enough = static_cast<Offset>(kGoodEnough * mean_window);
-    for (const auto& candidate : detail::root_set_candidates<I>()) {
-      if (best.window <= std::max(enough, widest_)) break;
-      improve(best, candidate.name, range, candidate.find(scene));
+    const Trial best = best_of(range, graph_.far_vertex(component), total);
+    if (root_.empty()) {
+      root_ = best.name;
+      copies_ = best.copies;
     }
-    if (root_.empty()) root_ = best.name;
     widest_ = std::max(widest_, best.window);
     const I start = static_cast<I>(order_.size());
     order_.insert(order_.end(), best.layers.order.begin(), best.layers.order.end());
     for (I l = 0; l < best.layers.count(); ++l) {
       level_offsets_.push_back(start + best.layers.offsets[l + 1]);
     }
+  }
+
+  Trial best_of(RowRange<I> range, I start, Offset total) {
+    Scene<I> scene{search_, range, {}};
+    search_.search(range, std::span(&start, 1), scene.ends.from_first);
+    if (detail::is_regular(graph_.view, range)) {
+      Trial copies = lattice_of(scene);
+      if (copies.copies) return copies;
+    }
+    detail::find_other_end(search_, range, scene.ends);
+    Trial best = from_one_end(scene);
+    const auto mean_window = static_cast<double>(total) * static_cast<double>(window_) /
+                             static_cast<double>(best.layers.count());
+    const auto enough = std::max(static_cast<Offset>(kGoodEnough * mean_window), widest_);
+    if (best.window <= enough) return best;
+    improve(best, scene, detail::side_finders<I>().front()(scene));
+    if (best.window <= enough) return best;
+    improve(best, scene, detail::narrowest_bisector(scene));
+    return best;
+  }
+
+  Trial from_one_end(const Scene<I>& scene) const {
+    return {"one end", scene.ends.from_first, window_of(scene.ends.from_first)};
+  }
+
+  // Levels that are copies of each other, from a face or an end; others if there are none.
+  Trial lattice_of(Scene<I>& scene) {
+    Trial end = from_one_end(scene);
+    const auto limit = static_cast<Offset>(kCopiesWorthwhile * static_cast<double>(end.window));
+    for (const auto& find_side : detail::side_finders<I>()) {
+      Trial trial = from_roots(scene, find_side(scene), limit);
+      if (!trial.layers.order.empty() && lay_out(scene, trial)) return trial;
+    }
+    lay_out(scene, end);
+    return end;
+  }
+
+  // Replaces the best trial by the level structure of these roots if its window is smaller.
+  void improve(Trial& best, const Scene<I>& scene, const RootSet<I>& set) {
+    Trial trial = from_roots(scene, set, best.window);
+    if (trial.window < best.window) best = std::move(trial);
+  }
+
+  // Makes levels copies of each other, if they can be.
+  bool lay_out(const Scene<I>& scene, Trial& trial) {
+    auto copies = detail::lay_out_copies(graph_.view, scene.component, trial.layers);
+    if (!copies) return false;
+    trial.layers = std::move(*copies);
+    trial.copies = true;
+    return true;
   }
 
   // Neighbours close to each other: rows of later levels follow the order of their parents.
@@ -170,25 +228,27 @@ class LevelFinder {
     return search_.components(order).order;
   }
 
-  // Replaces the best trial by the level structure of these roots if its window is smaller.
-  void improve(Trial& best, const std::string& name, RowRange<I> range, const RootSet<I>& set) {
-    if (set.roots.empty()) return;
+  // The level structure of these roots; without levels if its window is not below the limit.
+  Trial from_roots(const Scene<I>& scene, const RootSet<I>& set, Offset limit) {
+    Trial none{set.name, {}, std::numeric_limits<Offset>::max()};
+    if (set.roots.empty()) return none;
     // Distances count both sides of a cut; if they exceed the limit twice then one side does.
-    const Offset limit = best.window * (set.behind.empty() ? 1 : 2);
+    const Offset both = limit * (set.behind.empty() ? 1 : 2);
     std::vector<Offset> recent(static_cast<std::size_t>(window_), 0);
     Offset sum = 0;
     std::size_t oldest = 0;
-    const auto still_better = [&](std::span<const I> level) {
+    const auto below_limit = [&](std::span<const I> level) {
       const Offset newest = weight(level);
       sum += newest - std::exchange(recent[oldest], newest);
       oldest = (oldest + 1) % recent.size();
-      return sum < limit;
+      return sum < both;
     };
     Layers<I> layers;
-    if (!search_.search(range, in_bfs_order(set.roots), layers, still_better)) return;
-    layers = unfolded(std::move(layers), range, set.behind);
+    if (!search_.search(scene.component, in_bfs_order(set.roots), layers, below_limit)) return none;
+    layers = unfolded(std::move(layers), scene.component, set.behind);
     const Offset window = window_of(layers);
-    if (window < best.window) best = {name, std::move(layers), window};
+    if (window >= limit) return none;
+    return {set.name, std::move(layers), window};
   }
 
   // Appends the components whose weight is not zero, as many to a level as its capacity holds.
@@ -207,15 +267,36 @@ class LevelFinder {
     if (filled > 0) level_offsets_.push_back(static_cast<I>(order_.size()));
   }
 
+  Array<I> rows_before_nodes() const {
+    Array<I> before(order_.size() + 1, 0);
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      before[i + 1] = before[i] + nodes_.rows_of(graph_.originals[order_[i]]);
+    }
+    return before;
+  }
+
+  // The rows of the nodes, in the order of these.
+  Array<I> rows_in_order() {
+    const Array<I> before = rows_before_nodes();
+    for (I& offset : level_offsets_) offset = before[offset];
+    Array<I> rows(before.back());
+    parallel_for(static_cast<Offset>(order_.size()), [&](Offset i) {
+      nodes_.write_rows(graph_.originals[order_[i]], rows.data() + before[i]);
+    });
+    return rows;
+  }
+
   Offset window_;
-  ComponentGraph<I> graph_;
+  const detail::Nodes<I>& nodes_;
+  ComponentGraph<I> graph_;  // of nodes
   BreadthFirst<I> search_;
-  Array<I> entries_;  // of each vertex in the matrix, not in A + Aᵀ
+  Array<Offset> weights_;  // of the rows of each vertex, in the matrix and not in A + Aᵀ
 
   Array<I> order_;
   Array<I> level_offsets_ = Array<I>(1, 0);
   Offset widest_ = 0;  // window of all levels so far
   std::string root_;
+  bool copies_ = false;
 };
 
 template <Index I>
@@ -236,6 +317,13 @@ void require_window(Offset window) {
 }
 
 template <Index I>
+void require_square(const PatternView<I>& pattern) {
+  if (pattern.rows == pattern.cols) return;
+  throw InvalidArgument(
+      fmt::format("a {} x {} matrix has no levels, it is not square", pattern.rows, pattern.cols));
+}
+
+template <Index I>
 void require_layout(const PatternView<I>& pattern, const LevelStructure<I>& structure) {
   const auto& offsets = structure.level_offsets;
   if (pattern.rows != pattern.cols || structure.order.size() != pattern.rows) {
@@ -253,10 +341,12 @@ void require_layout(const PatternView<I>& pattern, const LevelStructure<I>& stru
 template <Index I>
 LevelStructure<I> find_levels(const PatternView<I>& pattern, const LevelOptions& options) {
   require_window(options.window);
-  const SymmetrisedPattern<I> symmetrised(pattern);
+  require_square(pattern);
+  const detail::Nodes<I> nodes(pattern);
+  const SymmetrisedPattern<I> symmetrised(nodes.view());
   // There are no more levels than rows.
   const Offset window = std::min<Offset>(options.window, std::max<I>(pattern.rows, 1));
-  return LevelFinder<I>(pattern, symmetrised.view(), window).find();
+  return LevelFinder<I>(pattern, nodes, symmetrised.view(), window).find();
 }
 
 template <Index I>

@@ -29,6 +29,9 @@ struct LevelStructure {
   I components = 0;                         // connected components of A + Aᵀ
   std::string root;                         // where the levels of the largest component start;
                                             // empty if every component fits into a level
+  // Whether the levels of the largest component are laid out like each other, as those of a lattice
+  // can be: the order of rows within levels is then better than any other.
+  bool copies = false;
 
   I levels() const { return static_cast<I>(level_offsets.size() - 1); }
   I rows_of(I level) const { return level_offsets[level + 1] - level_offsets[level]; }

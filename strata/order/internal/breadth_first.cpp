@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "strata/base/instantiate.hpp"
 
@@ -30,7 +31,7 @@ bool BreadthFirst<I>::search(RowRange<I> within, std::span<const I> roots, Layer
     parallel_for(within.end - within.begin, [&](Offset i) { parents_[within.begin + i] = state; });
   };
   mark(kOpen);
-  found.order.reserve(within.end - within.begin);
+  found.order.resize(within.end - within.begin);
   const bool complete = search_open(roots, found, go_on);
   mark(kClosed);
   return complete;
@@ -44,72 +45,81 @@ bool BreadthFirst<I>::search(std::span<const I> within, std::span<const I> roots
                  [&](Offset i) { parents_[within[i]] = state; });
   };
   mark(kOpen);
-  found.order.reserve(within.size());
+  found.order.resize(within.size());
   const bool complete = search_open(roots, found, go_on);
   mark(kClosed);
   return complete;
 }
 
+// The order has room for all that can be found.
 template <Index I>
 bool BreadthFirst<I>::search_open(std::span<const I> roots, Layers<I>& found, const GoOn& go_on) {
   for (const I root : roots) parents_[root] = kClosed;
-  found.order.assign(roots.begin(), roots.end());
+  std::ranges::copy(roots, found.order.begin());
   found.offsets.assign(1, 0);
-  while (found.offsets.back() < static_cast<I>(found.order.size())) {
+  I end = static_cast<I>(roots.size());
+  bool complete = true;
+  while (found.offsets.back() < end) {
     const I begin = found.offsets.back();
-    const I end = static_cast<I>(found.order.size());
     found.offsets.push_back(end);
-    if (go_on && !go_on(found.last())) return false;
-    expand(found.order, begin, end);
+    complete = !go_on || go_on(found.last());
+    if (!complete) break;
+    end = expand(found.order, begin, end);
   }
-  return true;
+  found.order.resize(end);
+  return complete;
 }
 
 template <Index I>
-Layers<I> BreadthFirst<I>::components(std::span<const I> vertices) {
+Components<I> BreadthFirst<I>::components(std::span<const I> vertices) {
   parallel_for(static_cast<Offset>(vertices.size()),
                [&](Offset i) { parents_[vertices[i]] = kOpen; });
-  Layers<I> found;
-  found.order.reserve(vertices.size());
+  Components<I> found;
+  found.order.resize(vertices.size());
   for (const I vertex : vertices) {
     if (parents_[vertex] != kOpen) continue;
     parents_[vertex] = kClosed;
-    found.order.push_back(vertex);
     I begin = found.offsets.back();
-    while (begin < static_cast<I>(found.order.size())) {
-      const I end = static_cast<I>(found.order.size());
-      expand(found.order, begin, end);
-      begin = end;
+    found.order[begin] = vertex;
+    I end = begin + 1;
+    I last = begin;
+    while (begin < end) {
+      const I next = expand(found.order, begin, end);
+      last = begin;
+      begin = std::exchange(end, next);
     }
-    found.offsets.push_back(begin);
+    found.last_levels.push_back(last);
+    found.offsets.push_back(end);
   }
   return found;
 }
 
 template <Index I>
-void BreadthFirst<I>::expand(Array<I>& order, I begin, I end) {
+I BreadthFirst<I>::expand(Array<I>& order, I begin, I end) {
   if (end - begin < kSerialBelow || thread_count() == 1) {
-    expand_on_this_thread(order, begin, end);
-  } else {
-    expand_in_parallel(order, begin, end);
+    return expand_on_this_thread(order, begin, end);
   }
+  return expand_in_parallel(order, begin, end);
 }
 
 template <Index I>
-void BreadthFirst<I>::expand_on_this_thread(Array<I>& order, I begin, I end) {
+I BreadthFirst<I>::expand_on_this_thread(Array<I>& order, I begin, I end) {
+  I* place = order.data() + end;
   for (I position = begin; position < end; ++position) {
-    const auto first_child = order.size();
+    I* const first_child = place;
+    prefetch_rows<I>(graph_, order, position, end);
     for (const I vertex : graph_.columns_of(order[position])) {
       if (parents_[vertex] != kOpen) continue;
       parents_[vertex] = position;
-      order.push_back(vertex);
+      *place++ = vertex;
     }
-    arrange_children(std::span(order).subspan(first_child));
+    arrange_children(std::span(first_child, place));
   }
+  return static_cast<I>(place - order.data());
 }
 
 template <Index I>
-void BreadthFirst<I>::expand_in_parallel(Array<I>& order, I begin, I end) {
+I BreadthFirst<I>::expand_in_parallel(Array<I>& order, I begin, I end) {
   const Offset pieces = ceil_div<Offset>(end - begin, kPiece);
   if (static_cast<Offset>(claims_.size()) < pieces) claims_.resize(pieces);
   parallel_dynamic(pieces, 1, [&](Offset piece, Offset) {
@@ -118,6 +128,7 @@ void BreadthFirst<I>::expand_in_parallel(Array<I>& order, I begin, I end) {
     const I first = static_cast<I>(begin + piece * kPiece);
     const I last = static_cast<I>(std::min<Offset>(first + kPiece, end));
     for (I position = first; position < last; ++position) {
+      prefetch_rows<I>(graph_, order, position, last);
       for (const I vertex : graph_.columns_of(order[position])) {
         const std::atomic_ref parent(parents_[vertex]);
         I seen = parent.load(std::memory_order_relaxed);
@@ -137,7 +148,7 @@ void BreadthFirst<I>::expand_in_parallel(Array<I>& order, I begin, I end) {
       starts[piece] = static_cast<Offset>(claims_[piece].size());
     }
   });
-  order.resize(end + exclusive_scan(starts));
+  const Offset children = exclusive_scan(starts);
   parallel_dynamic(pieces, kCheapPieces, [&](Offset first, Offset last) {
     I* place = order.data() + end + starts[first];
     for (Offset piece = first; piece < last; ++piece) {
@@ -150,6 +161,7 @@ void BreadthFirst<I>::expand_in_parallel(Array<I>& order, I begin, I end) {
       }
     }
   });
+  return static_cast<I>(end + children);
 }
 
 template <Index I>

@@ -33,6 +33,15 @@ struct Layers {
   std::span<const I> last() const { return level(count() - 1); }
 };
 
+// Connected components: component c is order[offsets[c] … offsets[c+1]), in the order of a search,
+// whose last level begins at last_levels[c].
+template <Index I>
+struct Components {
+  Array<I> order;
+  Array<I> offsets = Array<I>(1, 0);
+  Array<I> last_levels;
+};
+
 // body(l) for every level l of rows [offsets[l], offsets[l+1]), in parallel.
 template <Index I, class Body>
 void for_each_level(std::span<const I> offsets, Body&& body) {
@@ -41,6 +50,22 @@ void for_each_level(std::span<const I> offsets, Body&& body) {
   parallel_dynamic(count, ceil_div(count * kSerialBelow, rows), [&](Offset begin, Offset end) {
     for (Offset level = begin; level < end; ++level) body(static_cast<I>(level));
   });
+}
+
+// Prefetches what the vertices after `position` of an order that is gone through up to `end` will
+// need: it may be anywhere in memory. (GCC takes a function that only prefetches for one without
+// effect, and drops its calls unless they are inlined.)
+template <Index I>
+[[gnu::always_inline]] inline void prefetch_rows(const PatternView<I>& graph,
+                                                 std::span<const I> order, Offset position,
+                                                 Offset end) {
+  constexpr Offset kOffsetsAhead = 8;
+  constexpr Offset kColumnsAhead = 4;
+  if (position >= end - kOffsetsAhead) return;
+  __builtin_prefetch(&graph.row_offsets[order[position + kOffsetsAhead]]);
+  const auto columns = graph.columns_of(order[position + kColumnsAhead]);
+  __builtin_prefetch(columns.data());
+  __builtin_prefetch(columns.data() + columns.size() / 2);
 }
 
 // How the children of one vertex are ordered among themselves.
@@ -63,8 +88,8 @@ class BreadthFirst {
               const GoOn& go_on = {});
 
   // The vertices, one connected component of their subgraph after the other, each in the order of
-  // a search from the first of its vertices; component c is level c.
-  Layers<I> components(std::span<const I> vertices);
+  // a search from the first of its vertices.
+  Components<I> components(std::span<const I> vertices);
 
   const PatternView<I>& graph() const { return graph_; }
 
@@ -75,10 +100,10 @@ class BreadthFirst {
   };
 
   bool search_open(std::span<const I> roots, Layers<I>& found, const GoOn& go_on);
-  // Appends the open neighbours of order[begin … end) to the order.
-  void expand(Array<I>& order, I begin, I end);
-  void expand_on_this_thread(Array<I>& order, I begin, I end);
-  void expand_in_parallel(Array<I>& order, I begin, I end);
+  // Writes the open neighbours of order[begin … end) to order[end …), and returns where they end.
+  I expand(Array<I>& order, I begin, I end);
+  I expand_on_this_thread(Array<I>& order, I begin, I end);
+  I expand_in_parallel(Array<I>& order, I begin, I end);
   void arrange_children(std::span<I> children) const;
 
   // A vertex that can still be found, and one that cannot, as values of parents_.

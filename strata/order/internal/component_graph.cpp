@@ -27,6 +27,7 @@ Pattern<I> renamed(const PatternView<I>& graph, const Array<I>& originals) {
   parallel_dynamic(graph.rows, 4096, [&](Offset begin, Offset end) {
     Offset place = result.row_offsets[begin];
     for (Offset vertex = begin; vertex < end; ++vertex) {
+      prefetch_rows<I>(graph, originals, vertex, end);
       for (const I neighbour : graph.columns_of(originals[vertex])) {
         result.columns[place++] = names[neighbour];
       }
@@ -53,19 +54,56 @@ bool neighbours_are_near(const PatternView<I>& graph) {
   return distance <= kNear * edges;
 }
 
+// By union-find in the order of the rows, which reads a graph whose neighbours are near from one
+// end to the other; a search would follow its levels through memory.
+template <Index I>
+bool is_connected(const PatternView<I>& graph) {
+  Array<I> leaders(graph.rows);
+  std::iota(leaders.begin(), leaders.end(), I{0});
+  const auto leader = [&](I vertex) {
+    while (leaders[vertex] != vertex) vertex = leaders[vertex] = leaders[leaders[vertex]];
+    return vertex;
+  };
+  I components = graph.rows;
+  for (I vertex = 0; vertex < graph.rows; ++vertex) {
+    I own = leader(vertex);
+    for (const I neighbour : graph.columns_of(vertex)) {
+      if (neighbour >= vertex) continue;  // seen from the other end
+      const I other = leader(neighbour);
+      if (other == own) continue;
+      --components;
+      leaders[std::max(own, other)] = std::min(own, other);
+      own = std::min(own, other);
+    }
+  }
+  return components == 1;
+}
+
 }  // namespace
 
 template <Index I>
 ComponentGraph<I>::ComponentGraph(const PatternView<I>& graph) {
+  const auto fewest_neighbours = [&](std::span<const I> among) {
+    return static_cast<I>(
+        std::ranges::min_element(among, {}, [&](I v) { return graph.row_length(v); }) -
+        among.begin());
+  };
   Array<I> vertices(graph.rows);
   std::iota(vertices.begin(), vertices.end(), I{0});
-  Layers<I> components = BreadthFirst<I>(graph).components(vertices);
-  originals = std::move(components.order);
-  offsets = std::move(components.offsets);
-  if (count() == 1 && neighbours_are_near(graph)) {
+  if (neighbours_are_near(graph) && is_connected(graph)) {
+    far_vertices_ = {fewest_neighbours(vertices)};
+    offsets = {0, graph.rows};
     originals = std::move(vertices);
     view = graph;
     return;
+  }
+  Components<I> components = BreadthFirst<I>(graph).components(vertices);
+  originals = std::move(components.order);
+  offsets = std::move(components.offsets);
+  far_vertices_ = std::move(components.last_levels);
+  for (I c = 0; c < count(); ++c) {
+    const auto component = std::span<const I>(originals).first(offsets[c + 1]);
+    far_vertices_[c] += fewest_neighbours(component.subspan(far_vertices_[c]));
   }
   pattern_ = renamed(graph, originals);
   view = pattern_.view();

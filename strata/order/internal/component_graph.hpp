@@ -16,6 +16,10 @@ struct ComponentGraph {
   Array<I> originals;   // the old names of the vertices
   Array<I> offsets;     // component c is vertices [offsets[c], offsets[c+1])
 
+  // A vertex of the component to begin with, likely at one of its ends: the one with the fewest
+  // neighbours, in the last level of a search if one was made.
+  I far_vertex(I c) const { return far_vertices_[c]; }
+
   // `graph` must be symmetric and outlive this.
   explicit ComponentGraph(const PatternView<I>& graph);
 
@@ -27,7 +31,8 @@ struct ComponentGraph {
   ComponentGraph& operator=(const ComponentGraph&) = delete;
 
  private:
-  Pattern<I> pattern_;  // if renamed
+  Pattern<I> pattern_;     // if renamed
+  Array<I> far_vertices_;  // of components
 };
 
 }  // namespace strata::detail

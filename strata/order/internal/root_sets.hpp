@@ -22,11 +22,16 @@ struct Ends {
 
 // A. George, J. W. H. Liu: An implementation of a pseudoperipheral node finder, ACM Transactions on
 // Mathematical Software 5 (1979). `start` is any of the vertices `within`.
-template <Index I, class Vertices>
-Ends<I> find_ends(BreadthFirst<I>& search, const Vertices& within, I start);
+template <Index I>
+Ends<I> find_ends(BreadthFirst<I>& search, RowRange<I> within, I start);
+
+// The second part of it: replaces the first end while there is a deeper one.
+template <Index I>
+void find_other_end(BreadthFirst<I>& search, RowRange<I> within, Ends<I>& ends);
 
 template <Index I>
 struct RootSet {
+  std::string name;
   Array<I> roots;  // none where a candidate does not apply
   // Empty, or a flag for each vertex of the component: where it is set the vertex is behind the
   // roots, which separate it from all others, and its level is minus its distance from them.
@@ -39,17 +44,22 @@ struct Scene {
   BreadthFirst<I>& search;
   RowRange<I> component;
   Ends<I> ends;
-  Layers<I> from_third = {};  // from the vertex farthest from both ends, computed on first use
 };
 
+// The level of each vertex of the component.
 template <Index I>
-struct RootSetCandidate {
-  std::string name;
-  RootSet<I> (*find)(Scene<I>&);
-};
+Array<I> level_numbers(const Layers<I>& layers, RowRange<I> component);
 
-// All that are known, the most promising ones first.
+// Sides of boxes, from which levels of a lattice are copies of each other. They need the first end
+// of the component.
 template <Index I>
-const std::vector<RootSetCandidate<I>>& root_set_candidates();
+using SideFinder = RootSet<I> (*)(Scene<I>&);
+template <Index I>
+const std::vector<SideFinder<I>>& side_finders();
+
+// For everything else, a surface halfway between two vertices: of both ends and one that is far
+// from them, the two between which it has the fewest vertices.
+template <Index I>
+RootSet<I> narrowest_bisector(const Scene<I>& scene);
 
 }  // namespace strata::detail

@@ -55,10 +55,12 @@ Layout<I> choose_layout(const Csr<V, I>& matrix, const LevelStructure<I>& struct
                   sorted);
   };
   const auto bytes = [](const Layout<I>& some) { return some.storage.bytes_per_entry; };
-  Layout<I> best = with(InnerOrder::natural, false);
+  Layout<I> best = with(structure.copies ? InnerOrder::bfs : InnerOrder::natural, false);
   if (bytes(best) >= sizeof(V) + kCheapIndex) {
-    Layout<I> by_search = with(InnerOrder::bfs, false);
-    if (bytes(by_search) <= kBfsWorthwhile * bytes(best)) best = std::move(by_search);
+    if (!structure.copies) {
+      Layout<I> by_search = with(InnerOrder::bfs, false);
+      if (bytes(by_search) <= kBfsWorthwhile * bytes(best)) best = std::move(by_search);
+    }
     if (may_be_sliced(options)) {
       Layout<I> sorted = with(best.order.inner, true);
       if (bytes(sorted) < kSortingWorthwhile * bytes(best)) best = std::move(sorted);

@@ -13,6 +13,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/device/error.hpp"
 #include "strata/formats/registry.hpp"
+#include "strata/order/spreading.hpp"
 #include "strata/plans/gpu/internal/product_candidates.hpp"
 #include "strata/plans/internal/given_order.hpp"
 #include "strata/plans/internal/layout.hpp"
@@ -65,7 +66,9 @@ Proposals<V>::Proposals(const Csr<V, I>& matrix, const PowerOptions& options,
       request_(request),
       prepared_(prepared),
       device_(device_properties(current_device())),
-      stream_(stream) {}
+      stream_(stream) {
+  no_window_ = chooses() && blocks() && larger_than_cache() && spreads_fast(pattern());
+}
 
 template <Value V>
 void Proposals<V>::propose_given_order() {
@@ -198,7 +201,7 @@ template <Value V>
 bool Proposals<V>::worth_searching() const {
   if (settled_) return false;
   if (strata::detail::may_reorder_products(matrix_, options_)) {
-    return strata::detail::reads_scattered(pattern());
+    return strata::detail::reads_scattered(pattern()) && !spreads_fast(pattern());
   }
   if (!may_sweep()) return must_level();
   double plain = std::numeric_limits<double>::infinity();
@@ -250,7 +253,12 @@ void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
 
 template <Value V>
 bool Proposals<V>::blocks() const {
-  return strata::detail::may_block(options_) && matrix_.nnz() > 0;
+  return strata::detail::may_block(options_) && matrix_.nnz() > 0 && !no_window_;
+}
+
+template <Value V>
+bool Proposals<V>::larger_than_cache() const {
+  return matrix_.nnz() * Offset{sizeof(V)} > prepared_.profile.l2_bytes();
 }
 
 template <Value V>

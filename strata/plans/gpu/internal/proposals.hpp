@@ -81,6 +81,7 @@ class Proposals {
   bool chooses() const { return options_.strategy == PowerStrategy::automatic; }
   PatternView<std::int32_t> pattern() const { return matrix_.pattern(); }
   bool blocks() const;
+  bool larger_than_cache() const;
   bool may_sweep() const;
   bool must_level() const { return blocks() && is_by_levels(options_.strategy); }
 
@@ -134,6 +135,8 @@ class Proposals {
   SharedRows given_;                                       // the rows as they are
   SharedConversions conversions_;                          // of these
   bool settled_ = false;
+  bool no_window_ =
+      false;  // smaller than the matrix, whatever the order: powers are plain products
   std::shared_ptr<const void> held_;  // on the device, of what the tuning store has
 };
 

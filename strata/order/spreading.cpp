@@ -1,0 +1,59 @@
+#include "strata/order/spreading.hpp"
+
+#include <vector>
+
+#include "strata/base/array.hpp"
+#include "strata/base/instantiate.hpp"
+
+namespace strata {
+
+namespace {
+
+constexpr Offset kFewRows = Offset{1} << 15;
+constexpr Offset kShare = 8;   // of the entries, one part in so many
+constexpr Offset kGrowth = 3;  // in three dimensions it is 2.6 at most, after two steps
+constexpr int kFirstSteps = 2;
+
+template <Index I>
+I longest_row(const PatternView<I>& pattern) {
+  I longest = 0;
+  for (I row = 1; row < pattern.rows; ++row) {
+    if (pattern.row_length(row) > pattern.row_length(longest)) longest = row;
+  }
+  return longest;
+}
+
+}  // namespace
+
+template <Index I>
+bool spreads_fast(const PatternView<I>& pattern) {
+  if (pattern.rows < kFewRows) return false;
+  const I start = longest_row(pattern);
+  Array<unsigned char> reached(static_cast<std::size_t>(pattern.rows), 0);
+  reached[start] = 1;
+  std::vector<I> step{start};
+  std::vector<I> next;
+  Offset entries = pattern.row_length(start);
+  for (int steps = 1; entries < pattern.entries() / kShare; ++steps) {
+    next.clear();
+    for (const I row : step) {
+      for (const I column : pattern.columns_of(row)) {
+        if (reached[column] != 0) continue;
+        reached[column] = 1;
+        next.push_back(column);
+        entries += pattern.row_length(column);
+      }
+    }
+    const auto growth = static_cast<Offset>(step.size()) * kGrowth;
+    if (next.empty() || (steps > kFirstSteps && static_cast<Offset>(next.size()) < growth)) {
+      return false;
+    }
+    std::swap(step, next);
+  }
+  return pattern.entries() > 0;
+}
+
+#define STRATA_INSTANTIATE(I) template bool spreads_fast(const PatternView<I>&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata
