@@ -22,6 +22,7 @@
 #include "strata/formats/pattern.hpp"
 #include "strata/order/levels.hpp"
 #include "strata/plans/candidate.hpp"
+#include "strata/plans/internal/power_choice.hpp"
 
 namespace strata::detail {
 
@@ -74,7 +75,7 @@ struct Handicaps {
 // not is no choice.
 template <class Proposal>
 auto rank_of(const Proposal& proposal, const PowerOptions& options, bool any_timed,
-             const Handicaps& handicaps) {
+             const Handicaps& handicaps, const ProductsToRun& products) {
   const PowerCandidate& candidate = proposal.candidate;
   const bool asked_for =
       options.strategy == PowerStrategy::automatic || candidate.strategy == options.strategy;
@@ -82,7 +83,7 @@ auto rank_of(const Proposal& proposal, const PowerOptions& options, bool any_tim
                           (proposal.reordered() ? handicaps.reordered : 1) *
                           (candidate.product && options.power > 1 ? handicaps.whole : 1);
   return std::tuple(!asked_for, any_timed && candidate.measured_seconds == 0,
-                    candidate.seconds() * handicap);
+                    candidate.seconds() * handicap * products.factor(candidate));
 }
 
 // How long candidates that take part in a trial run.
@@ -147,12 +148,14 @@ void choose(Backend& backend, const PowerOptions& options, PlanRecord& record) {
 
   std::vector<Proposal*> ranked;
   bool any_timed = false;
+  ProductsToRun products(options);
   for (Proposal& proposal : backend.proposals()) {
     ranked.push_back(&proposal);
+    products.add(proposal.candidate);
     any_timed = any_timed || proposal.candidate.measured_seconds > 0;
   }
   std::ranges::stable_sort(ranked, {}, [&](const Proposal* proposal) {
-    return rank_of(*proposal, options, any_timed, backend.handicaps());
+    return rank_of(*proposal, options, any_timed, backend.handicaps(), products);
   });
   const auto taken = ranked.begin() + backend.take(ranked);
   std::rotate(ranked.begin(), taken, taken + 1);
