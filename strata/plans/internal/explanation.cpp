@@ -248,7 +248,7 @@ std::string explain(const PlanRecord& record, const Subject& subject) {
   }
   return text + "\n" + candidate_table(record.candidates, subject.power) + "\n" +
          reason(record, subject) + "\n" +
-         (record.by_power.empty() ? "" : power_reason(record, subject.power) + "\n") +
+         (record.by_power.empty() ? "" : power_reason(record) + "\n") +
          (record.values ? values_text(*record.values) : "") + setup_text(record, subject);
 }
 

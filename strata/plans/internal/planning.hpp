@@ -75,7 +75,7 @@ struct Handicaps {
 // not is no choice.
 template <class Proposal>
 auto rank_of(const Proposal& proposal, const PowerOptions& options, bool any_timed,
-             const Handicaps& handicaps, const ProductsToRun& products) {
+             const Handicaps& handicaps) {
   const PowerCandidate& candidate = proposal.candidate;
   const bool asked_for =
       options.strategy == PowerStrategy::automatic || candidate.strategy == options.strategy;
@@ -83,7 +83,7 @@ auto rank_of(const Proposal& proposal, const PowerOptions& options, bool any_tim
                           (proposal.reordered() ? handicaps.reordered : 1) *
                           (candidate.product && options.power > 1 ? handicaps.whole : 1);
   return std::tuple(!asked_for, any_timed && candidate.measured_seconds == 0,
-                    candidate.seconds() * handicap * products.factor(candidate));
+                    candidate.seconds() * handicap);
 }
 
 // How long candidates that take part in a trial run.
@@ -155,7 +155,9 @@ void choose(Backend& backend, const PowerOptions& options, PlanRecord& record) {
     any_timed = any_timed || proposal.candidate.measured_seconds > 0;
   }
   std::ranges::stable_sort(ranked, {}, [&](const Proposal* proposal) {
-    return rank_of(*proposal, options, any_timed, backend.handicaps(), products);
+    auto rank = rank_of(*proposal, options, any_timed, backend.handicaps());
+    std::get<2>(rank) *= products.factor(proposal->candidate);
+    return rank;
   });
   const auto taken = ranked.begin() + backend.take(ranked);
   std::rotate(ranked.begin(), taken, taken + 1);

@@ -146,7 +146,14 @@ int settle_power(PlanRecord& record, const PowerOptions& searched) {
   return power;
 }
 
-std::string power_reason(const PlanRecord& record, int power) {
+}  // namespace strata::detail
+
+namespace strata {
+
+std::string power_reason(const PlanRecord& record) {
+  using detail::bytes_text;
+  if (record.by_power.empty()) return {};
+  const int power = record.choice().block;
   const auto per_product = [](const PowerSpeed& speed, bool timed) {
     return (timed ? speed.way.measured_seconds : speed.way.predicted_seconds) / speed.power;
   };
@@ -159,7 +166,8 @@ std::string power_reason(const PlanRecord& record, int power) {
   const PowerSpeed* more = nullptr;
   const PowerSpeed* fewer = nullptr;
   for (const PowerSpeed& other : record.by_power) {
-    if (other.power == power || (timed && other.way.measured_seconds == 0)) continue;
+    const bool own_sweep = other.way.block == other.power;
+    if (other.power == power || !own_sweep || (timed && other.way.measured_seconds == 0)) continue;
     const PowerSpeed*& side = other.power > power ? more : fewer;
     if (side == nullptr || per_product(other, timed) < per_product(*side, timed)) side = &other;
   }
@@ -187,4 +195,4 @@ std::string power_reason(const PlanRecord& record, int power) {
   return text;
 }
 
-}  // namespace strata::detail
+}  // namespace strata

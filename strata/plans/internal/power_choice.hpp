@@ -79,7 +79,4 @@ std::vector<Proposal*> favourites_by_power(const std::vector<Proposal*>& by_time
 // candidates are then the ways to these, and by_power has the others. Returns p.
 int settle_power(PlanRecord& record, const PowerOptions& searched);
 
-// "p = 4 is the best of 1 … 12 for 100 products: …"
-std::string power_reason(const PlanRecord& record, int power);
-
 }  // namespace strata::detail
