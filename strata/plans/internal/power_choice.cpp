@@ -177,9 +177,13 @@ std::string power_reason(const PlanRecord& record) {
   };
   text += timed ? ", as timed." : ", by the model.";
   if (fewer != nullptr) {
-    text += fmt::format(" Of the smaller ones {}: {} per product come from memory instead of {}.",
-                        times(*fewer), bytes_text(fewer->way.memory_bytes / fewer->power),
-                        bytes_text(own->way.memory_bytes / power));
+    const double bytes = fewer->way.memory_bytes / fewer->power;
+    const double own_bytes = own->way.memory_bytes / power;
+    text += fmt::format(" Of the smaller ones {}", times(*fewer));
+    // In a cache there is nothing from memory to save.
+    text += bytes > own_bytes ? fmt::format(": {} per product come from memory instead of {}.",
+                                            bytes_text(bytes), bytes_text(own_bytes))
+                              : ".";
   }
   if (more != nullptr) {
     const std::string window = bytes_text(static_cast<double>(more->way.window_bytes));

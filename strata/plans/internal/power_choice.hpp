@@ -7,6 +7,7 @@
 // plan one of p powers.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
