@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/parts/backends.hpp"
+#include "cli/parts/best_power.hpp"
 #include "cli/parts/commands.hpp"
 #include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/gpu.hpp"
@@ -49,19 +50,23 @@ struct PlannedPowers {
 
 // The options of the context, and where the results go.
 struct Explanation {
-  PowerContext context;
+  PowerContext context;  // of one power, until there is a plan
   ResultDocument& document;
   std::vector<PlannedPowers>& planned;
 
   // Adds a result per candidate of a plan on any device, and returns the prose.
   template <class Plan>
   std::string of(const Plan& plan) {
+    context.options.power = plan.power();
+    context.flops *= plan.power();
     for (Json& result : candidates_json(plan.record(), context)) {
       document.add_result(std::move(result));
     }
     const PlanRecord& record = plan.record();
     planned.push_back({plan.power(), record.choice().seconds(), record.plain_seconds});
-    return plan.explain();
+    if (record.by_power.empty()) return plan.explain();
+    document.add_result(best_power_json(record, context));
+    return plan.explain() + "\n" + speeds_text(record, context.flops / plan.power());
   }
 };
 
@@ -162,6 +167,7 @@ std::string explain_methods(const std::vector<Method>& methods, int restart,
 std::string run_explain(const ExplainOptions& options, ResultDocument& document,
                         Progress& progress) {
   const PowerSettings& settings = options.power;
+  settings.require_choice();
   std::vector<Method> methods;
   if (!options.methods.empty()) {
     for (const std::string& name : split_list(options.methods)) {
@@ -188,12 +194,12 @@ std::string run_explain(const ExplainOptions& options, ResultDocument& document,
                                   std::vector<PlannedPowers>& planned) {
     return Explanation{{.options = settings.options_for(power, cache_bytes, strategy),
                         .precision = precision_of(matrix),
-                        .flops = flops_of_a_product * power},
+                        .flops = flops_of_a_product},
                        document,
                        planned};
   };
   for (const int power : settings.sweep.powers) {
-    progress.start(fmt::format("planning p = {}", power));
+    progress.start(settings.best_power ? "choosing p" : fmt::format("planning p = {}", power));
     for (const Offset cache_bytes : settings.sweep.cache_sizes) {
       if (!on_processor) break;
       add(explain_on_processor(matrix,
@@ -255,6 +261,7 @@ void add_explain(CommandLine& line) {
   add_device_option(command, options->common);
   command.set_example(
       "strata explain stencil27:64x64x128 -p 5\n"
+      "  strata explain stencil27:64x64x128,coefficients=random -p best --products 100\n"
       "  strata explain stencil27:64x64x128 -p 2,4,8 --method cg,ca-cg,gmres,ca-gmres\n"
       "  strata explain stencil7:256x256x256 -p 5 --backend cuda");
   set_work(command, options, run_explain);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/parts/backends.hpp"
+#include "cli/parts/best_power.hpp"
 #include "cli/parts/commands.hpp"
 #include "cli/parts/counted_matrix.hpp"
 #include "cli/parts/gpu.hpp"
@@ -18,10 +19,14 @@
 #include "cli/parts/run_command.hpp"
 #include "strata/base/error.hpp"
 #include "strata/machine/system.hpp"
+#include "strata/measure/matrix_analysis.hpp"
 #include "strata/measure/power_contest.hpp"
 #ifdef STRATA_HAS_GPU
+#include "strata/device/device.hpp"
+#include "strata/device/stream.hpp"
 #include "strata/measure/gpu/peers.hpp"
 #include "strata/measure/gpu/power_contest.hpp"
+#include "strata/plans/gpu/power_plan.hpp"
 #endif
 #ifdef STRATA_HAS_MPI
 #include "cli/distributed/commands.hpp"
@@ -218,7 +223,11 @@ Backends require_available(const PowerSettings& settings, const CommonOptions& c
   if (settings.sweep.trace && common.json.empty()) {
     throw InvalidArgument("--trace writes what it finds to the document: add --json FILE");
   }
+  settings.require_choice();
   const Backends backends = choose_power_backends(settings.backend);
+  if (settings.best_power && !backends.cpu && !backends.gpu) {
+    throw InvalidArgument("-p best is what plans choose: add cpu, cuda or hip to --backend");
+  }
   if (backends.cpu) settings.cpu_strategies();
   if (backends.gpu) settings.gpu_strategies();
   if (settings.sweep.trace && !backends.cpu) {
@@ -235,6 +244,67 @@ Offset cache_bytes_of(const CachedProfile* processor, const std::optional<KnownG
   }
   return gpu ? std::max(bytes, gpu->profile.device.l2_bytes) : bytes;
 }
+
+// -p best: the settings with the p that a plan chooses on a device, and in `text` what it found.
+// With several strategies it may use any.
+class PowerChoice {
+ public:
+  PowerChoice(const AnyMatrix& matrix, const PowerSettings& settings, ResultDocument& document,
+              Progress& progress)
+      : matrix_(matrix), settings_(settings), document_(document), progress_(progress) {}
+
+  PowerSettings on_processor(std::string& text) {
+    if (!settings_.best_power) return settings_;
+    return std::visit(
+        [&](const auto& csr) {
+          PowerContext context = context_of(settings_.cpu_strategies().back());
+          const auto plan = plan_powers(csr, context.options);
+          context.threads = plan.threads();
+          return taken_from(plan, std::move(context), text);
+        },
+        matrix_);
+  }
+
+  PowerSettings on_gpu([[maybe_unused]] const gpu::GpuProfile& profile,
+                       [[maybe_unused]] std::string& text) {
+    if (!settings_.best_power) return settings_;
+#ifdef STRATA_HAS_GPU
+    gpu::use_device(profile.device.index);
+    gpu::Stream stream;
+    PowerContext context = context_of(settings_.gpu_strategies().back());
+    context.backend = gpu::name_of(profile.device.api);
+    context.device = profile.device.index;
+    context.options.gpu_profile = &profile;
+    return std::visit(
+        [&](const auto& csr) {
+          return taken_from(gpu::plan_powers(csr, context.options, stream), context, text);
+        },
+        matrix_);
+#else
+    throw Unavailable(why_no_gpu(""));
+#endif
+  }
+
+ private:
+  PowerContext context_of(PowerStrategy strategy) {
+    progress_.start("choosing p");
+    return {.options = settings_.options_for(1, settings_.sweep.cache_sizes.front(), strategy),
+            .precision = precision_of(matrix_)};
+  }
+
+  template <class Plan>
+  PowerSettings taken_from(const Plan& plan, PowerContext context, std::string& text) {
+    context.options.power = plan.power();
+    context.flops = work_of(matrix_).flops() * plan.vectors() * plan.power();
+    text += show_best_power(plan.record(), context, document_) + "\n";
+    return settings_.with_power(plan.power());
+  }
+
+  const AnyMatrix& matrix_;
+  const PowerSettings& settings_;
+  ResultDocument& document_;
+  Progress& progress_;
+};
 
 void hold_contest_on_gpu([[maybe_unused]] const AnyMatrix& matrix,
                          [[maybe_unused]] const PowerSettings& settings,
@@ -278,17 +348,23 @@ std::string run_mpk(const MpkOptions& options, std::vector<PowerResult>& runs,
   };
 
   std::string text = matrix_text(source, statistics);
+  PowerChoice choice(matrix, options.power, document, progress);
   if (processor != nullptr) {
-    const PowerSweep sweep = options.power.sweep_of(options.power.cpu_strategies());
+    std::string chosen;
+    const PowerSettings settings = choice.on_processor(chosen);
+    const PowerSweep sweep = settings.sweep_of(settings.cpu_strategies());
     std::visit(
         [&](const auto& csr) { hold_power_contest(csr, sweep, processor->profile, contest, keep); },
         matrix);
-    text += processor_text(processor->profile, runs.front().context.threads) + device_text(runs);
+    text += processor_text(processor->profile, runs.front().context.threads) + chosen +
+            device_text(runs);
   }
   if (gpu) {
     const auto before = static_cast<std::ptrdiff_t>(runs.size());
-    hold_contest_on_gpu(matrix, options.power, backends, gpu->profile, contest, keep);
-    text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->profile) +
+    std::string chosen;
+    const PowerSettings settings = choice.on_gpu(gpu->profile, chosen);
+    hold_contest_on_gpu(matrix, settings, backends, gpu->profile, contest, keep);
+    text += (before == 0 ? "" : "\n") + gpu_heading_text(gpu->profile) + chosen +
             device_text({runs.begin() + before, runs.end()});
   }
   if (!backends.why_no_gpu.empty()) text += fmt::format("Left out: {}.\n", backends.why_no_gpu);
@@ -309,6 +385,10 @@ std::vector<Measurement> mpk_on_ranks([[maybe_unused]] const MpkOptions& options
   std::vector<Measurement> measured;
 #ifdef STRATA_HAS_MPI
   choose_backends(options.power.backend, {"cpu", "all"});
+  options.power.require_choice();
+  if (options.power.best_power) {
+    throw InvalidArgument("-p best is for one rank; --depth is what several choose");
+  }
   const distributed::PowersOfRanks settings{.common = options.common,
                                             .measuring = options.measuring,
                                             .power = options.power,
@@ -343,6 +423,7 @@ void add_mpk(CommandLine& line) {
   add_device_option(command, options->common);
   command.set_example(
       "strata mpk stencil27:64x64x400 -p 2:6\n"
+      "  strata mpk stencil27:64x64x400,coefficients=random -p best --products 100\n"
       "  strata mpk stencil7:256x256x256 -p 4 --backend cuda,vendor\n"
       "  mpirun -n 4 strata mpk stencil27:64x64x400 -p 6\n\nWithout MATRIX, a "
       "stencil several times as "

@@ -180,7 +180,28 @@ PowerOptions PowerSettings::options_for(int power, Offset cache_bytes,
   options.power = power;
   options.cache_bytes = cache_bytes;
   options.strategy = chosen_strategy;
+  if (best_power) options.products = products > 0 ? products : kUsualProducts;
   return options;
+}
+
+PowerSettings PowerSettings::with_power(int power) const {
+  PowerSettings settings = *this;
+  settings.best_power = false;
+  settings.products = 0;
+  settings.sweep.powers = {power};
+  return settings;
+}
+
+void PowerSettings::require_choice() const {
+  if (!best_power && products > 0) {
+    throw InvalidArgument("--products is for -p best, which chooses the powers per sweep for them");
+  }
+  if (best_power && sweep.cache_sizes.size() > 1) {
+    throw InvalidArgument("-p best chooses p for one --cache-size");
+  }
+  if (best_power && sweep.options.block > 0) {
+    throw InvalidArgument("-p best chooses the powers per sweep, which --block gives");
+  }
 }
 
 void add_powers_option(CommandOptions& command, std::vector<int>& powers, const std::string& help) {
@@ -192,8 +213,27 @@ void add_powers_option(CommandOptions& command, std::vector<int>& powers, const 
 
 void add_power_options(CommandOptions& command, PowerSettings& settings, bool with_all,
                        const std::string& backend_help) {
-  add_powers_option(command, settings.sweep.powers,
-                    "Powers per application, 4 when not given; 1:12 and 2,4,6 try several");
+  command
+      .add_parsed(
+          "-p,--power",
+          [&settings](const std::string& text) {
+            settings.best_power = text == "best";
+            if (!settings.best_power) settings.sweep.powers = parse_powers(text);
+          },
+          "Powers per application, 4 when not given; 1:12 and 2,4,6 try several; best: the powers "
+          "per sweep that are fastest for --products")
+      .type_name("P");
+  command
+      .add_parsed(
+          "--products",
+          [&settings](const std::string& text) {
+            settings.products = parse_number<Offset>(text, "number of products");
+            if (settings.products < 1) {
+              throw InvalidArgument(fmt::format("{} products are too few", settings.products));
+            }
+          },
+          "With -p best: products that follow one another, 100 when not given")
+      .type_name("N");
   std::vector<std::string> strategies{"auto", "spmv", "levels", "wavefront", "graph"};
   if (with_all) strategies.push_back("all");
   command.add("--strategy", settings.strategy, "How to compute powers")

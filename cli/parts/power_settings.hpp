@@ -15,13 +15,22 @@ struct PowerSettings {
   PowerSweep sweep;  // without the strategies, which the backend decides about
   std::string strategy = "auto";
   std::string backend = "cpu";
+  bool best_power = false;  // -p best: plans choose p
+  Offset products = 0;      // for so many; 0: kUsualProducts
 
+  static constexpr Offset kUsualProducts = 100;
+
+  // Throws InvalidArgument unless -p, --products and --cache-size go together.
+  void require_choice() const;
   // The strategies to try: one, or for "all" each of them, the plan's choice last. Throws
   // Unavailable for what runs elsewhere only.
   std::vector<PowerStrategy> cpu_strategies() const;
   std::vector<PowerStrategy> gpu_strategies() const;
   PowerSweep sweep_of(std::vector<PowerStrategy> strategies) const;
+  // With -p best for as many products as were asked for, whatever the power.
   PowerOptions options_for(int power, Offset cache_bytes, PowerStrategy strategy) const;
+  // The same settings for one power.
+  PowerSettings with_power(int power) const;
 };
 
 // -p

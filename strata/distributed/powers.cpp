@@ -39,6 +39,9 @@ void require_local(const DistributedPowerOptions& options) {
   if (options.power.vector_order != VectorOrder::caller) {
     throw InvalidArgument("vectors of distributed powers are in the caller's order");
   }
+  if (options.power.products != 0) {
+    throw InvalidArgument("distributed powers do not choose p for a number of products");
+  }
   if (options.power.power < 1) {
     throw InvalidArgument(fmt::format("power {}: there is at least one", options.power.power));
   }

@@ -153,4 +153,30 @@ std::vector<Json> candidates_json(const PlanRecord& record, const PowerContext& 
   return results;
 }
 
+Json best_power_json(const PlanRecord& record, const PowerContext& context) {
+  Json result = candidate_json("best-power", record.choice(), context);
+  result["products"] = record.products;
+  result["setup_seconds"] = record.setup_seconds;
+  result["reason"] = power_reason(record);
+  Json speeds = Json::array();
+  for (const auto& [power, way] : record.by_power) {
+    PowerContext of_power = context;
+    of_power.options.power = power;
+    of_power.flops = context.flops / context.options.power * power;
+    Json speed{{"power", power},
+               {"strategy", name_of(way.strategy)},
+               {"format", name_of(way.format.format)},
+               {"variant", "rows " + text_of(way.order)},
+               {"parameters", parameters_json(way, of_power)}};
+    add_prediction(speed, way, of_power, std::nullopt);
+    if (way.measured_seconds > 0) {
+      speed["measured_seconds"] = way.measured_seconds;
+      speed["gflops"] = of_power.flops / way.measured_seconds / 1e9;
+    }
+    speeds.push_back(std::move(speed));
+  }
+  result["speeds"] = std::move(speeds);
+  return result;
+}
+
 }  // namespace strata

@@ -58,4 +58,8 @@ Json json_of(const PowerResult& result);
 // What a plan says about each of its candidates, the choice first; the "kernel" is "explain".
 std::vector<Json> candidates_json(const PlanRecord& record, const PowerContext& context);
 
+// What a plan found that chose p, whose powers are those of the context's options; the "kernel" is
+// "best-power".
+Json best_power_json(const PlanRecord& record, const PowerContext& context);
+
 }  // namespace strata

@@ -64,6 +64,13 @@ struct PowerCandidate {
 // The format and, where there is a choice, where the window is: "packed-sell C=32, L2"
 std::string format_text(const PowerCandidate& candidate);
 
+// The best way to p powers, with its seconds and bytes. What GPUs have no sweep for runs in several
+// (block < p).
+struct PowerSpeed {
+  int power = 1;
+  PowerCandidate way;
+};
+
 // How packed SELL stores the values of a plan.
 struct ValueStorage {
   Footprint footprint;    // of the matrix
@@ -107,6 +114,9 @@ struct PlanRecord {
   // timed.
   double plain_seconds = 0;
   std::optional<ValueStorage> values = {};  // none in formats that take values as they are
+  // Where p was chosen: for how many products; and the best way to every p, by increasing p.
+  Offset products = 0;
+  std::vector<PowerSpeed> by_power = {};
 
   const PowerCandidate& choice() const { return candidates.front(); }
   // How new values are stored, which took so many seconds.
@@ -115,5 +125,8 @@ struct PlanRecord {
   // never does.
   double break_even() const;
 };
+
+// Why p was chosen, where it was: "p = 4 is the best of 1 … 12 for 100 products, as timed. …"
+std::string power_reason(const PlanRecord& record);
 
 }  // namespace strata

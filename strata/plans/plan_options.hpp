@@ -50,8 +50,16 @@ inline constexpr double kProcessorCacheShare = 0.7;
 inline constexpr double kGpuCacheShare = 1.0;
 inline constexpr double kLargerGpuCacheShares[] = {2.0, 4.0};
 
+// The most powers per sweep that a plan chooses by itself, see PowerOptions::products.
+inline constexpr int kLargestChosenPower = 12;
+
 struct PowerOptions {
-  int power = 4;                    // p: y_1 … y_p
+  int power = 4;  // p: y_1 … y_p
+  // More than 0: p is chosen, up to kLargestChosenPower, and `power` is not heeded. So many
+  // products follow one another in all, as in time steppers and polynomial filters, p of them per
+  // application and sweep. The plan finds the p that makes them fastest, set-up apart: by the model
+  // for every p, by a short timing for the best ones. PlanRecord::by_power tells what it found.
+  Offset products = 0;
   Basis basis = Basis::monomial();  // which vectors these are
   int vectors = 1;                  // right-hand sides, interleaved, 1 … 8
   VectorOrder vector_order = VectorOrder::caller;

@@ -12,6 +12,7 @@
 #include "strata/base/parallel.hpp"
 #include "strata/kernels/cpu/arithmetic.hpp"
 #include "strata/plans/internal/checks.hpp"
+#include "strata/plans/internal/power_choice.hpp"
 #include "strata/plans/internal/prepared.hpp"
 #include "strata/plans/internal/strided.hpp"
 #include "strata/plans/internal/workspace.hpp"
@@ -311,7 +312,14 @@ PowerPlan<V, I> detail::plan_powers_with(const Csr<V, I>& matrix, const PowerOpt
   require_powers(matrix.rows(), matrix.cols());
   require_options<V>(matrix.rows(), options, Target::processor);
   PowerPlan<V, I> plan;
-  plan.prepared_ = prepare(matrix, options, request);
+  if (options.products == 0) {
+    plan.prepared_ = prepare(matrix, options, request);
+    return plan;
+  }
+  const PowerOptions search = search_options(options, Target::processor);
+  plan.prepared_ = prepare(matrix, search, request);
+  plan.prepared_->options.power = settle_power(plan.prepared_->record, search);
+  plan.prepared_->set_basis(options.basis);
   return plan;
 }
 

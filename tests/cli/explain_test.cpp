@@ -31,12 +31,50 @@ TEST_F(Explain, SweepsExplainEveryPower) {
   EXPECT_NE(outcome.out.find("3 powers"), std::string::npos) << outcome.out;
 }
 
+TEST_F(Explain, TheBestPowerIsDrawnAmongAllOthers) {
+  const Words words{"explain", "band:20000,width=9,coefficients=random", "-p", "best", "--products",
+                    "30"};
+  const Outcome outcome = run(words);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  for (const char* part : {"GF/s over p", "<- chosen", "is the best of 1", "for 30 products"}) {
+    EXPECT_NE(outcome.out.find(part), std::string::npos) << part << "\n" << outcome.out;
+  }
+  int found = 0;
+  const json document = json_of(words);
+  for (const json& result : document["results"]) {
+    if (result["kernel"] != "best-power") continue;
+    ++found;
+    EXPECT_EQ(result["products"], 30);
+    EXPECT_EQ(result["power"], document["results"][0]["power"]) << "the plan's candidates are of p";
+    EXPECT_NE(result["reason"].get<std::string>().find("30 products"), std::string::npos);
+    ASSERT_FALSE(result["speeds"].empty());
+    bool has_chosen = false;
+    int before = 0;
+    for (const json& speed : result["speeds"]) {
+      EXPECT_GT(speed["power"], before);
+      before = speed["power"];
+      EXPECT_GT(speed["predicted"]["gflops"], 0);
+      EXPECT_EQ(speed.contains("gflops"), speed.contains("measured_seconds"));
+      has_chosen = has_chosen || speed["power"] == result["power"];
+    }
+    EXPECT_TRUE(has_chosen);
+    EXPECT_LE(before, 12);
+  }
+  EXPECT_EQ(found, 1);
+}
+
+TEST_F(Explain, ThePowerIsChosenForAHundredProductsWhenNotGiven) {
+  const Outcome outcome = run({"explain", "stencil5:30x30", "-p", "best"});
+  EXPECT_NE(outcome.out.find("for 100 products"), std::string::npos) << outcome.out;
+}
+
 TEST_F(Explain, WhatCannotBeExplainedFails) {
   write_file(file("wide.mtx"), "%%MatrixMarket matrix coordinate real general\n1 2 1\n1 2 1\n");
   expect_failure({"explain", file("wide.mtx")}, 2, "1 x 2 matrix has no powers");
   expect_failure({"explain", "stencil5:9x9", "--backend", "vendor"}, 4, "vendor");
   expect_failure({"explain", "stencil5:9x9", "--backend", "fpga"}, 2, "fpga");
   expect_failure({"explain", "stencil5:9x9", "--strategy", "all"}, 2, "--strategy");
+  expect_failure({"explain", "stencil5:9x9", "--products", "9"}, 2, "--products is for -p best");
 }
 
 TEST_F(Explain, AGpuThatIsNotAvailableIsStatus4AndSaysWhatMachineSays) {

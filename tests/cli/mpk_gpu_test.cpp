@@ -128,6 +128,24 @@ TEST_F(MpkGpu, PowersFrom1To16AreRight) {
   EXPECT_EQ(seen, (std::set<int>{1, 2, 5, 16}));
 }
 
+TEST_F(MpkGpu, RunsWithThePowerThatIsBestForSoManyProducts) {
+  const json results = json_of(powers("stencil27:20x20x60,coefficients=random",
+                                      {"-p", "best", "--products", "50"}))["results"];
+  ASSERT_GE(results.size(), 3U);
+  EXPECT_EQ(results[0]["kernel"], "best-power");
+  EXPECT_EQ(results[0]["backend"], backend());
+  EXPECT_EQ(results[0]["device"], 0);
+  EXPECT_EQ(results[0]["speeds"].size(), 12U);
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    EXPECT_EQ(results[i]["kernel"], "mpk");
+    EXPECT_EQ(results[i]["power"], results[0]["power"]);
+    EXPECT_EQ(results[i]["error"]["passed"], true);
+  }
+  if (!STRATA_HAS_VENDOR) return;
+  expect_failure({"mpk", "stencil5:9x9", "-p", "best", "--backend", "vendor"}, 2,
+                 "-p best is what plans choose");
+}
+
 TEST_F(MpkGpu, AwkwardMatricesHavePowers) {
   write_file(file("zero.mtx"), "%%MatrixMarket matrix coordinate real general\n4 4 0\n");
   write_file(file("one.mtx"), "%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");

@@ -49,6 +49,40 @@ TEST_F(Mpk, JsonHasTheKeysOfTheContract) {
   EXPECT_EQ(document["results"][0]["strategy"], "spmv") << "plain products come first";
 }
 
+TEST_F(Mpk, RunsWithThePowerThatIsBestForSoManyProducts) {
+  const Words words =
+      quick({"mpk", "band:20000,width=9,coefficients=random", "-p", "best", "--products", "7"});
+  const json results = json_of(words)["results"];
+  ASSERT_GE(results.size(), 3U);
+  EXPECT_EQ(results[0]["kernel"], "best-power");
+  EXPECT_EQ(results[0]["products"], 7);
+  EXPECT_LE(results[0]["power"], 7);
+  EXPECT_EQ(results[0]["speeds"].back()["power"], 7);
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    EXPECT_EQ(results[i]["kernel"], "mpk");
+    EXPECT_EQ(results[i]["power"], results[0]["power"]);
+    EXPECT_EQ(results[i]["error"]["passed"], true);
+  }
+  const Outcome outcome = run(words);
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("for 7 products"), std::string::npos) << outcome.out;
+}
+
+TEST_F(Mpk, ThePowerIsChosenOrGiven) {
+  const auto fails = [&](const Words& options, const std::string& why) {
+    Words words{"mpk", "stencil5:9x9"};
+    words.insert(words.end(), options.begin(), options.end());
+    expect_failure(words, 2, why);
+  };
+  fails({"-p", "4", "--products", "9"}, "--products is for -p best");
+  fails({"-p", "best", "--products", "0"}, "0 products are too few");
+  fails({"-p", "best", "--products", "many"}, "'many' is not a number of products");
+  fails({"-p", "best", "--block", "2"}, "--block");
+  fails({"-p", "best", "--cache-size", "1M,2M"}, "one --cache-size");
+  fails({"-p", "2,best"}, "'best' is not a power");
+  fails({"-p", "best", "--basis", "newton=1,2"}, "the Newton basis has 2");
+}
+
 TEST_F(Mpk, AllStrategiesAgreeWithTheReference) {
   const json document =
       json_of(quick({"mpk", "mesh:3000,dim=2,nnzr=7,shuffle=1", "-p", "4", "--strategy", "all"}));

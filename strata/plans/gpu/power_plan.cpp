@@ -9,6 +9,7 @@
 #include "strata/plans/gpu/internal/strided.hpp"
 #include "strata/plans/gpu/internal/workspace.hpp"
 #include "strata/plans/internal/checks.hpp"
+#include "strata/plans/internal/power_choice.hpp"
 
 namespace strata::gpu {
 
@@ -252,7 +253,14 @@ PowerPlan<V> plan_powers(const Csr<V, I>& matrix, const PowerOptions& options, S
   strata::detail::require_powers(matrix.rows(), matrix.cols());
   strata::detail::require_options<V>(matrix.rows(), options, strata::detail::Target::gpu);
   PowerPlan<V> plan;
-  plan.prepared_ = detail::prepare(matrix, options, stream);
+  if (options.products == 0) {
+    plan.prepared_ = detail::prepare(matrix, options, stream);
+    return plan;
+  }
+  const PowerOptions search = strata::detail::search_options(options, strata::detail::Target::gpu);
+  plan.prepared_ = detail::prepare(matrix, search, stream);
+  plan.prepared_->options.power = strata::detail::settle_power(plan.prepared_->record, search);
+  plan.prepared_->set_basis(options.basis);
   return plan;
 }
 

@@ -12,6 +12,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/kernels/cpu/step.hpp"
+#include "strata/plans/internal/power_choice.hpp"
 #include "strata/plans/plan_formats.hpp"
 
 namespace strata::detail {
@@ -51,11 +52,23 @@ void require_values(const PowerOptions& options) {
                                     name_of(Format::packed_sell), name_of(options.format)));
 }
 
+// That p can be chosen, if it is to be.
+void require_products(const PowerOptions& options) {
+  if (options.products == 0) return;
+  if (options.products < 0) {
+    throw InvalidArgument(fmt::format("{} products are not positive", options.products));
+  }
+  if (options.block > 0) {
+    throw InvalidArgument("a plan chooses the powers per sweep for a number of products: no block");
+  }
+}
+
 }  // namespace
 
 template <Value V>
 void require_options(Offset rows, const PowerOptions& options, Target target) {
-  if (options.power < 1) {
+  require_products(options);
+  if (options.power < 1 && options.products == 0) {
     throw InvalidArgument(fmt::format("power {} is not positive", options.power));
   }
   if (options.vectors < 1 || options.vectors > cpu::kMaxVectors) {
@@ -76,14 +89,14 @@ void require_options(Offset rows, const PowerOptions& options, Target target) {
   }
   checked_multiply<Offset>(
       checked_multiply<Offset>(rows, options.vectors, "the elements of vectors"),
-      checked_add<Offset>(options.power, 1, "the number of vectors") * Offset{sizeof(V)},
+      checked_add<Offset>(most_powers(options), 1, "the number of vectors") * Offset{sizeof(V)},
       "the bytes of all powers");
   if (options.strategy == PowerStrategy::graph && target == Target::processor) {
     throw Unavailable("the strategy graph is not available on processors");
   }
   require_format(options.format, target);
   require_values(options);
-  options.basis.template require_steps<V>(options.power);
+  options.basis.template require_steps<V>(most_powers(options));
 }
 
 void require_powers(Offset rows, Offset cols) {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "strata/plans/internal/planning.hpp"
+#include "strata/plans/internal/power_choice.hpp"
 
 namespace strata {
 
@@ -246,8 +247,9 @@ std::string explain(const PlanRecord& record, const Subject& subject) {
                         record.largest_level_rows);
   }
   return text + "\n" + candidate_table(record.candidates, subject.power) + "\n" +
-         reason(record, subject) + "\n" + (record.values ? values_text(*record.values) : "") +
-         setup_text(record, subject);
+         reason(record, subject) + "\n" +
+         (record.by_power.empty() ? "" : power_reason(record) + "\n") +
+         (record.values ? values_text(*record.values) : "") + setup_text(record, subject);
 }
 
 }  // namespace strata::detail

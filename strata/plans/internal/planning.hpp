@@ -22,6 +22,7 @@
 #include "strata/formats/pattern.hpp"
 #include "strata/order/levels.hpp"
 #include "strata/plans/candidate.hpp"
+#include "strata/plans/internal/power_choice.hpp"
 
 namespace strata::detail {
 
@@ -147,12 +148,16 @@ void choose(Backend& backend, const PowerOptions& options, PlanRecord& record) {
 
   std::vector<Proposal*> ranked;
   bool any_timed = false;
+  ProductsToRun products(options);
   for (Proposal& proposal : backend.proposals()) {
     ranked.push_back(&proposal);
+    products.add(proposal.candidate);
     any_timed = any_timed || proposal.candidate.measured_seconds > 0;
   }
   std::ranges::stable_sort(ranked, {}, [&](const Proposal* proposal) {
-    return rank_of(*proposal, options, any_timed, backend.handicaps());
+    auto rank = rank_of(*proposal, options, any_timed, backend.handicaps());
+    std::get<2>(rank) *= products.factor(proposal->candidate);
+    return rank;
   });
   const auto taken = ranked.begin() + backend.take(ranked);
   std::rotate(ranked.begin(), taken, taken + 1);

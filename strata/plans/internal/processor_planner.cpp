@@ -825,7 +825,7 @@ class ProcessorPlanner {
   void propose_plain(const SharedArrangement& arrangement) {
     const auto tiling = single_tile(arrangement->matrix);
     add(arrangement->row_order, arrangement, tiling, PowerStrategy::spmv, 1, {},
-        std::vector<Schedule>{plain_schedule(tiling, options_.power)});
+        std::vector<Schedule>{plain_schedule(tiling, options_.products > 0 ? 1 : options_.power)});
     proposals_.back().one_product.emplace(tiling, plain_schedule(tiling, 1),
                                           arrangement->matrix.bytes_before(), prepared_.threads,
                                           arrangement->matrix.row_alignment());
@@ -846,7 +846,7 @@ class ProcessorPlanner {
                       const Tiling<I>& tiling, bool banded) {
     const bool with_slack = options_.strategy != PowerStrategy::levels;
     const Offset cache = prepared_.places.private_bytes;
-    for (const int block : block_sizes(options_.power, options_.block)) {
+    for (const int block : block_sizes(options_)) {
       Offset window = kNoLimit;
       if (with_slack) window = propose_sweep(order, arrangement, tiling, block, {.slack = 1});
       if (window > cache) {
@@ -866,7 +866,7 @@ class ProcessorPlanner {
   Offset propose_sweep(const RowOrder& order, const SharedArrangement& arrangement,
                        const Tiling<I>& tiling, int block, const WavefrontOptions& wavefront) {
     std::vector<Schedule> schedules;
-    for (const int size : blocks_of(options_.power, block)) {
+    for (const int size : judged_sweeps(options_, block)) {
       schedules.push_back(wavefront_schedule(tiling, size, wavefront));
     }
     const auto strategy = options_.strategy == PowerStrategy::levels ? PowerStrategy::levels
@@ -904,7 +904,9 @@ class ProcessorPlanner {
                std::span<const Schedule> schedules, const Arrangement<V, I>& arrangement) const {
     const Places& places = prepared_.places;
     SweepCosts costs;
+    int powers = 0;
     for (const Schedule& schedule : schedules) {
+      powers += schedule.power;
       const ReuseProfile profile(tiling, schedule, row_bytes() * (schedule.power + 1));
       // Borders of bands are loaded twice whatever the cache: they are not part of the window.
       const double unavoidable =
@@ -915,17 +917,18 @@ class ProcessorPlanner {
       candidate.window_bytes = std::max(candidate.window_bytes, profile.window_bytes(unavoidable));
       costs = costs + costs_of(profile, places, arrangement.matrix.rows(), row_bytes(), schedule);
     }
-    const Rates rates =
-        limited_by_kernel(places.rates, costs, arrangement.kernel_seconds * options_.power);
+    const Rates rates = limited_by_kernel(places.rates, costs, arrangement.kernel_seconds * powers);
     const Prediction prediction = predict_without_overlap(costs, rates);
     const PaddedOrder<I>& order = arrangement.order;
     const double copies =
         copy_bytes(options_, !order.is_identity(), static_cast<double>(order.rows()),
                    static_cast<double>(row_bytes()), sizeof(I)) /
-        places.rates.memory;
-    candidate.memory_bytes = costs.memory_bytes;
-    candidate.predicted_seconds = prediction.seconds + copies;
-    candidate.predicted_overlapped_seconds = predict_with_overlap(costs, rates).seconds + copies;
+        places.rates.memory * (powers + 1) / (options_.power + 1);
+    const double share = static_cast<double>(options_.power) / powers;  // other than 1 to choose p
+    candidate.memory_bytes = costs.memory_bytes * share;
+    candidate.predicted_seconds = (prediction.seconds + copies) * share;
+    candidate.predicted_overlapped_seconds =
+        (predict_with_overlap(costs, rates).seconds + copies) * share;
     candidate.bound = prediction.bound;
   }
 
@@ -965,6 +968,7 @@ class ProcessorPlanner {
     std::ranges::stable_sort(by_time, {}, [](const Proposal* proposal) {
       return proposal->candidate.predicted_seconds;
     });
+    if (options_.products > 0) return favourites_by_power(by_time);
     std::vector<Proposal*> chosen;
     std::vector<std::tuple<RowOrder, StoredFormat, bool>> kinds;  // of sweeps chosen so far
     double best_sweep = 0;

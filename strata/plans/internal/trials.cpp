@@ -7,6 +7,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/plans/internal/planning.hpp"
+#include "strata/plans/internal/power_choice.hpp"
 #include "strata/schedule/tiling.hpp"
 
 namespace strata::detail {
@@ -75,7 +76,10 @@ double Trials<V, I>::application_seconds(const Arrangement<V, I>& arrangement,
   const auto elements = [&](I rows) { return static_cast<std::size_t>(rows) * options_.vectors; };
   order.template scatter<V>(std::span(vectors_[1]).first(elements(order.padded_rows())),
                             std::span(vectors_[0]).first(elements(order.rows())), options_.vectors);
-  return (end - start) * share + (now() - end) * (options_.power + 1);
+  // To choose p, every sweep is an application of its own.
+  const double copies =
+      options_.products > 0 ? share * (sweep.schedule().power + 1) : options_.power + 1.0;
+  return (end - start) * share + (now() - end) * copies;
 }
 
 template <Value V, Index I>
@@ -94,7 +98,7 @@ template <Value V, Index I>
 void Trials<V, I>::make_vectors(Offset rows) {
   const auto elements =
       static_cast<std::size_t>(std::max<Offset>(rows, matrix_.cols()) * options_.vectors);
-  vectors_.resize(static_cast<std::size_t>(options_.power) + 1);
+  vectors_.resize(static_cast<std::size_t>(most_powers(options_)) + 1);
   for (Array<V>& vector : vectors_) {
     if (vector.size() >= elements) continue;
     vector.resize(elements);

@@ -43,7 +43,7 @@ class Trials {
 
   const Csr<V, I>& matrix_;
   const PowerOptions& options_;
-  std::vector<Array<V>> vectors_;  // 0 … power
+  std::vector<Array<V>> vectors_;  // 0 … p, the largest that may be timed
   Array<V> scratch_;               // of products
   V scale_{};                      // not found yet
 };

@@ -70,6 +70,45 @@ TEST_F(GpuPowerPlanTest, AnyPowerAndBlockIsAccepted) {
   }
 }
 
+TEST_F(GpuPowerPlanTest, ThePowersPerSweepAreChosenForSoManyProducts) {
+  for (const char* spec : {"stencil27:12x12x40,coefficients=random", "random:1000,nnzr=9"}) {
+    SCOPED_TRACE(spec);
+    const auto matrix = generate<double, I>(spec);
+    for (const Offset products : {1, 2, 3, 5, 100}) {
+      for (const PowerStrategy strategy :
+           {PowerStrategy::automatic, PowerStrategy::wavefront, PowerStrategy::levels}) {
+        PowerOptions options = quick_options();
+        options.products = products;
+        options.strategy = strategy;
+        options.basis = Basis::chebyshev(-40, 40);
+        const auto plan = plan_powers(matrix, options, stream());
+        const PlanRecord& record = plan.record();
+        EXPECT_EQ(plan.power(), record.choice().block) << plan.explain();
+        EXPECT_LE(plan.power(), products);
+        ASSERT_FALSE(record.by_power.empty());
+        EXPECT_EQ(record.products, products);
+        if (strategy == PowerStrategy::automatic) {
+          EXPECT_EQ(std::ssize(record.by_power), std::min<Offset>(products, kLargestChosenPower))
+              << plan.explain();
+        }
+        options.power = plan.power();
+        expect_powers(plan, matrix, options);
+      }
+    }
+  }
+}
+
+TEST_F(GpuPowerPlanTest, TheChosenPowersAreTimed) {
+  PowerOptions options = quick_options();
+  options.autotune = true;
+  options.products = 24;
+  const auto matrix = generate<double, I>("stencil27:12x12x30,coefficients=random");
+  const auto plan = plan_powers(matrix, options, stream());
+  EXPECT_GT(plan.choice().measured_seconds, 0) << plan.explain();
+  options.power = plan.power();
+  expect_powers(plan, matrix, options);
+}
+
 TEST_F(GpuPowerPlanTest, AwkwardMatricesComeOutRight) {
   for (const auto& [name, entries] : test::awkward_matrices<double, I>()) {
     const auto matrix = entries.to_csr();
