@@ -38,6 +38,7 @@ Json parameters_json(const PowerCandidate& candidate, const PowerContext& contex
   }
   if (context.device && candidate.strategy == PowerStrategy::wavefront) {
     parameters["window"] = name_of(candidate.placement);
+    parameters["flagged"] = candidate.flagged;
   }
   if (candidate.cache_share > 0) parameters["cache_share"] = candidate.cache_share;
   if (options.cache_bytes > 0) parameters["cache_bytes"] = options.cache_bytes;

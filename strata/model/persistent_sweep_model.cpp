@@ -28,7 +28,9 @@ double waiting_seconds(const PersistentSweepCosts& costs, const PersistentSweepR
   if (room <= 0) return std::numeric_limits<double>::infinity();
   const double held = rates.load_seconds + costs.power * rates.step_seconds +
                       (costs.power - 1) * rates.signal_seconds;
-  return costs.tiles / costs.workers * held / room;
+  const double rounds = costs.tiles / costs.workers;
+  const double busy = costs.warps > 0 ? rates.step_seconds / costs.warps : 0;
+  return rounds * std::max(held / room, busy);
 }
 
 }  // namespace

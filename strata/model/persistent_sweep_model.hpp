@@ -4,7 +4,8 @@
 //   dram   bytes from and to memory / the memory's rate
 //   l2     bytes through the cache / its rate. What comes from memory passes it twice, in and out
 //   sync   a tile is held from its loading to its last power. Each power waits for the tiles within
-//          the dependency distance of the schedule; the other tiles that are held hide the waiting
+//          the dependency distance of the schedule; the other tiles that are held hide the waiting.
+//          Nor can tiles be taken up faster than the warps of a power finish them
 #pragma once
 
 #include "strata/model/bound.hpp"
@@ -22,6 +23,7 @@ struct PersistentSweepCosts {
   double workers = 1;
   double held_tiles = 1;           // by all workers together, at most
   double dependency_distance = 0;  // tiles that have to be held, see schedule/worker_sweep.hpp
+  double warps = 0;  // that a worker has for each power, one tile at a time; 0: as many as needed
 };
 
 struct PersistentSweepRates {

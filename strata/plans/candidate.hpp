@@ -44,6 +44,7 @@ struct PowerCandidate {
   // Of plain products in a format or with a kernel that sweeps do not run in. `format` is then
   // without parameters.
   std::optional<ProductSpec> product = {};
+  bool flagged = false;  // a sweep on a GPU in which values are their own flags
   WindowPlacement placement = WindowPlacement::none;
   int block = 1;            // powers per sweep
   int bands = 1;            // sweeps that share the levels

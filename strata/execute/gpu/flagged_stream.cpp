@@ -346,7 +346,7 @@ class TileMaker {
   bool is_whole(Offset first, const LinesOfTile& lines) const {
     constexpr Offset chunk = kChunk<DeviceValue<V>>;
     if (first % chunk != 0 || matrix_.rows() % chunk != 0) return false;
-    for (int line = 0; line < kLineSlots; ++line) {
+    for (int line = 0; line < kMostLines; ++line) {
       if (line_columns(lines.columns, line) != 0 && lines.distances[line] % chunk != 0) {
         return false;
       }
@@ -354,9 +354,9 @@ class TileMaker {
     return form_.stride % chunk == 0;
   }
   void fill_lines(const FlaggedTile& tile, V* values, int segments) {
-    std::array<std::pair<I, int>, 3 * kLineSlots> places;  // of diagonals among the columns
+    std::array<std::pair<I, int>, 3 * kMostLines> places;  // of diagonals among the columns
     int count = 0;
-    for (int line = 0; line < kLineSlots; ++line) {
+    for (int line = 0; line < kMostLines; ++line) {
       for (int side = 0; side < 3; ++side) {
         if ((line_columns(tile.columns, line) >> side & 1) == 0) continue;
         places[count] = {tile.distances()[line] + side - 1, count};
@@ -385,7 +385,7 @@ class TileMaker {
   void count_line_sectors(const LinesOfTile& lines, int segments) {
     constexpr Offset each = kSegment / sector_elements<V>();
     Offset loaded = 0;
-    for (int line = 0; line < kLineSlots; ++line) {
+    for (int line = 0; line < kMostLines; ++line) {
       const std::uint32_t here = line_columns(lines.columns, line);
       if (here == 0) continue;
       // Segments share the lines of a chain but for its ends.
@@ -495,14 +495,16 @@ I last_input(const FlaggedTile& tile, const FlaggedSizes& sizes, int segments,
     }
     return last;
   }
-  for (int line = 0; line < kLineSlots; ++line) {
+  for (int line = 0; line < kMostLines; ++line) {
     if (line_columns(tile.columns, line) == 0) continue;
     for (int segment = 0; segment < segments; ++segment) {
       const Offset row =
           tile.first_row + Offset{segment} * sizes.form.stride + tile.distances()[line];
       // A chunk may reach beyond the rows of a segment that is short; so may what is to its side.
-      take(row - 1);
-      take(row + segment_rows<V>());
+      // The rows of a segment are in two tiles at most.
+      for (const Offset place : {-1, 0, segment_rows<V>() - 1, segment_rows<V>()}) {
+        take(row + place);
+      }
     }
   }
   return last;
@@ -521,6 +523,11 @@ std::array<Offset, kMaxSweepPower + 1> distances_of(std::vector<I> last) {
     }
   }
   return distances;
+}
+
+// Whether so many of some are as many as kMostlyLines says.
+bool are_most(Offset these, Offset all) {
+  return static_cast<double>(these) >= kMostlyLines * static_cast<double>(all);
 }
 
 // Rows to look at: the first of so many segments, evenly spread.
@@ -546,7 +553,7 @@ I stencil_stride(const Csr<V, I>& matrix, std::span<const Offset> segments) {
     if (stride == 0) stride = *beyond;
     fit += seven_points(diagonals.all(), stride).has_value() ? 1 : 0;
   }
-  const bool mostly = static_cast<double>(fit) >= kMostlyLines * std::ssize(segments);
+  const bool mostly = are_most(fit, std::ssize(segments));
   const bool patches = stride > 0 && stride % segment_rows<V>() == 0 &&
                        matrix.rows() >= SevenPoints::segments * Offset{stride};
   return mostly && patches ? stride : 0;
@@ -565,8 +572,9 @@ int lanes_for(const Csr<V, I>& matrix, int block) {
       const Offset end = std::min<Offset>(first + rows, matrix.rows() / block * block);
       fit += end_of_block_tile(matrix, first, end, block, 1, sectors) == end ? 1 : 0;
     }
-    const bool all = lanes == kWarpLanes;
-    if (static_cast<double>(fit) >= (all ? 1.0 : kMostlyLines) * std::ssize(firsts)) return lanes;
+    const bool fits = lanes < kWarpLanes ? are_most(fit, std::ssize(firsts))
+                                         : fit == std::ssize(firsts);
+    if (fits) return lanes;
   }
   return 0;
 }
@@ -581,8 +589,7 @@ std::optional<FlaggedForm> find_flagged_form(const Csr<V, I>& matrix) {
   const auto in_lines = std::ranges::count_if(segments, [&](Offset first) {
     return lines_of(matrix, first, first + segment_rows<V>()).has_value();
   });
-  form.has_lines =
-      !segments.empty() && static_cast<double>(in_lines) >= kMostlyLines * std::ssize(segments);
+  form.has_lines = !segments.empty() && are_most(in_lines, std::ssize(segments));
   if (form.has_lines) {
     form.stride = stencil_stride(matrix, segments);
     if (form.stride > 0) form.lines = FlaggedLines::seven_points;

@@ -74,6 +74,7 @@ class FlaggedSweep {
 
   const FlaggedShape& shape() const { return shape_; }
   const FlaggedForm& form() const { return tiles().form; }
+  int workers() const { return tiles().workers; }
   // On the device.
   Offset bytes() const { return tiles_ ? tiles_->bytes() : 0; }
 

@@ -64,7 +64,8 @@ struct SevenPoints {
 };
 template <class Lines>
 inline constexpr int kLinesOf = 3 * Lines::chains + Lines::others;
-inline constexpr int kLineSlots = 12;
+inline constexpr int kMostLines = 9;
+inline constexpr int kLineSlots = 12;  // whole units of distances
 
 enum class FlaggedKind : std::uint8_t { lines, blocks };
 
@@ -98,6 +99,7 @@ struct alignas(kFlaggedUnit) FlaggedTile {
   }
 };
 static_assert(sizeof(FlaggedTile) == 48);
+static_assert(kLinesOf<NineLines> <= kMostLines && kLinesOf<SevenPoints> <= kMostLines);
 
 // Where a tile is in the stream, and which rows it writes.
 struct alignas(16) FlaggedPlace {

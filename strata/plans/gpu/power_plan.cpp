@@ -67,7 +67,8 @@ PlanWorkspace<V> PowerPlan<V>::make_workspace(Stream& stream) const {
 }
 template <Value V>
 PlanWorkspace<V> PowerPlan<V>::make_workspace_for_last(Stream& stream) const {
-  return State<V>::make(prepared(), prepared().direct() ? 1 : 3, stream);
+  const int kept = detail::kept_for_last(prepared().method);
+  return State<V>::make(prepared(), prepared().direct() ? kept : kept + 2, stream);
 }
 
 template <Value V>
@@ -120,17 +121,23 @@ void PowerPlan<V>::apply_last(DeviceSpan<const V> x, DeviceSpan<V> last, Workspa
   strata::detail::require_elements("the last power", last.size(), vector_rows(), vectors());
   require_apart(x, last);
   const bool direct = prepared().direct();
-  auto& state = State<V>::of(workspace, prepared(), direct ? 1 : 3);
+  // Powers take turns in so many vectors, or alternate between one and the result so that the last
+  // one is where it belongs; behind them are x and the result in the plan's order.
+  const int kept = detail::kept_for_last(prepared().method);
+  auto& state = State<V>::of(workspace, prepared(), direct ? kept : kept + 2);
   const DeviceOrder& order = prepared().rows->on_device;
-  // Powers alternate between two vectors so that the last one is where it belongs.
-  std::vector<V*> y{direct ? const_cast<V*>(x.data()) : state.vectors[1].data()};
-  V* result = direct ? last.data() : state.vectors[2].data();
-  V* other = state.vectors[0].data();
-  if (!direct) order.gather(x, state.vectors[1].span(), vectors(), stream);
-  for (int k = 1; k <= power(); ++k) y.push_back((power() - k) % 2 == 0 ? result : other);
+  if (!direct) order.gather(x, state.vectors[kept].span(), vectors(), stream);
+  std::vector<V*> y{direct ? const_cast<V*>(x.data()) : state.vectors[kept].data()};
+  V* result = direct ? last.data() : state.vectors[kept + 1].data();
+  for (int k = 1; k <= power(); ++k) {
+    const bool in_result = k == power() || (kept == 1 && (power() - k) % 2 == 0);
+    y.push_back(in_result ? result : state.vectors[k % kept].data());
+  }
   detail::run_powers<V>(prepared().method, prepared().coefficients, y, vectors(), state.method,
                         stream);
-  if (!direct) order.scatter(DeviceSpan<const V>(state.vectors[2].span()), last, vectors(), stream);
+  if (!direct) {
+    order.scatter(DeviceSpan<const V>(state.vectors[kept + 1].span()), last, vectors(), stream);
+  }
 }
 
 template <Value V>
@@ -208,7 +215,7 @@ void PowerPlan<V>::apply(StridedVectors<const V> x, StridedVectors<V> powers, Of
 template <Value V>
 void PowerPlan<V>::require_ended(Workspace& workspace, Stream& stream) const {
   auto& state = State<V>::of(workspace, prepared(), 0);
-  if (prepared().sweep() != nullptr) prepared().sweep()->require_ended(state.method.sweep, stream);
+  detail::require_ended(prepared().method, state.method, stream);
 }
 
 template <Value V>

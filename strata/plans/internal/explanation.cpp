@@ -25,7 +25,7 @@ std::string text_of(const RowOrder& order) {
 
 std::string format_text(const PowerCandidate& candidate) {
   if (candidate.product) return label_of(*candidate.product);
-  std::string text = text_of(candidate.format);
+  std::string text = candidate.flagged ? "values as flags" : text_of(candidate.format);
   const bool on_gpu = candidate.placement == WindowPlacement::shared_memory ||
                       candidate.placement == WindowPlacement::l2;
   if (on_gpu && candidate.strategy == PowerStrategy::wavefront) {

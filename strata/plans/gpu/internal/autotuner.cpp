@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "strata/base/error.hpp"
@@ -17,8 +18,10 @@ namespace strata::gpu::detail {
 namespace {
 
 // How many sweeps over rows in one order are timed, the most promising first; and of levels in
-// every share of the cache, if they are asked for.
+// every share of the cache, if they are asked for. Sweeps in which values are flags run on one
+// matrix: how many warps they have makes no difference to that.
 constexpr std::size_t kTimed = 4;
+constexpr std::size_t kTimedFlagged = 8;
 // How much more device memory planning may take than a plan.
 constexpr double kMemoryFactor = 2.5;
 // Plain products are predicted by their bytes and the bandwidth that was measured: none is so many
@@ -103,13 +106,15 @@ void Autotuner<V>::autotune(std::vector<Proposal<V>>& proposals) {
 // From proposals in the order of their predictions.
 template <Value V>
 std::vector<Proposal<V>*> Autotuner<V>::favourites(std::vector<Proposal<V>>& proposals) const {
-  std::map<std::pair<const Rows*, double>, std::size_t> timed;
+  std::map<std::tuple<const Rows*, double, bool>, std::size_t> timed;
   std::vector<Proposal<V>*> chosen;
   for (Proposal<V>& proposal : proposals) {
     const PowerCandidate& candidate = proposal.candidate;
     if (chooses() && is_by_levels(candidate.strategy)) continue;
-    const std::pair kind{static_cast<const Rows*>(proposal.rows.get()), candidate.cache_share};
-    if (!candidate.plain() && timed[kind]++ >= kTimed) continue;
+    const std::tuple kind{static_cast<const Rows*>(proposal.rows.get()), candidate.cache_share,
+                          candidate.flagged};
+    const std::size_t most = candidate.flagged ? kTimedFlagged : kTimed;
+    if (!candidate.plain() && timed[kind]++ >= most) continue;
     chosen.push_back(&proposal);
   }
   return chosen;
@@ -148,6 +153,9 @@ template <Value V>
 Method<V> Autotuner<V>::make_method(const Proposal<V>& proposal) {
   if (const auto* tiled = std::get_if<std::shared_ptr<TiledForm<V>>>(&proposal.form)) {
     return PersistentSweep<V>((*tiled)->on_device(stream_), proposal.shape);
+  }
+  if (const auto* flagged = std::get_if<std::shared_ptr<FlaggedTilesForm<V>>>(&proposal.form)) {
+    return FlaggedSweep<V>((*flagged)->on_device(stream_), proposal.flagged);
   }
   if (const auto* product = std::get_if<std::shared_ptr<ProductForm<V>>>(&proposal.form)) {
     return (*product)->on_device(stream_);

@@ -83,10 +83,10 @@ void run_plain(const StoredMatrix<V>& stored, std::span<const StepCoefficients<V
       stored);
 }
 
-template <Value V>
-void run_sweeps(const PersistentSweep<V>& sweep, std::span<const StepCoefficients<V>> coefficients,
-                std::span<V* const> vectors, typename PersistentSweep<V>::Workspace& workspace,
-                Stream& stream, const PowersSum<V>& sum) {
+template <Value V, class Sweep>
+void run_sweeps(const Sweep& sweep, std::span<const StepCoefficients<V>> coefficients,
+                std::span<V* const> vectors, typename Sweep::Workspace& workspace, Stream& stream,
+                const PowersSum<V>& sum) {
   const auto power = static_cast<int>(coefficients.size());
   for (int first = 0; first < power; first += sweep.shape().power) {
     const int block = std::min(sweep.shape().power, power - first);
@@ -124,7 +124,14 @@ void run_summed(std::span<V* const> vectors, int kept, Offset elements, const Po
 template <Value V>
 int kept_for_sum(const Method<V>& method, int power) {
   constexpr int kMost = 6;  // of weighted_sum, beside y_0
+  if (kept_for_last(method) > 1) return kept_for_last(method);
   return std::holds_alternative<PersistentSweep<V>>(method) ? 2 : std::clamp(power, 2, kMost);
+}
+
+template <Value V>
+int kept_for_last(const Method<V>& method) {
+  const auto* sweep = std::get_if<FlaggedSweep<V>>(&method);
+  return sweep != nullptr ? sweep->shape().power + 2 : 1;
 }
 
 template <Value V>
@@ -132,6 +139,8 @@ MethodWorkspace<V> workspace_of(const Method<V>& method, int count, Stream& stre
   MethodWorkspace<V> workspace;
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
     workspace.sweep = sweep->make_workspace(stream);
+  } else if (const auto* flagged = std::get_if<FlaggedSweep<V>>(&method)) {
+    workspace.flagged = flagged->make_workspace(stream);
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
     workspace.levels = levels->make_workspace();
   } else if (const auto* product = std::get_if<SharedProduct<V>>(&method)) {
@@ -151,6 +160,8 @@ void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> co
   const int kept = kept_for_sum(method, static_cast<int>(vectors.size()) - 1);
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
     run_sweeps(*sweep, coefficients, vectors, workspace.sweep, stream, sum);
+  } else if (const auto* flagged = std::get_if<FlaggedSweep<V>>(&method)) {
+    run_sweeps(*flagged, coefficients, vectors, workspace.flagged, stream, sum);
   } else if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
     if (sum.target == nullptr) {
       levels->run(vectors, coefficients, workspace.levels, stream);
@@ -183,6 +194,15 @@ void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> co
 }
 
 template <Value V>
+void require_ended(const Method<V>& method, MethodWorkspace<V>& workspace, Stream& stream) {
+  if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
+    sweep->require_ended(workspace.sweep, stream);
+  } else if (const auto* flagged = std::get_if<FlaggedSweep<V>>(&method)) {
+    flagged->require_ended(workspace.flagged, stream);
+  }
+}
+
+template <Value V>
 void run_product(const Method<V>& method, const StepCoefficients<V>& coefficients, const V* x, V* y,
                  int count, MethodWorkspace<V>& workspace, Stream& stream) {
   if (const auto* product = std::get_if<SharedProduct<V>>(&method)) {
@@ -201,6 +221,7 @@ Offset bytes_of(const Method<V>& method) {
     return std::visit([](const auto& held) { return held.bytes(); }, matrix);
   };
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) return sweep->bytes();
+  if (const auto* flagged = std::get_if<FlaggedSweep<V>>(&method)) return flagged->bytes();
   if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) return of_matrix(levels->matrix());
   if (const auto* product = std::get_if<SharedProduct<V>>(&method)) {
     return (*product)->device_bytes();
@@ -360,6 +381,16 @@ std::shared_ptr<const DeviceTiles<V>> TiledForm<V>::on_device(Stream& stream) {
 }
 
 template <Value V>
+std::shared_ptr<const FlaggedTiles<V>> FlaggedTilesForm<V>::on_device(Stream& stream) {
+  std::shared_ptr<const FlaggedTiles<V>> tiles = uploaded_.lock();
+  if (!tiles) {
+    tiles = std::make_shared<const FlaggedTiles<V>>(stream_, workers_, stream);
+    uploaded_ = tiles;
+  }
+  return tiles;
+}
+
+template <Value V>
 std::optional<ValueStorage> TiledForm<V>::values() const {
   ValueStorage values = values_of(*slices_);
   values.seconds += upload_seconds_;
@@ -383,6 +414,12 @@ bool holds_window(const SweepTiles& tiles, const SweepShape& shape) {
 template <Value V>
 MethodOfValues<V> method_like(const Method<V>& method, const StoredFormat& stored_format,
                               const Csr<V, I>& in_order, Stream& stream) {
+  if (const auto* flagged = std::get_if<FlaggedSweep<V>>(&method)) {
+    // On the same pattern the tiles are the same.
+    FlaggedTilesForm<V> form(in_order, flagged->form(), flagged->workers());
+    return {FlaggedSweep<V>(form.on_device(stream), flagged->shape()), form.values(),
+            form.tiles().record_bytes};
+  }
   const auto conversions = std::make_shared<Conversions<V>>(in_order);
   // Held, so that it is converted once, whatever becomes of it.
   SharedSlices<V> slices;
@@ -408,6 +445,8 @@ MethodOfValues<V> method_like(const Method<V>& method, const StoredFormat& store
 
 #define STRATA_INSTANTIATE(V, unused)                                                             \
   template int kept_for_sum(const Method<V>&, int);                                               \
+  template int kept_for_last(const Method<V>&);                                                   \
+  template void require_ended(const Method<V>&, MethodWorkspace<V>&, Stream&);                    \
   template MethodWorkspace<V> workspace_of(const Method<V>&, int, Stream&);                       \
   template void run_powers(const Method<V>&, std::span<const StepCoefficients<V>>,                \
                            std::span<V* const>, int, MethodWorkspace<V>&, Stream&,                \
@@ -420,6 +459,7 @@ MethodOfValues<V> method_like(const Method<V>& method, const StoredFormat& store
   template class StoredForm<V>;                                                                   \
   template class ProductForm<V>;                                                                  \
   template class TiledForm<V>;                                                                    \
+  template class FlaggedTilesForm<V>;                                                             \
   template MethodOfValues<V> method_like(const Method<V>&, const StoredFormat&, const Csr<V, I>&, \
                                          Stream&)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );

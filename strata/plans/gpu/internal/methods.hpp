@@ -13,6 +13,7 @@
 
 #include "strata/base/types.hpp"
 #include "strata/device/stream.hpp"
+#include "strata/execute/gpu/flagged_sweep.hpp"
 #include "strata/execute/gpu/level_powers.hpp"
 #include "strata/execute/gpu/persistent_sweep.hpp"
 #include "strata/execute/gpu/powers_sum.hpp"
@@ -29,25 +30,33 @@ using SharedMatrix = std::shared_ptr<const StoredMatrix<V>>;
 template <Value V>
 using SharedProduct = std::shared_ptr<const StoredProduct<V>>;
 
-// Plain products, a wavefront sweep per block of powers, or level by level; or one product in a
-// format or with a kernel that powers do not run in.
+// Plain products, a wavefront sweep of either kind per block of powers, or level by level; or one
+// product in a format or with a kernel that powers do not run in.
 template <Value V>
-using Method = std::variant<SharedMatrix<V>, PersistentSweep<V>, LevelPowers<V>, SharedProduct<V>>;
+using Method = std::variant<SharedMatrix<V>, PersistentSweep<V>, LevelPowers<V>, SharedProduct<V>,
+                            FlaggedSweep<V>>;
 
 // Device memory that one run of a method at a time needs.
 template <Value V>
 struct MethodWorkspace {
   DeviceScratch<V> scratch;  // of plain products
   typename PersistentSweep<V>::Workspace sweep;
+  typename FlaggedSweep<V>::Workspace flagged;
   typename LevelPowers<V>::Workspace levels;
 
-  Offset bytes() const { return scratch.bytes() + sweep.bytes() + levels.bytes(); }
+  Offset bytes() const {
+    return scratch.bytes() + sweep.bytes() + flagged.bytes() + levels.bytes();
+  }
 };
 
-// How many vectors powers take turns in while they are added up: sweeps find them in the cache and
-// need two; others are added up by a pass for so many, power k in vector k mod so many.
+// How many vectors powers take turns in while they are added up, power k in vector k mod so many.
+// Sweeps add up in their kernels: with signals they need two, and where values are flags one for
+// every power of a sweep and those before it. Others are added up by a pass for so many.
 template <Value V>
 int kept_for_sum(const Method<V>& method, int power);
+// The same where only the last power is of use; 1: all alternate between that and the result.
+template <Value V>
+int kept_for_last(const Method<V>& method);
 
 // count: vectors side by side.
 template <Value V>
@@ -60,6 +69,10 @@ template <Value V>
 void run_powers(const Method<V>& method, std::span<const StepCoefficients<V>> coefficients,
                 std::span<V* const> vectors, int count, MethodWorkspace<V>& workspace,
                 Stream& stream, const PowersSum<V>& sum = {});
+
+// After the stream was synchronised: throws DeviceError if a watchdog stopped a sweep.
+template <Value V>
+void require_ended(const Method<V>& method, MethodWorkspace<V>& workspace, Stream& stream);
 
 // y = αAx + βy with a method that is plain products.
 template <Value V>
@@ -191,6 +204,30 @@ class TiledForm {
   SweepTiles sizes_;
   double upload_seconds_ = 0;
   std::weak_ptr<const DeviceTiles<V>> uploaded_;
+};
+
+// A matrix in tiles for sweeps in which values are flags. They are made at once, for only they tell
+// how many there are and how far apart those that need each other.
+template <Value V>
+class FlaggedTilesForm {
+ public:
+  // Throws what FlaggedStream throws.
+  FlaggedTilesForm(const Csr<V, std::int32_t>& matrix, const FlaggedForm& form, int workers)
+      : stream_(matrix, form, workers), workers_(workers) {}
+
+  const FlaggedSizes& tiles() const { return stream_; }
+  int workers() const { return workers_; }
+  std::optional<ValueStorage> values() const { return std::nullopt; }
+  Offset device_bytes() const {
+    return stream_.record_bytes + std::ssize(stream_.places) * Offset{sizeof(FlaggedPlace)} +
+           std::ssize(stream_.presence) * 8;
+  }
+  std::shared_ptr<const FlaggedTiles<V>> on_device(Stream& stream);
+
+ private:
+  FlaggedStream<V> stream_;
+  int workers_;
+  std::weak_ptr<const FlaggedTiles<V>> uploaded_;
 };
 
 // A method, and how it stores the matrix.

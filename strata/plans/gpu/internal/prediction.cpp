@@ -17,6 +17,10 @@ using strata::detail::blocks_of;
 constexpr double kLoadSeconds = 6.5e-6;
 constexpr double kStepSeconds = 1.8e-6;
 
+// The same where values are flags: a load, and a round trip to the L2 cache per power.
+constexpr double kFlaggedLoadSeconds = 1.6e-6;
+constexpr double kFlaggedStepSeconds = 2.1e-6;
+
 // What of the L2 cache's bandwidth powers reach that read all their tiles through it: they wait for
 // x as well.
 constexpr double kL2Share = 0.68;
@@ -59,19 +63,14 @@ void predict_plain(PowerCandidate& candidate, const PowersToPredict& powers,
   add_copies(candidate, powers, rate);
 }
 
-void predict_sweeps(PowerCandidate& candidate, const PowersToPredict& powers,
-                    const SweepToPredict& sweep, const GpuProfile& profile) {
-  const bool window_in_l2 = candidate.placement == WindowPlacement::l2;
-  const bool in_l2 = stays_in_l2(candidate, powers, profile);
-  const double memory = in_l2 ? profile.l2_bandwidth() : profile.memory_bandwidth();
-  const PersistentSweepRates rates{memory, profile.l2_bandwidth() * (window_in_l2 ? kL2Share : 1),
-                                   kLoadSeconds, kStepSeconds, profile.handoff_seconds};
-  PersistentSweepCosts costs;
+namespace {
+
+// All sweeps of a candidate. The costs lack what all kinds of sweeps have.
+void predict_with(PersistentSweepCosts costs, const PersistentSweepRates& rates,
+                  PowerCandidate& candidate, const PowersToPredict& powers,
+                  const SweepToPredict& sweep, bool in_l2) {
   costs.matrix_bytes = static_cast<double>(candidate.format_bytes);
   costs.vector_bytes = powers.row_bytes * powers.rows;
-  // A row of x per line that a slice touches, as far as the nearest cache does not have it.
-  costs.gather_bytes = powers.row_bytes * std::min(powers.entries, 10 * powers.rows);
-  costs.in_l2 = window_in_l2;
   costs.tiles = sweep.tiles;
   costs.workers = sweep.workers;
   costs.held_tiles = sweep.held_tiles;
@@ -85,8 +84,37 @@ void predict_sweeps(PowerCandidate& candidate, const PowersToPredict& powers,
     bytes += costs.matrix_bytes + costs.vector_bytes * (block + 1);
   }
   candidate.memory_bytes = in_l2 ? 0 : bytes;
-  candidate.predicted_overlapped_seconds = bytes / memory;
-  add_copies(candidate, powers, memory);
+  candidate.predicted_overlapped_seconds = bytes / rates.memory;
+  add_copies(candidate, powers, rates.memory);
+}
+
+}  // namespace
+
+void predict_sweeps(PowerCandidate& candidate, const PowersToPredict& powers,
+                    const SweepToPredict& sweep, const GpuProfile& profile) {
+  const bool window_in_l2 = candidate.placement == WindowPlacement::l2;
+  const bool in_l2 = stays_in_l2(candidate, powers, profile);
+  const double memory = in_l2 ? profile.l2_bandwidth() : profile.memory_bandwidth();
+  PersistentSweepCosts costs;
+  // A row of x per line that a slice touches, as far as the nearest cache does not have it.
+  costs.gather_bytes = powers.row_bytes * std::min(powers.entries, 10 * powers.rows);
+  costs.in_l2 = window_in_l2;
+  predict_with(costs,
+               {memory, profile.l2_bandwidth() * (window_in_l2 ? kL2Share : 1), kLoadSeconds,
+                kStepSeconds, profile.handoff_seconds},
+               candidate, powers, sweep, in_l2);
+}
+
+void predict_flagged(PowerCandidate& candidate, const PowersToPredict& powers,
+                     const SweepToPredict& sweep, const GpuProfile& profile) {
+  const bool in_l2 = stays_in_l2(candidate, powers, profile);
+  const double memory = in_l2 ? profile.l2_bandwidth() : profile.memory_bandwidth();
+  PersistentSweepCosts costs;
+  costs.gather_bytes = sweep.gather_bytes;
+  costs.warps = sweep.warps;
+  predict_with(costs,
+               {memory, profile.l2_bandwidth(), kFlaggedLoadSeconds, kFlaggedStepSeconds, 0},
+               candidate, powers, sweep, in_l2);
 }
 
 void predict_levels(PowerCandidate& candidate, const PowersToPredict& powers,

@@ -29,9 +29,16 @@ struct SweepToPredict {
   double workers = 1;
   double held_tiles = 1;
   double dependency_distance = 0;
+  // Of sweeps in which values are flags:
+  double warps = 0;         // of a worker and power
+  double gather_bytes = 0;  // of x, for one power
 };
 void predict_sweeps(PowerCandidate& candidate, const PowersToPredict& powers,
                     const SweepToPredict& sweep, const GpuProfile& profile);
+
+// The same where values are flags.
+void predict_flagged(PowerCandidate& candidate, const PowersToPredict& powers,
+                     const SweepToPredict& sweep, const GpuProfile& profile);
 
 // One kernel per group and power. The window is there.
 struct LevelsToPredict {

@@ -53,7 +53,6 @@ struct Prepared {
     options.basis = basis;
   }
 
-  const PersistentSweep<V>* sweep() const { return std::get_if<PersistentSweep<V>>(&method); }
   bool direct() const {  // vectors are used where they are
     return options.vector_order == VectorOrder::plan || rows->order.is_identity();
   }

@@ -477,6 +477,8 @@ std::vector<StoredFormat> Proposals<V>::sweep_formats(const Csr<V, I>& in_order,
 template <Value V>
 void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversions& conversions) {
   const auto formats = sweep_formats(conversions->matrix(), rows->order);
+  // Full values alone: where they can be encoded, products are faster than sweeps of full ones.
+  if (formats.size() == 1) propose_flagged(rows, conversions->matrix());
   for (const StoredFormat& stored : formats) {
     const auto slices = conversions->packed(stored, false);
     // The whole matrix may have more distinct values than the sample.
@@ -535,6 +537,62 @@ void Proposals<V>::propose_sweep(const SharedRows& rows, const std::shared_ptr<T
                   .dependency_distance = shape.specialised ? distance : 0},
                  prepared_.profile);
   all_.push_back({candidate, rows, form, shape, nullptr});
+}
+
+template <Value V>
+void Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_order) {
+  const bool full = !options_.values || *options_.values == StoredValues::full;
+  if (options_.vectors != 1 || options_.format != Format::automatic || !full ||
+      options_.slice_height != 0 || !can_run_flagged<V>(device_)) {
+    return;
+  }
+  const std::optional<FlaggedForm> form = find_flagged_form(in_order);
+  if (!form) return;
+  std::shared_ptr<FlaggedTilesForm<V>> tiles;
+  try {
+    tiles = std::make_shared<FlaggedTilesForm<V>>(in_order, *form, device_.multiprocessors);
+  } catch (const InvalidArgument&) {
+    return;  // the sample had no rows of those that do not fit
+  }
+  for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
+    if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
+    for (const FlaggedShape& shape : flagged_shapes(*form, block)) {
+      propose_flagged(rows, tiles, shape);
+    }
+  }
+}
+
+template <Value V>
+void Proposals<V>::propose_flagged(const SharedRows& rows,
+                                   const std::shared_ptr<FlaggedTilesForm<V>>& form,
+                                   const FlaggedShape& shape) {
+  const FlaggedSizes& tiles = form->tiles();
+  FlaggedRing ring;
+  try {
+    ring = lay_out_flagged(tiles, shape, form->workers());
+  } catch (const InvalidArgument&) {
+    return;  // this window is smaller than the dependency distance of the powers
+  }
+  PowerCandidate candidate;
+  candidate.strategy = PowerStrategy::wavefront;
+  candidate.order = rows->kind;
+  candidate.format = {Format::csr, 1};
+  candidate.flagged = true;
+  candidate.placement = WindowPlacement::shared_memory;
+  candidate.block = shape.power;
+  candidate.format_bytes = tiles.record_bytes;
+  candidate.window_bytes = Offset{ring.slots} * form->workers() * tiles.record_bytes /
+                           std::max<Offset>(tiles.tiles, 1);
+  predict_flagged(candidate, powers_in(*rows),
+                  {.tiles = static_cast<double>(tiles.tiles),
+                   .workers = static_cast<double>(form->workers()),
+                   .held_tiles = static_cast<double>(ring.slots) * form->workers(),
+                   .dependency_distance =
+                       static_cast<double>(tiles.dependency_distance[shape.power]),
+                   .warps = static_cast<double>(shape.warps),
+                   .gather_bytes = static_cast<double>(tiles.sectors) * kSectorBytes},
+                  prepared_.profile);
+  all_.push_back({candidate, rows, form, {}, nullptr, false, shape});
 }
 
 #define STRATA_INSTANTIATE(V, unused) template class Proposals<V>

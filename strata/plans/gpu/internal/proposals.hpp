@@ -31,12 +31,13 @@ struct Proposal {
   PowerCandidate candidate;
   std::shared_ptr<const Rows> rows;
   std::variant<std::shared_ptr<StoredForm<V>>, std::shared_ptr<TiledForm<V>>,
-               std::shared_ptr<ProductForm<V>>>
+               std::shared_ptr<ProductForm<V>>, std::shared_ptr<FlaggedTilesForm<V>>>
       form;
   SweepShape shape = {};                    // of wavefront sweeps
   std::shared_ptr<LevelCut> cut = nullptr;  // of levels
   // Of products: is timed where its bytes would let it win, or there are few.
   bool if_it_may_win = false;
+  FlaggedShape flagged = {};  // of sweeps in which values are flags
 
   bool reordered() const { return !rows->order.is_identity(); }
   // Proposals of one form run on the same matrix on the device.
@@ -122,6 +123,9 @@ class Proposals {
   void propose_sweeps(const SharedRows& rows, const SharedSlices<V>& slices, StoredValues values);
   void propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
                      const SweepShape& shape, StoredValues values);
+  void propose_flagged(const SharedRows& rows, const Csr<V, std::int32_t>& in_order);
+  void propose_flagged(const SharedRows& rows, const std::shared_ptr<FlaggedTilesForm<V>>& form,
+                       const FlaggedShape& shape);
 
   const Csr<V, std::int32_t>& matrix_;
   const PowerOptions& options_;

@@ -105,9 +105,7 @@ double Trials<V>::seconds_of(const Method<V>& method, const Rows& rows, double b
   };
   double fastest = fastest_of(1, 1);
   if (fastest <= beaten) fastest = std::min(fastest, fastest_of(kSamples - 1, 0));
-  if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
-    sweep->require_ended(workspace.sweep, stream_);
-  }
+  require_ended(method, workspace, stream_);
   return fastest;
 }
 

@@ -1,0 +1,240 @@
+// Tiles of sweeps in which values are flags, multiplied one by one on the processor.
+#include "strata/execute/gpu/flagged_stream.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <complex>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "strata/base/error.hpp"
+#include "strata/base/parallel.hpp"
+#include "strata/gen/generate.hpp"
+#include "strata/kernels/reference/spmv.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace strata::gpu {
+namespace {
+
+constexpr int kWorkers = 5;
+
+template <Value V>
+const FlaggedTile& tile_at(const FlaggedStream<V>& stream, Offset t) {
+  return *reinterpret_cast<const FlaggedTile*>(stream.records.data() +
+                                               Offset{stream.places[t].begin} * kFlaggedUnit);
+}
+
+// y = Ax of a tile, and which rows of x it reads.
+template <Value V>
+class TileReader {
+ public:
+  TileReader(const FlaggedStream<V>& stream, const std::vector<V>& x, std::vector<V>& y)
+      : stream_(stream), x_(x), y_(y) {}
+
+  void multiply(Offset t) {
+    read.clear();
+    const FlaggedTile& tile = tile_at(stream_, t);
+    ASSERT_EQ(tile.first_row, stream_.places[t].first_row);
+    ASSERT_EQ(tile.rows, stream_.places[t].rows);
+    if (tile.kind == FlaggedKind::lines) {
+      lines(tile, stream_.places[t].segments);
+    } else {
+      blocks(tile);
+    }
+  }
+
+  std::vector<Offset> read;  // rows
+
+ private:
+  static constexpr Offset kSegment = kSegmentRows<V>;
+
+  void lines(const FlaggedTile& tile, int segments) {
+    const V* values = tile.part<V>(tile.values);
+    std::uint64_t bit = tile.first_value;
+    for (Offset segment = 0; segment < segments; ++segment) {
+      const Offset first = tile.first_row + segment * stream_.form.stride;
+      for (Offset place = 0; place < tile.rows; ++place) y_[first + place] = V{};
+      for (int line = 0; line < kMostLines; ++line) {
+        for (int side = 0; side < 3; ++side) {
+          if ((line_columns(tile.columns, line) >> side & 1) == 0) continue;
+          for (Offset place = 0; place < kSegment; ++place, ++bit) {
+            const bool entry = stream_.presence.empty()
+                                   ? place < tile.rows
+                                   : (stream_.presence[bit / 64] >> (bit % 64) & 1) != 0;
+            const V value = *values++;
+            if (!entry) {
+              ASSERT_EQ(value, V{});
+              continue;
+            }
+            const Offset column = first + place + tile.distances()[line] + side - 1;
+            ASSERT_GE(column, 0);
+            ASSERT_LT(column, stream_.rows);
+            y_[first + place] += value * x_[column];
+            read.push_back(column);
+          }
+        }
+      }
+    }
+  }
+
+  void blocks(const FlaggedTile& tile) {
+    const int block = stream_.form.block;
+    const Offset each = kSectorBytes / Offset{sizeof(V)};
+    ASSERT_LE(tile.sectors, kMostSectors);
+    std::vector<V> near;
+    for (int s = 0; s < tile.sectors; ++s) {
+      for (Offset e = 0; e < each; ++e) {
+        const Offset column = Offset{tile.sector_list()[s]} * each + e;
+        near.push_back(column < stream_.rows ? x_[column] : V{});
+        if (column < stream_.rows) read.push_back(column);
+      }
+    }
+    const int rows = tile.rows / block;
+    const V* values = tile.part<V>(tile.values);
+    int entry = 0;
+    for (int row = 0; row < rows; ++row) {
+      for (int r = 0; r < block; ++r) y_[tile.first_row + row * block + r] = V{};
+      for (; entry < tile.row_ends()[row]; ++entry) {
+        for (int r = 0; r < block; ++r) {
+          for (int c = 0; c < block; ++c) {
+            y_[tile.first_row + row * block + r] +=
+                values[(entry * block + r) * block + c] * near[tile.block_columns(rows)[entry] + c];
+          }
+        }
+      }
+    }
+  }
+
+  const FlaggedStream<V>& stream_;
+  const std::vector<V>& x_;
+  std::vector<V>& y_;
+};
+
+template <Value V>
+void expect_product(const Csr<V, std::int32_t>& matrix, const FlaggedForm& form) {
+  const FlaggedStream<V> stream(matrix, form, kWorkers);
+  const auto rows = static_cast<std::size_t>(matrix.rows());
+  const auto x = test::random_vector<V>(rows, 7);
+  std::vector<V> expected(rows);
+  reference::spmv(matrix, V{1}, x, V{}, expected, matrix.all_rows());
+  std::vector<V> y(rows, V(std::numeric_limits<float>::quiet_NaN()));
+  std::vector<std::int32_t> tile_of(rows, -1);
+  for (std::int32_t t = 0; t < stream.tiles; ++t) {
+    const FlaggedPlace& place = stream.places[t];
+    for (Offset segment = 0; segment < place.segments; ++segment) {
+      for (Offset row = 0; row < place.rows; ++row) {
+        std::int32_t& tile = tile_of[place.first_row + segment * form.stride + row];
+        ASSERT_EQ(tile, -1) << "a row in two tiles";
+        tile = t;
+      }
+    }
+  }
+  ASSERT_EQ(std::ranges::count(tile_of, -1), 0);
+  TileReader<V> reader(stream, x, y);
+  std::vector<std::int32_t> last(static_cast<std::size_t>(stream.tiles));
+  for (std::int32_t t = 0; t < stream.tiles; ++t) {
+    reader.multiply(t);
+    if (testing::Test::HasFatalFailure()) return;
+    std::int32_t needed = t;
+    for (const Offset row : reader.read) needed = std::max(needed, tile_of[row]);
+    EXPECT_GT(tile_at(stream, t).cleared, needed / kWorkers) << "tile " << t;
+    last[t] = needed;
+  }
+  // The window has to hold what the powers need, one after the other.
+  for (std::int32_t t = 1; t < stream.tiles; ++t) last[t] = std::max(last[t], last[t - 1]);
+  for (std::int32_t t = 0; t < stream.tiles; ++t) {
+    std::int32_t reached = t;
+    for (int power = 2; power <= kMaxSweepPower; ++power) {
+      reached = last[reached];
+      EXPECT_GE(stream.dependency_distance[power], reached - t) << "power " << power;
+    }
+  }
+  const double tolerance = 64 * std::numeric_limits<decltype(std::abs(V{}))>::epsilon();
+  for (std::size_t row = 0; row < rows; ++row) {
+    ASSERT_LE(std::abs(y[row] - expected[row]), tolerance * (1 + std::abs(expected[row])))
+        << "row " << row;
+  }
+}
+
+template <class V>
+class FlaggedStreams : public testing::Test {};
+using Values = testing::Types<float, double, std::complex<float>, std::complex<double>>;
+TYPED_TEST_SUITE(FlaggedStreams, Values);
+
+TYPED_TEST(FlaggedStreams, MultiplyLikeTheMatrix) {
+  for (const char* spec :
+       {"stencil7:32x32x20,coefficients=random", "stencil7:128x12x5,coefficients=random",
+        "stencil7:256x7x3,coefficients=random", "stencil5:128x33,coefficients=random",
+        "stencil27:16x16x12,coefficients=random", "stencil27:9x11x7,coefficients=random",
+        "stencil27:6x5x12,dof=3,coefficients=random", "stencil7:6x7x11,dof=2,coefficients=random",
+        "mesh:2000,dim=2,nnzr=7", "mesh:900,dim=3,nnzr=15,dof=3", "band:3000,width=27",
+        "band:1001,width=3", "graphene:20x31", "random:700,nnzr=9", "fem:20x20,degree=2",
+        "stencil27:16x16x12,coefficients=random,shuffle=1"}) {
+    SCOPED_TRACE(spec);
+    const auto matrix = generate<TypeParam, std::int32_t>(spec);
+    const auto form = find_flagged_form(matrix);
+    ASSERT_TRUE(form.has_value());
+    expect_product(matrix, *form);
+    // Any matrix can be cut into blocks of one, whatever the lanes.
+    FlaggedForm blocks;
+    for (const int lanes : {1, 8, 32}) {
+      blocks.lanes = lanes;
+      expect_product(matrix, blocks);
+    }
+  }
+}
+
+TEST(FlaggedForms, AreThoseOfTheMatrix) {
+  const auto form_of = [](const char* spec) {
+    const auto form = find_flagged_form(generate<double, std::int32_t>(spec));
+    return form.value_or(FlaggedForm{.lanes = 0});
+  };
+  const FlaggedForm seven = form_of("stencil7:64x16x16,coefficients=random");
+  EXPECT_TRUE(seven.has_lines);
+  EXPECT_EQ(seven.lines, FlaggedLines::seven_points);
+  EXPECT_EQ(seven.stride, 64);
+  // Rows of 48 do not make segments of 64.
+  const FlaggedForm nine = form_of("stencil7:48x16x16,coefficients=random");
+  EXPECT_TRUE(nine.has_lines);
+  EXPECT_EQ(nine.lines, FlaggedLines::nine_lines);
+  EXPECT_TRUE(form_of("stencil27:32x32x8").has_lines);
+  EXPECT_EQ(form_of("stencil27:8x8x12,dof=3").block, 3);
+  EXPECT_EQ(form_of("stencil7:8x8x12,dof=2").block, 2);
+  const FlaggedForm mesh = form_of("mesh:3000,dim=3,nnzr=15");
+  EXPECT_FALSE(mesh.has_lines);
+  EXPECT_EQ(mesh.block, 1);
+  // Every row has more sectors than a tile can have.
+  EXPECT_EQ(form_of("random:4000,nnzr=200").lanes, 0);
+}
+
+TEST(FlaggedForms, RowsThatAreTooLongAreRefused) {
+  const auto arrow = generate<double, std::int32_t>("arrow:4000");
+  EXPECT_THROW(FlaggedStream<double>(arrow, {}, kWorkers), InvalidArgument);
+  const auto rows = generate<double, std::int32_t>("band:100,width=3");
+  EXPECT_THROW(FlaggedStream<double>(rows, {.block = 3}, kWorkers), InvalidArgument);
+  EXPECT_THROW(FlaggedStream<double>(rows, {.block = 2}, kWorkers), InvalidArgument);
+}
+
+TEST(FlaggedStreamThreads, TilesDoNotDependOnTheirNumber) {
+  const auto matrix = generate<double, std::int32_t>("mesh:20000,dim=3,nnzr=15");
+  const auto form = find_flagged_form(matrix);
+  ASSERT_TRUE(form.has_value());
+  const auto bytes = [&](int threads) {
+    const ThreadCountScope scope(threads);
+    return FlaggedStream<double>(matrix, *form, kWorkers).records;
+  };
+  EXPECT_EQ(bytes(1), bytes(3));
+}
+
+TEST(FlaggedStreamMatrices, WithoutEntriesAndRows) {
+  const Csr<double, std::int32_t> empty;
+  EXPECT_FALSE(find_flagged_form(empty).has_value());
+  EXPECT_EQ(FlaggedStream<double>(empty, {}, kWorkers).tiles, 0);
+  const Csr<double, std::int32_t> zero(100, 100, Array<Offset>(101, 0), {}, {});
+  expect_product(zero, {});
+}
+
+}  // namespace
+}  // namespace strata::gpu
