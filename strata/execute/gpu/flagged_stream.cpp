@@ -28,11 +28,17 @@ constexpr double kMostlyLines = 0.8;
 constexpr Offset kSamples = 128;
 // Of blocks: tiles are as large as this at most, so that there are enough for all warps.
 constexpr Offset kBlockTileBytes = 16 * 1024 + 512;
+constexpr int kMostTileRows = 256;
 // Rows that are cut independently of others: about so many.
 constexpr Offset kPieceRows = 4096;
 
 constexpr Offset rounded(Offset bytes) {
   return ceil_div<Offset>(bytes, kFlaggedUnit) * kFlaggedUnit;
+}
+
+// Block rows of a tile, at most.
+int tile_rows(const FlaggedForm& form) {
+  return form.rows > 0 ? form.rows : kWarpLanes / form.lanes;
 }
 
 template <Value V>
@@ -183,7 +189,8 @@ class SectorSet {
   bool add(const Csr<V, I>& matrix, Offset row, int block) {
     scratch_ = sectors_;
     const auto insert = [&](Offset column) {
-      scratch_.push_back(static_cast<std::uint32_t>(column / sector_elements<V>()));
+      const auto sector = static_cast<std::uint32_t>(column / sector_elements<V>());
+      if (scratch_.empty() || scratch_.back() != sector) scratch_.push_back(sector);
     };
     for (int r = 0; r < block; ++r) insert(row + r);
     const auto offsets = matrix.row_offsets();
@@ -217,32 +224,23 @@ Offset block_tile_bytes(std::size_t sectors, Offset block_rows, Offset blocks, i
          rounded(blocks * block * block * Offset{sizeof(V)});
 }
 
-// A run of rows as a tile of blocks, as many as fit but a multiple of `step` block rows if
-// possible; the end of the rows.
+// The end of a tile of blocks that begins with the row: at most so many block rows, as many as fit.
+// Their sectors are those of the set.
 template <Value V>
-Offset end_of_block_tile(const Csr<V, I>& matrix, Offset first, Offset end, int block, Offset step,
-                         SectorSet<V>& sectors) {
+Offset end_of_block_tile(const Csr<V, I>& matrix, Offset first, Offset end, int block,
+                         Offset most_rows, SectorSet<V>& sectors) {
   const auto offsets = matrix.row_offsets();
+  sectors.clear();
+  Offset rows = 0;
   Offset row = first;
-  Offset good = first;
-  sectors.clear();
-  for (; row < end; row += block) {
-    if (!sectors.add(matrix, row, block)) break;
-    const Offset block_rows = (row - first) / block + 1;
+  for (; row < end && rows < most_rows; row += block, ++rows) {
     const Offset blocks = (offsets[row + block] - offsets[first]) / (block * block);
-    if (row > first &&
-        (block_tile_bytes<V>(sectors.all().size(), block_rows, blocks, block) > kBlockTileBytes ||
-         blocks > 0xffff)) {
-      break;
-    }
-    if (block_rows % step == 0) good = row + block;
+    // The list of sectors takes little beside the blocks: its bytes count as if it were full.
+    const bool fits = block_tile_bytes<V>(kMostSectors, rows + 1, blocks, block) <= kBlockTileBytes;
+    if (rows > 0 && (!fits || blocks > 0xffff)) break;
+    if (!sectors.add(matrix, row, block)) break;
   }
-  if (row >= end) return end;
-  const Offset cut = good > first ? good : row;
-  // The sectors of the rows that stay.
-  sectors.clear();
-  for (Offset kept = first; kept < cut; kept += block) sectors.add(matrix, kept, block);
-  return cut;
+  return row;
 }
 
 // The tiles of some consecutive pieces of the rows.
@@ -336,6 +334,7 @@ class TileMaker {
     tile.values = head;
     tile.first_value = made_.presence.size() * 64;
     tile.whole = is_whole(first, lines);
+    tile.inner = tile.whole && is_inner(first, rows, segments, lines);
     auto* bytes = reinterpret_cast<std::byte*>(&tile);
     std::memcpy(bytes + sizeof(FlaggedTile), lines.distances.data(), sizeof lines.distances);
     made_.presence.resize(made_.presence.size() + ceil_div<Offset>(values, 64));
@@ -352,6 +351,16 @@ class TileMaker {
       }
     }
     return form_.stride % chunk == 0;
+  }
+  bool is_inner(Offset first, Offset rows, int segments, const LinesOfTile& lines) const {
+    const bool seven = form_.lines == FlaggedLines::seven_points;
+    if (lines.columns != (seven ? SevenPoints::usual : NineLines::usual) || rows < kSegment) {
+      return false;
+    }
+    const auto [least, most] = std::ranges::minmax(
+        std::span(lines.distances).first(seven ? kLinesOf<SevenPoints> : kLinesOf<NineLines>));
+    return first + least >= 1 &&
+           first + (segments - 1) * Offset{form_.stride} + kSegment + most < matrix_.rows();
   }
   void fill_lines(const FlaggedTile& tile, V* values, int segments) {
     std::array<std::pair<I, int>, 3 * kMostLines> places;  // of diagonals among the columns
@@ -397,9 +406,8 @@ class TileMaker {
 
   void make_blocks(Offset first, Offset end) {
     const int block = form_.block;
-    const Offset step = kWarpLanes / form_.lanes;
     while (first < end) {
-      const Offset cut = end_of_block_tile(matrix_, first, end, block, step, sectors_);
+      const Offset cut = end_of_block_tile(matrix_, first, end, block, tile_rows(form_), sectors_);
       if (cut == first) {
         throw InvalidArgument(fmt::format(
             "row {} needs more than {} sectors of x, the most of a tile", first, kMostSectors));
@@ -462,7 +470,8 @@ Offset piece_rows(const FlaggedForm& form) {
   if (form.has_lines && form.lines == FlaggedLines::seven_points) {
     return SevenPoints::segments * Offset{form.stride};
   }
-  const Offset unit = form.has_lines ? segment_rows<V>() : kWarpLanes / form.lanes * form.block;
+  const Offset unit =
+      form.has_lines ? segment_rows<V>() : Offset{tile_rows(form)} * form.block;
   return std::max<Offset>(kPieceRows / unit, 1) * unit;
 }
 
@@ -559,24 +568,34 @@ I stencil_stride(const Csr<V, I>& matrix, std::span<const Offset> segments) {
   return mostly && patches ? stride : 0;
 }
 
-// As few lanes per block row as possible, so that so many block rows are a tile; 0 if some rows fit
-// into none.
+// Whether most of the sampled rows are the first of so many block rows that fit into a tile.
 template <Value V>
-int lanes_for(const Csr<V, I>& matrix, int block) {
+bool fit_tiles(const Csr<V, I>& matrix, int block, Offset block_rows, bool all) {
   SectorSet<V> sectors;
-  for (int lanes = 1; lanes <= kWarpLanes; lanes *= 2) {
-    const Offset rows = Offset{kWarpLanes} / lanes * block;
-    const auto firsts = sampled(matrix.rows() / block * block, block);
-    Offset fit = 0;
-    for (const Offset first : firsts) {
-      const Offset end = std::min<Offset>(first + rows, matrix.rows() / block * block);
-      fit += end_of_block_tile(matrix, first, end, block, 1, sectors) == end ? 1 : 0;
-    }
-    const bool fits = lanes < kWarpLanes ? are_most(fit, std::ssize(firsts))
-                                         : fit == std::ssize(firsts);
-    if (fits) return lanes;
+  const auto firsts = sampled(matrix.rows() / block * block, block);
+  Offset fit = 0;
+  for (const Offset first : firsts) {
+    const Offset end = std::min<Offset>(first + block_rows * block, matrix.rows());
+    fit += end_of_block_tile(matrix, first, end, block, block_rows, sectors) == end ? 1 : 0;
   }
-  return 0;
+  return all ? fit == std::ssize(firsts) : are_most(fit, std::ssize(firsts));
+}
+
+// As few lanes per block row as possible, so that a row for all of them is a tile, or more rows
+// where they are short. No lanes if some rows fit into no tile.
+template <Value V>
+void choose_lanes(const Csr<V, I>& matrix, FlaggedForm& form) {
+  form.lanes = 1;
+  form.rows = kWarpLanes;
+  while (form.rows > 1 && !fit_tiles(matrix, form.block, form.rows, false)) {
+    form.lanes *= 2;
+    form.rows /= 2;
+  }
+  if (form.rows == 1 && !fit_tiles(matrix, form.block, 1, true)) form.lanes = 0;
+  while (form.lanes == 1 && form.rows < kMostTileRows &&
+         fit_tiles(matrix, form.block, 2 * form.rows, false)) {
+    form.rows *= 2;
+  }
 }
 
 }  // namespace
@@ -602,7 +621,7 @@ std::optional<FlaggedForm> find_flagged_form(const Csr<V, I>& matrix) {
       if (blocks) form.block = block;
     }
   }
-  form.lanes = lanes_for(matrix, form.block);
+  choose_lanes(matrix, form);
   if (form.lanes == 0) return std::nullopt;
   return form;
 }
@@ -613,7 +632,7 @@ FlaggedStream<V>::FlaggedStream(const Csr<V, I>& matrix, const FlaggedForm& cut,
     throw InvalidArgument("powers need a square matrix");
   }
   if (cut.block < 1 || cut.block > 3 || matrix.rows() % cut.block != 0 || cut.lanes < 1 ||
-      cut.lanes > kWarpLanes || workers < 1 ||
+      cut.lanes > kWarpLanes || cut.rows < 0 || workers < 1 ||
       (cut.lines == FlaggedLines::seven_points && cut.has_lines &&
        (cut.stride < segment_rows<V>() || cut.stride % segment_rows<V>() != 0))) {
     throw InvalidArgument("tiles of a sweep cannot be cut like this");

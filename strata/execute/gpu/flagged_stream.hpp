@@ -22,7 +22,8 @@ struct FlaggedForm {
   FlaggedLines lines = FlaggedLines::nine_lines;
   bool has_lines = false;   // rows that fit become lines; all others are blocks
   int block = 1;            // D of the blocks: 1, 2 or 3
-  int lanes = 1;            // of a block row
+  int lanes = 1;            // of a block row; a power of two
+  int rows = 0;             // block rows of a tile, at most; 0: one for all lanes of a warp
   std::int32_t stride = 0;  // between the segments of a tile
 
   bool operator==(const FlaggedForm&) const = default;

@@ -74,12 +74,13 @@ struct alignas(kFlaggedUnit) FlaggedTile {
   std::int32_t rows;  // of all blocks, or of each segment
   FlaggedKind kind;
   bool whole;             // chunks of lines are aligned, and wholly inside or outside of x
-  std::uint16_t sectors;  // of blocks
+  bool inner;             // lines have all columns that are usual, and all of them are inside
   std::uint32_t columns;  // of lines: three bits for each, left, middle and right
   std::uint32_t ends;     // where the ends of block rows begin, in bytes, and
   std::uint32_t values;   // where the values do
   std::int32_t cleared;   // so many tiles of every worker have to be cleared before it may start
-  std::int32_t unused;
+  std::uint16_t sectors;  // of blocks
+  std::uint16_t unused;
   std::uint64_t first_value;  // of lines: how many values tiles before this one have
 
   template <class Part>
@@ -119,5 +120,6 @@ STRATA_HOST_DEVICE constexpr std::uint32_t line_columns(std::uint32_t columns, i
 // compared with it all the same, and becomes another NaN (flagged_block.hpp).
 inline constexpr std::uint64_t kFlag64 = 0x7ff45a5a5a5a5a5a;
 inline constexpr std::uint32_t kFlag32 = 0x7fa5a5a5;
+inline constexpr std::uint32_t kFlagUpper = kFlag64 >> 32;
 
 }  // namespace strata::gpu

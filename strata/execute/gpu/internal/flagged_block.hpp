@@ -13,8 +13,9 @@
 //
 // Why it is right:
 //
-//   No result is the flag. Every number that is stored is compared with it first and, should it
-//   ever be equal, stored as another NaN (without_flag). A flag that a caller's y_0 or y_−1 has is
+//   No result is the flag. Every number that is stored is compared with it first (doubles with
+//   its upper half, which is all that readers look at) and, should it ever be equal, stored as
+//   another NaN (without_flag). A flag that a caller's y_0 or y_−1 has is
 //   a NaN like others: these vectors are complete before the launch and nobody waits for them.
 //
 //   Elements are messages. Loads and stores of y_1 … y_{p−1} are relaxed and of one size, and a
@@ -77,9 +78,10 @@ struct RealOf<Complex<R>> {
 template <class T>
 inline constexpr bool kWide = sizeof(typename RealOf<T>::type) == 8;
 
+// Of doubles the upper half tells.
 template <class T>
 __device__ __forceinline__ bool has_flag(std::uint64_t word) {
-  if constexpr (kWide<T>) return word == kFlag64;
+  if constexpr (kWide<T>) return static_cast<std::uint32_t>(word >> 32) == kFlagUpper;
   return static_cast<std::uint32_t>(word) == kFlag32 ||
          static_cast<std::uint32_t>(word >> 32) == kFlag32;
 }
@@ -105,7 +107,7 @@ __device__ __forceinline__ T element(const Words& words, int e) {
 
 __device__ __forceinline__ std::uint64_t without_flag(double value) {
   const auto bits = static_cast<std::uint64_t>(__double_as_longlong(value));
-  return bits == kFlag64 ? bits | std::uint64_t{1} << 51 : bits;
+  return has_flag<double>(bits) ? bits | std::uint64_t{1} << 51 : bits;
 }
 __device__ __forceinline__ std::uint32_t without_flag(float value) {
   const std::uint32_t bits = __float_as_uint(value);
@@ -127,6 +129,12 @@ __device__ __forceinline__ void set_element(Words& words, int e, T value) {
   }
 }
 
+__device__ __forceinline__ void load_words(const void* from, Words& to) {
+  asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
+               : "=l"(to.w[0]), "=l"(to.w[1])
+               : "l"(from)
+               : "memory");
+}
 // If it is wanted; all are in flight together.
 __device__ __forceinline__ void load_if(bool wanted, const void* from, Words& to) {
   asm volatile(
@@ -595,11 +603,6 @@ class FlaggedBlock {
   };
 
   __device__ __forceinline__ bool lines(const FlaggedTile& tile, int k) {
-    const int lane = thread_.lane();
-    const T* x = a_.vectors[k - 1];
-    const std::uint32_t columns = tile.columns;
-    const int first = tile.first_row + kElements * lane;
-    const bool whole = tile.whole && a_.aligned;
     Words held[kHeld];
     Words sides[kHeld];  // of the first and the last lane: the element before and behind
     STRATA_UNROLL
@@ -607,75 +610,122 @@ class FlaggedBlock {
       held[l] = {};
       sides[l] = {};
     }
-    // Distances are read again for every round of loads: they would take registers in between.
-    const auto load_all = [&](bool again) {
-      Distances distances(tile);
-      const auto column_of = [&](int l) {
-        return first + distances.of[line_of(l)] + strides_of(l) * a_.stride;
-      };
-      const auto inside = [&](int column) {
-        return static_cast<unsigned>(column) < static_cast<unsigned>(a_.rows);
-      };
-      STRATA_UNROLL
-      for (int l = 0; l < kHeld; ++l) {
-        const bool some = again ? has_flag<T>(held[l]) : is_needed(columns, l);
-        if (whole) {
-          load_if(some && inside(column_of(l)), x + column_of(l), held[l]);
-        } else {
-          STRATA_UNROLL
-          for (int e = 0; e < kElements; ++e) {
-            load_element_if(some && inside(column_of(l) + e), x, column_of(l) + e, held[l], e);
-          }
-        }
-      }
-      STRATA_UNROLL
-      for (int l = 0; l < kHeld; ++l) {
-        if (!has_sides(l)) continue;
-        const int side = column_of(l) + (lane == 0 ? -1 : kElements);
-        const std::uint32_t of_line = line_columns(columns, line_of(l));
-        const std::uint32_t wanted = lane == 0 ? of_line & 1 : of_line & 4;
-        const bool some = again ? has_flag<T>(sides[l])
-                                : wanted != 0 && (lane == 0 || lane == kWarpLanes - 1);
-        load_element_if(some && inside(side), x, side, sides[l], 0);
-      }
-    };
-    load_all(false);
-    if (k > 1) {
-      for (Patience patience;;) {
-        bool missing = false;
-        STRATA_UNROLL
-        for (int l = 0; l < kHeld; ++l) {
-          missing = missing || has_flag<T>(held[l]) || (has_sides(l) && has_flag<T>(sides[l]));
-        }
-        if (!thread_.any(missing)) break;
-        if (!go_on(patience)) return false;
-        load_all(true);
-      }
-    }
     T sums[kSegments][kElements];
-    if (columns == Lines::usual) {
-      multiply<true>(tile, columns, held, sides, sums);
+    if (tile.inner && a_.aligned) {
+      if (!gather<true>(tile, k, held, sides)) return false;
+      multiply<true>(tile, held, sides, sums);
     } else {
-      multiply<false>(tile, columns, held, sides, sums);
+      if (!gather<false>(tile, k, held, sides)) return false;
+      multiply<false>(tile, held, sides, sums);
+    }
+    finish_lines(tile, k, sums);
+    return true;
+  }
+
+  // All that a tile needs of x. inner: all columns are there that lines of this kind have, all of
+  // them inside of x, and chunks are aligned. False, for all lanes, if the block gives up.
+  template <bool inner>
+  __device__ __forceinline__ bool gather(const FlaggedTile& tile, int k, Words (&held)[kHeld],
+                                         Words (&sides)[kHeld]) {
+    load_lines<inner, false>(tile, k, held, sides);
+    if (k == 1) return true;
+    for (Patience patience;;) {
+      bool missing = false;
+      STRATA_UNROLL
+      for (int l = 0; l < kHeld; ++l) {
+        missing = missing || has_flag<T>(held[l]) || (has_sides(l) && has_flag<T>(sides[l]));
+      }
+      if (!thread_.any(missing)) return true;
+      if (!go_on(patience)) return false;
+      load_lines<inner, true>(tile, k, held, sides);
+    }
+  }
+  // Distances are read again for every round of loads: they would take registers in between.
+  template <bool inner, bool again>
+  __device__ __forceinline__ void load_lines(const FlaggedTile& tile, int k, Words (&held)[kHeld],
+                                             Words (&sides)[kHeld]) {
+    const int lane = thread_.lane();
+    const Distances distances(tile);
+    const std::uint32_t columns = tile.columns;
+    const bool whole = inner || (tile.whole && a_.aligned);
+    const int first = tile.first_row + kElements * lane;
+    const int beside = lane == 0 ? -1 : kElements;
+    const bool ends = lane == 0 || lane == kWarpLanes - 1;
+    const T* x = a_.vectors[k - 1] + first;
+    const auto distance_of = [&](int l) {
+      return distances.of[line_of(l)] + strides_of(l) * a_.stride;
+    };
+    const auto inside = [&](int distance) {
+      return inner || static_cast<unsigned>(first + distance) < static_cast<unsigned>(a_.rows);
+    };
+    STRATA_UNROLL
+    for (int l = 0; l < kHeld; ++l) {
+      const int distance = distance_of(l);
+      if constexpr (inner && !again) {
+        load_words(x + distance, held[l]);
+        continue;
+      }
+      const bool some = again ? has_flag<T>(held[l]) : is_needed(columns, l);
+      if (whole) {
+        load_if(some && inside(distance), x + distance, held[l]);
+      } else {
+        STRATA_UNROLL
+        for (int e = 0; e < kElements; ++e) {
+          load_element_if(some && inside(distance + e), x, distance + e, held[l], e);
+        }
+      }
     }
     STRATA_UNROLL
+    for (int l = 0; l < kHeld; ++l) {
+      if (!has_sides(l)) continue;
+      const int distance = distance_of(l) + beside;
+      const std::uint32_t of_line = line_columns(columns, line_of(l));
+      const bool has = inner || (lane == 0 ? of_line & 1 : of_line & 4) != 0;
+      const bool some = again ? has_flag<T>(sides[l]) : ends && has;
+      load_element_if(some && inside(distance), x, distance, sides[l], 0);
+    }
+  }
+
+  // Whether a row's result is α times its sum, and nothing else has to be done.
+  __device__ __forceinline__ bool is_plain(int k) const {
+    return is_zero(a_.shift[k - 1]) && is_zero(a_.beta[k - 1]) &&
+           (k < a_.power || a_.sum == nullptr);
+  }
+
+  __device__ __forceinline__ void finish_lines(const FlaggedTile& tile, int k,
+                                               T (&sums)[kSegments][kElements]) {
+    const int lane = thread_.lane();
+    const std::int64_t first = tile.first_row + kElements * lane;
+    bool finite = true;
+    STRATA_UNROLL
     for (int segment = 0; segment < kSegments; ++segment) {
-      Words results{};
-      const std::int64_t row = first + std::int64_t{segment} * a_.stride;
       STRATA_UNROLL
-      for (int e = 0; e < kElements; ++e) {
-        const int place = kElements * lane + e;
-        if (place >= tile.rows) continue;
-        T sum = sums[segment][e];
-        if (!is_finite(sum) && a_.presence != nullptr) {
-          sum = sum_of_entries<Lines>(a_, tile, k, segment, place);
-        }
-        const T result = finished(a_, k, row + e, sum);
-        set_element(results, e, result);
-        if (k == a_.power && a_.sum != nullptr) add_to_sum(a_, row + e, result);
-      }
+      for (int e = 0; e < kElements; ++e) finite = finite && is_finite(sums[segment][e]);
+    }
+    if (!finite && a_.presence != nullptr) sum_again(tile, k, sums);
+    const T alpha = a_.alpha[k - 1];
+    const bool plain = is_plain(k);
+    const bool whole = tile.whole && a_.aligned && tile.rows == kSegmentRows<T>;
+    STRATA_UNROLL
+    for (int segment = 0; segment < kSegments; ++segment) {
+      const std::int64_t row = first + std::int64_t{segment} * a_.stride;
       T* out = a_.vectors[k] + row;
-      if (whole && tile.rows == kSegmentRows<T>) {
+      Words results{};
+      if (plain) {
+        STRATA_UNROLL
+        for (int e = 0; e < kElements; ++e) {
+          set_element(results, e, multiply_add(alpha, sums[segment][e], T{}));
+        }
+      } else {
+        STRATA_UNROLL
+        for (int e = 0; e < kElements; ++e) {
+          if (kElements * lane + e >= tile.rows) continue;
+          const T result = finished(a_, k, row + e, sums[segment][e]);
+          set_element(results, e, result);
+          if (k == a_.power && a_.sum != nullptr) add_to_sum(a_, row + e, result);
+        }
+      }
+      if (whole) {
         store_words(out, results, k < a_.power);
       } else {
         STRATA_UNROLL
@@ -684,13 +734,25 @@ class FlaggedBlock {
         }
       }
     }
-    return true;
+  }
+  // Rows that came out not finite, without what is no entry.
+  __device__ __forceinline__ void sum_again(const FlaggedTile& tile, int k,
+                                            T (&sums)[kSegments][kElements]) {
+    STRATA_UNROLL
+    for (int segment = 0; segment < kSegments; ++segment) {
+      STRATA_UNROLL
+      for (int e = 0; e < kElements; ++e) {
+        const int place = kElements * thread_.lane() + e;
+        if (place < tile.rows && !is_finite(sums[segment][e])) {
+          sums[segment][e] = sum_of_entries<Lines>(a_, tile, k, segment, place);
+        }
+      }
+    }
   }
 
-  // usual: all columns are there that lines of this kind have.
-  template <bool usual>
-  __device__ __forceinline__ void multiply(const FlaggedTile& tile, std::uint32_t columns,
-                                           const Words (&held)[kHeld], const Words (&sides)[kHeld],
+  template <bool inner>
+  __device__ __forceinline__ void multiply(const FlaggedTile& tile, const Words (&held)[kHeld],
+                                           const Words (&sides)[kHeld],
                                            T (&sums)[kSegments][kElements]) {
     const int lane = thread_.lane();
     const auto* values = tile.part<Words>(tile.values) + lane;
@@ -699,7 +761,7 @@ class FlaggedBlock {
       T parts[3][kElements] = {};
       STRATA_UNROLL
       for (int line = 0; line < kLinesOf<Lines>; ++line) {
-        const std::uint32_t here = line_columns(usual ? Lines::usual : columns, line);
+        const std::uint32_t here = line_columns(inner ? Lines::usual : tile.columns, line);
         if (here == 0) continue;
         const int l = line < 3 * Lines::chains
                           ? line / 3 * kChain + line % 3 + segment
@@ -811,6 +873,8 @@ class FlaggedBlock {
     const std::uint16_t* ends = tile.row_ends();
     const std::uint16_t* columns = tile.block_columns(rows);
     const T* values = tile.part<T>(tile.values);
+    const T alpha = a_.alpha[k - 1];
+    const bool plain = is_plain(k);
     const auto add_block = [&](int entry, T (&sums)[D]) {
       const T* from = near + columns[entry];
       const T* block = values + entry * (D * D);
@@ -847,11 +911,11 @@ class FlaggedBlock {
       STRATA_UNROLL
       for (int r = 0; r < D; ++r) {
         const std::int64_t place = tile.first_row + std::int64_t{row} * D + r;
-        const T result = finished(a_, k, place, sums[r]);
+        const T result = plain ? multiply_add(alpha, sums[r], T{}) : finished(a_, k, place, sums[r]);
         Words words{};
         set_element(words, 0, result);
         store_element(a_.vectors[k] + place, words, 0);
-        if (k == a_.power && a_.sum != nullptr) add_to_sum(a_, place, result);
+        if (!plain && k == a_.power && a_.sum != nullptr) add_to_sum(a_, place, result);
       }
     }
   }
