@@ -157,7 +157,13 @@ class LevelFinder {
   // Appends the levels of a component, from the best of the root sets.
   void cut(I component, Offset total) {
     const RowRange<I> range = graph_.component(component);
-    const Trial best = best_of(range, graph_.far_vertex(component), total);
+    Layers<I> first_search;
+    if (component == 0) first_search = std::move(graph_.first_search);
+    if (first_search.order.empty()) {
+      const I start = graph_.far_vertex(component);
+      search_.search(range, std::span(&start, 1), first_search);
+    }
+    const Trial best = best_of(range, std::move(first_search), total);
     if (root_.empty()) {
       root_ = best.name;
       copies_ = best.copies;
@@ -170,9 +176,8 @@ class LevelFinder {
     }
   }
 
-  Trial best_of(RowRange<I> range, I start, Offset total) {
-    Scene<I> scene{search_, range, {}};
-    search_.search(range, std::span(&start, 1), scene.ends.from_first);
+  Trial best_of(RowRange<I> range, Layers<I> first_search, Offset total) {
+    Scene<I> scene{search_, range, {std::move(first_search), {}}};
     if (detail::is_regular(graph_.view, range)) {
       Trial copies = lattice_of(scene);
       if (copies.copies) return copies;
