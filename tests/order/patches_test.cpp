@@ -76,10 +76,18 @@ TEST(Patches, HaveFewerNeighboursThanLines) {
   EXPECT_LT(static_cast<double>(columns()), 0.9 * static_cast<double>(of_lines));
 }
 
+TEST(Patches, OfLinesAreNone) {
+  const auto square = test::shuffled(test::box<I>(40, 40, 1, test::Touching::faces), 1);
+  Layers<I> levels = levels_from_first_vertex(square.view());
+  const Array<I> before = levels.order;
+  arrange_in_patches<I>(square.view(), {0, square.rows}, 16, levels);
+  EXPECT_EQ(levels.order, before);
+}
+
 // Vertices of a component that is not the first one.
 TEST(Patches, AreThoseOfTheComponent) {
   const auto both =
-      test::interleaved(test::path<I>(10), test::box<I>(9, 9, 9, test::Touching::faces));
+      test::interleaved(test::path<I>(10), test::box<I>(9, 9, 9, test::Touching::corners));
   BreadthFirst<I> search(both.view());
   const I start = 10;
   Layers<I> levels;
