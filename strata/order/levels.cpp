@@ -15,6 +15,7 @@
 #include "strata/order/internal/component_graph.hpp"
 #include "strata/order/internal/copied_levels.hpp"
 #include "strata/order/internal/nodes.hpp"
+#include "strata/order/internal/patches.hpp"
 #include "strata/order/internal/root_sets.hpp"
 #include "strata/order/symmetrise.hpp"
 
@@ -35,6 +36,9 @@ constexpr double kGoodEnough = 1.1;
 // Levels that are copies of each other may have a window larger than others by this much: that of a
 // cube whose cells touch at faces is 4/3 of that of its diagonal cuts.
 constexpr double kCopiesWorthwhile = 1.5;
+// Rows that lie together within a level: two slices. Fewer sectors of x are read than with one
+// slice or with four.
+constexpr Offset kPatchRows = 64;
 
 // The heaviest `window` consecutive levels of the weights.
 Offset heaviest_window(std::span<const Offset> weights, Offset window) {
@@ -157,7 +161,16 @@ class LevelFinder {
   // Appends the levels of a component, from the best of the root sets.
   void cut(I component, Offset total) {
     const RowRange<I> range = graph_.component(component);
-    const Trial best = best_of(range, graph_.far_vertex(component), total);
+    Layers<I> first_search;
+    if (component == 0) first_search = std::move(graph_.first_search);
+    if (first_search.order.empty()) {
+      const I start = graph_.far_vertex(component);
+      search_.search(range, std::span(&start, 1), first_search);
+    }
+    Trial best = best_of(range, std::move(first_search), total);
+    if (!best.copies) {
+      detail::arrange_in_patches(graph_.view, range, vertices_of_patch(), best.layers);
+    }
     if (root_.empty()) {
       root_ = best.name;
       copies_ = best.copies;
@@ -170,9 +183,12 @@ class LevelFinder {
     }
   }
 
-  Trial best_of(RowRange<I> range, I start, Offset total) {
-    Scene<I> scene{search_, range, {}};
-    search_.search(range, std::span(&start, 1), scene.ends.from_first);
+  I vertices_of_patch() const {
+    return static_cast<I>(std::max<Offset>(kPatchRows * nodes_.count() / nodes_.rows(), 1));
+  }
+
+  Trial best_of(RowRange<I> range, Layers<I> first_search, Offset total) {
+    Scene<I> scene{search_, range, {std::move(first_search), {}}};
     if (detail::is_regular(graph_.view, range)) {
       Trial copies = lattice_of(scene);
       if (copies.copies) return copies;

@@ -5,7 +5,9 @@
 //
 // Any assignment of levels that differs by at most one between neighbours is a level structure.
 // Breadth-first distances from a set of rows are one, and so are signed distances from a set of
-// rows that cuts the matrix in two. Several such sets are tried, see internal/root_sets.hpp.
+// rows that cuts the matrix in two. Several such sets are tried, see internal/root_sets.hpp. The
+// order of rows within a level is free: levels of a lattice are laid out like each other
+// (internal/copied_levels.hpp), those of a mesh in patches (internal/patches.hpp).
 #pragma once
 
 #include <algorithm>

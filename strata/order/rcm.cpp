@@ -20,7 +20,7 @@ Permutation<I> reverse_cuthill_mckee(const PatternView<I>& pattern) {
   for (I c = 0; c < graph.count(); ++c) {
     const RowRange<I> component = graph.component(c);
     if (component.end - component.begin <= 2) continue;  // any order is as good
-    Array<I> bfs = detail::find_ends(search, component, component.end - 1).from_first.order;
+    Array<I> bfs = detail::find_ends(search, component, graph.far_vertex(c)).from_first.order;
     parallel_for(component.end - component.begin, [&](Offset i) { bfs[i] = order[bfs[i]]; });
     std::copy(bfs.begin(), bfs.end(), order.begin() + component.begin);
   }

@@ -49,7 +49,7 @@ Sweep stencil() {
 
 // An unstructured mesh with three unknowns per point, level by level.
 Sweep mesh() {
-  auto matrix = generate<double, I>("mesh:6500,dim=3,nnzr=12,dof=3,aspect=1x1x8,shuffle=1");
+  auto matrix = generate<double, I>("mesh:7500,dim=3,nnzr=12,dof=3,aspect=1x1x8,shuffle=1");
   const LevelStructure<I> levels = find_levels(matrix.pattern());
   matrix = reordered(matrix, levels.order);
   auto tiling = tiled(matrix, levels.level_offsets);

@@ -174,6 +174,21 @@ TEST(CopiedLevels, ATorusHasLevels) {
   }
 }
 
+// As nodes on the boundary are, where values are given.
+TEST(CopiedLevels, RowsWithoutNeighboursDoNotMatter) {
+  for (const Touching touching : {Touching::faces, Touching::corners}) {
+    const auto box = test::box<I>(16, 16, 40, touching);
+    const auto both = test::interleaved(test::graph_of<I>(3000, {}), box);
+    for (const Pattern<I>& pattern : {both, test::shuffled(both, 1)}) {
+      const auto structure = find_levels(pattern.view());
+      EXPECT_NO_THROW(require_levels(pattern.view(), structure));
+      EXPECT_TRUE(structure.copies);
+      EXPECT_EQ(structure.components, 3001);
+      EXPECT_GE(packed_by_levels(with_ones(pattern), structure).dia, 0.97);
+    }
+  }
+}
+
 TEST(CopiedLevels, OfSeveralLatticesFollowOneAnother) {
   const auto both = test::shuffled(test::interleaved(test::box<I>(16, 16, 40, Touching::corners),
                                                      test::box<I>(14, 14, 50, Touching::faces)),

@@ -1,12 +1,13 @@
 // A graph with its vertices renamed so that every connected component is a range of vertices, and
 // neighbours lie near each other: on a shuffled matrix searches are then twice as fast, and there
-// are many of them to come. A graph of one component whose neighbours are near each other already
-// keeps its names.
+// are some of them to come. Where neighbours are near each other already, vertices keep their
+// names, but for those that are not connected with most others.
 #pragma once
 
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/pattern.hpp"
+#include "strata/order/internal/breadth_first.hpp"
 
 namespace strata::detail {
 
@@ -15,6 +16,8 @@ struct ComponentGraph {
   PatternView<I> view;  // symmetric; the entries of a row may be in no order
   Array<I> originals;   // the old names of the vertices
   Array<I> offsets;     // component c is vertices [offsets[c], offsets[c+1])
+
+  Layers<I> first_search;  // of component 0 from far_vertex(0), if there has been one
 
   // A vertex of the component to begin with, likely at one of its ends: the one with the fewest
   // neighbours, in the last level of a search if one was made.
@@ -31,6 +34,9 @@ struct ComponentGraph {
   ComponentGraph& operator=(const ComponentGraph&) = delete;
 
  private:
+  void keep_first_search(Array<I>& vertices, I start);
+  void rename(const PatternView<I>& graph);
+
   Pattern<I> pattern_;     // if renamed
   Array<I> far_vertices_;  // of components
 };

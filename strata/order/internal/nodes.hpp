@@ -25,6 +25,7 @@ class Nodes {
   Nodes& operator=(const Nodes&) = delete;
 
   I count() const { return view_.rows; }
+  I rows() const { return offsets_.empty() ? view_.rows : offsets_.back(); }
   // One row and one column for each node; columns increase within a row.
   const PatternView<I>& view() const { return view_; }
   // A row of the node; all of them have as many entries.

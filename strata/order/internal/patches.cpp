@@ -1,0 +1,77 @@
+#include "strata/order/internal/patches.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "strata/base/instantiate.hpp"
+#include "strata/order/internal/root_sets.hpp"
+
+namespace strata::detail {
+
+namespace {
+
+// Vertices that are looked at, and how many neighbours they must have in their own level. The
+// levels of a mesh in two dimensions are lines, which have no patches; there they have 2.
+constexpr Offset kSamples = 4096;
+constexpr double kFewestNeighbours = 3.5;
+
+template <Index I>
+double neighbours_in_level(const PatternView<I>& graph, RowRange<I> component,
+                           const Array<I>& level_of) {
+  const auto vertices = static_cast<Offset>(level_of.size());
+  const Offset stride = std::max<Offset>(vertices / kSamples, 1);
+  Offset neighbours = 0;
+  Offset asked = 0;
+  for (Offset i = 0; i < vertices; i += stride) {
+    const I vertex = static_cast<I>(component.begin + i);
+    neighbours += std::ranges::count_if(graph.columns_of(vertex), [&](I neighbour) {
+      return neighbour != vertex && level_of[neighbour - component.begin] == level_of[i];
+    });
+    ++asked;
+  }
+  return static_cast<double>(neighbours) / static_cast<double>(std::max<Offset>(asked, 1));
+}
+
+}  // namespace
+
+template <Index I>
+void arrange_in_patches(const PatternView<I>& graph, RowRange<I> component, I size,
+                        Layers<I>& levels) {
+  enum State : unsigned char { open, next, placed };
+  const Array<I> level_of = level_numbers(levels, component);
+  if (neighbours_in_level(graph, component, level_of) < kFewestNeighbours) return;
+  Array<unsigned char> states(level_of.size(), open);
+  for_each_level<I>(levels.offsets, [&](I l) {
+    std::vector<I> arranged;
+    std::vector<I> patch;  // the first of them are placed, the others are next
+    const auto level = levels.level(l);
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      const I start = level[i];
+      prefetch_rows<I>(graph, level, static_cast<Offset>(i), static_cast<Offset>(level.size()));
+      if (states[start - component.begin] == placed) continue;
+      patch.assign(1, start);
+      std::size_t count = 0;
+      for (; count < patch.size() && count < static_cast<std::size_t>(size); ++count) {
+        const I vertex = patch[count];
+        states[vertex - component.begin] = placed;
+        arranged.push_back(vertex);
+        for (const I neighbour : graph.columns_of(vertex)) {
+          // The states of other levels belong to other threads.
+          if (level_of[neighbour - component.begin] != l) continue;
+          unsigned char& state = states[neighbour - component.begin];
+          if (state != open) continue;
+          state = next;
+          patch.push_back(neighbour);
+        }
+      }
+      for (; count < patch.size(); ++count) states[patch[count] - component.begin] = open;
+    }
+    std::ranges::copy(arranged, levels.order.begin() + levels.offsets[l]);
+  });
+}
+
+#define STRATA_INSTANTIATE(I) \
+  template void arrange_in_patches(const PatternView<I>&, RowRange<I>, I, Layers<I>&)
+STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
+
+}  // namespace strata::detail
