@@ -65,8 +65,8 @@ struct PowerCandidate {
 // The format and, where there is a choice, where the window is: "packed-sell C=32, L2"
 std::string format_text(const PowerCandidate& candidate);
 
-// The best way to p powers, with its seconds and bytes. What GPUs have no sweep for runs in several
-// (block < p).
+// The best way to p powers, with its seconds and bytes. On GPUs several sweeps may be the only one,
+// or faster than levels (block < p).
 struct PowerSpeed {
   int power = 1;
   PowerCandidate way;

@@ -283,6 +283,11 @@ TEST_F(Ranks, AreRefusedByCommandsThatDoNotKnowThem) {
   EXPECT_FALSE(std::filesystem::exists(file("a.mtx")));
 }
 
+TEST_F(Ranks, DoNotChooseThePowersPerSweep) {
+  expect_one_message(run_on(2, "mpk stencil5:9x9 -p best"), 2, "-p best is for one rank");
+  expect_one_message(run_on(2, "mpk stencil5:9x9 --products 9"), 2, "--products is for -p best");
+}
+
 TEST_F(Ranks, MustBeAskedForTheSame) {
   const Outcome outcome = run_script(
       fmt::format("timeout 300 {} -n 1 \"$strata\" spmv stencil5:9x9 : -n 1 \"$strata\" spmv "

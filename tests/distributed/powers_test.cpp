@@ -359,6 +359,9 @@ TEST(DistributedPowers, RefuseWhatMakesNoSense) {
   EXPECT_THROW(make(in_format(0, Format::csr), 0), InvalidArgument);
   EXPECT_THROW(make(in_format(2, Format::csr), 3), InvalidArgument);
   EXPECT_THROW(make(in_format(2, Format::csr, PowerStrategy::graph), 2), Unavailable);
+  PowerOptions for_products = in_format(2, Format::csr);
+  for_products.products = 10;
+  EXPECT_THROW(make(for_products, 0), InvalidArgument);
   if (ranks.size() > 1) {
     EXPECT_THROW(make(in_format(2 + ranks.rank(), Format::csr), 1), InvalidArgument);
     EXPECT_THROW(

@@ -146,6 +146,21 @@ TEST(PowerChoice, PowersWithoutASweepRunInSeveral) {
   EXPECT_NEAR(speeds[7].way.predicted_seconds, 32, 1e-12);
 }
 
+TEST(PowerChoice, LevelsCountWhereSeveralSweepsAreSlower) {
+  // 6 powers in two sweeps of 3 take 36.
+  for (const double measured : {70.0, 90.0}) {
+    PlanRecord record = gpu_record();
+    record.candidates[2].predicted_seconds = 70;  // of 4, so that 4 + 2 is no match
+    PowerCandidate levels = way(6, 90, measured);
+    levels.strategy = PowerStrategy::levels;
+    record.candidates.push_back(levels);
+    detail::settle_power(record, for_products(100));
+    const PowerCandidate& best = record.by_power[5].way;
+    EXPECT_EQ(best.block, measured < 72 ? 6 : 3);
+    EXPECT_NEAR(best.measured_seconds, measured < 72 ? 35 : 36, 1e-12);
+  }
+}
+
 TEST(PowerChoice, TheReasonComparesTimingsWithTimings) {
   const std::string smaller =
       "p = 3 is the best of 1 … 12 for 100 products, as timed. Of the smaller ones p = 2 takes "

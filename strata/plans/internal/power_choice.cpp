@@ -129,7 +129,10 @@ int settle_power(PlanRecord& record, const PowerOptions& searched) {
   record.products = searched.products;
   for (int power = 1; power <= most_powers(searched); ++power) {
     std::optional<PowerCandidate> way = best_sweep(record, power, searched.power);
-    if (!way) way = in_sweeps(record.by_power, power);
+    const std::optional<PowerCandidate> shorter = in_sweeps(record.by_power, power);
+    // Sweeps of one kind are compared over p; another kind counts where it is faster.
+    const bool other_kind = way && shorter && way->strategy != shorter->strategy;
+    if (!way || (other_kind && rank_of(*shorter) < rank_of(*way))) way = shorter;
     if (way) record.by_power.push_back({power, *way});
   }
   const int power = record.choice().block;
