@@ -173,6 +173,8 @@ class ColumnAnalysis {
   // False if the slice cannot be `dia`, or has so many distinct offsets that index32 is cheaper:
   // stopping there keeps the work linear in the entries.
   bool find_offsets(Offset first, Offset width) {
+    if (offsets_of_ == first) return true;
+    offsets_of_ = -1;
     const Offset limit = allowed_.index32 ? slice_bytes(SliceEncoding::index32, width)
                                           : std::numeric_limits<Offset>::max();
     offsets_.clear();
@@ -189,6 +191,7 @@ class ColumnAnalysis {
         return false;
       }
     }
+    offsets_of_ = first;
     return true;
   }
 
@@ -218,6 +221,8 @@ class ColumnAnalysis {
 
   // Neighbouring rows mostly have the same offsets, so that there is nothing to merge.
   void add_offsets(std::span<const I> columns, Offset slot) {
+    const auto same = [slot](I column, std::int32_t offset) { return column - slot == offset; };
+    if (std::ranges::equal(columns, offsets_, same)) return;
     row_.clear();
     for (const I column : columns) row_.push_back(static_cast<std::int32_t>(column - slot));
     if (std::ranges::includes(offsets_, row_)) return;
@@ -254,6 +259,7 @@ class ColumnAnalysis {
   AllowedEncodings allowed_;
   std::span<const Offset> groups_;
   std::vector<std::int32_t> offsets_;
+  Offset offsets_of_ = -1;  // the slice that has exactly these, by its first row; −1: none
   std::vector<std::int32_t> row_;
   std::vector<std::int32_t> merged_;
   std::vector<I> lowest_;
