@@ -71,7 +71,7 @@ std::vector<SharedArrangement<V, I>> arrange_all(ProcessorState<V, I>& state,
                                                  const FormatChoice& choice) {
   const StoredFormat& last = choice.formats.back();
   SharedArrangement<V, I> encoded;
-  if (!state.blocks() && choice.least_seconds > 0 && is_encoded(last)) {
+  if (!must_block(state.options) && choice.least_seconds > 0 && is_encoded(last)) {
     encoded = arrange(state, rows, last);
     if (product_seconds(state, *encoded) < kSurelyFaster * choice.least_seconds) return {encoded};
   }

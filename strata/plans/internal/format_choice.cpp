@@ -4,6 +4,7 @@
 #include <span>
 
 #include "strata/base/instantiate.hpp"
+#include "strata/formats/value_table.hpp"
 #include "strata/kernels/cpu/cheap_values.hpp"
 #include "strata/model/product_model.hpp"
 
@@ -16,6 +17,10 @@ constexpr double kMayWin = 1.05;
 // Rows are stored in another format than that with the fewest bytes if their kernels make that
 // faster by this much, on a sample.
 constexpr double kFasterFormat = 0.97;
+// What takes so many times the bytes of the best is not timed.
+constexpr double kTooManyBytes = 1.6;
+// A format for sweeps alone is worth it if they may take this much of the time of plain products.
+constexpr double kSweepMayWin = 0.8;
 
 // Of a product, per entry.
 struct EntryCosts {
@@ -54,6 +59,8 @@ class FormatChooser {
       }
     }
     const Csr<V, I> sample = sample_of(state_.matrix, order);
+    // All values tell what those of a sample do not: how often they repeat.
+    if (hardly_repeat(state_.matrix.values())) levels.clear();
     const auto encoded = encoded_storage(sample, best, state_.options, levels);
     if (!state_.options.autotune) {
       return {{encoded.empty() ? best.stored : encoded.back().stored}};
@@ -62,6 +69,7 @@ class FormatChooser {
     std::vector<SampledFormat> all = full;
     all.insert(all.end(), encoded.begin(), encoded.end());
     const std::vector<EntryCosts> costs = entry_costs(sample, all);
+    remember_csr(all, costs);
     FormatChoice choice{fastest_of(full, costs)};
     if (encoded.empty()) return choice;
     // Encoding all rows takes long: that is worth it for the fastest alone, if it may win.
@@ -69,9 +77,12 @@ class FormatChooser {
     const auto fastest = std::ranges::min_element(first, costs.end(), {}, &EntryCosts::plain);
     if (fastest->plain() < kMayWin * costs.front().likely()) {
       choice.formats.push_back(encoded[static_cast<std::size_t>(fastest - first)].stored);
-      choice.least_seconds =
-          std::ranges::min_element(costs.begin(), first, {}, &EntryCosts::plain)->plain() *
-          static_cast<double>(state_.matrix.nnz());
+      const auto least = [&](const EntryCosts& some) {
+        return state_.blocks() ? std::min(some.plain(), some.swept(state_.options.power))
+                               : some.plain();
+      };
+      choice.least_seconds = least(*std::ranges::min_element(costs.begin(), first, {}, least)) *
+                             static_cast<double>(state_.matrix.nnz());
     }
     return choice;
   }
@@ -86,9 +97,19 @@ class FormatChooser {
       return formats;
     }
     for (const SampledFormat& other : full_storage(sample)) {
-      if (other.stored != best.stored) formats.push_back(other);
+      const bool may_win = other.bytes_per_entry <= kTooManyBytes * best.bytes_per_entry;
+      if (may_win && other.stored != best.stored) formats.push_back(other);
     }
     return formats;
+  }
+
+  void remember_csr(const std::vector<SampledFormat>& formats,
+                    const std::vector<EntryCosts>& costs) {
+    const auto csr = std::ranges::find(
+        formats, Format::csr, [](const SampledFormat& some) { return some.stored.format; });
+    if (csr == formats.end() || state_.csr_kernel_seconds > 0) return;
+    state_.csr_kernel_seconds =
+        costs[csr - formats.begin()].kernel_seconds * static_cast<double>(state_.matrix.nnz());
   }
 
   // For plain products and, if that is another one, for sweeps: the first format, unless those
@@ -103,6 +124,9 @@ class FormatChooser {
       if (costs[i].swept(power) < kFasterFormat * costs[swept].swept(power)) swept = i;
     }
     if (!state_.blocks() || swept == plain) return {formats[plain].stored};
+    // To convert the rows once more takes as long as many products.
+    const bool may_win = costs[swept].swept(power) < kSweepMayWin * costs[plain].likely();
+    if (!may_win && !must_block(state_.options)) return {formats[plain].stored};
     return {formats[plain].stored, formats[swept].stored};
   }
 

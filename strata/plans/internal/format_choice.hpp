@@ -14,7 +14,7 @@ namespace strata::detail {
 // Formats of the same rows: those with full values first.
 struct FormatChoice {
   std::vector<StoredFormat> formats;
-  double least_seconds = 0;  // of a product with full values, by a sample; 0: not known
+  double least_seconds = 0;  // per power, with full values, by a sample; 0: not known
 };
 
 // What rows in this order are stored in: the best formats with full values and, where that may be

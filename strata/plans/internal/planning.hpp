@@ -22,16 +22,18 @@
 #include "strata/formats/pattern.hpp"
 #include "strata/order/levels.hpp"
 #include "strata/plans/candidate.hpp"
+#include "strata/plans/internal/structure.hpp"
 
 namespace strata::detail {
 
 // Seconds of a clock that only goes forward.
 double now();
 
-// How many powers one sweep may have: as asked for; or all, a half or a quarter, which make windows
-// as much smaller. 0: nothing asked.
+// How many powers one sweep may have: as asked for; or all, a half, a third or a quarter, which
+// make windows as much smaller. 0: nothing asked.
 std::vector<int> block_sizes(int power, int asked_for);
-// p as a sum of blocks: 7 in blocks of 4 is 4 + 3.
+// p as a sum of as few blocks, of about the same size, so that the largest window is small: 7 in
+// blocks of 3 is 3 + 2 + 2.
 std::vector<int> blocks_of(int power, int block);
 
 // How large groups of levels may be so that a window fits: block + 1 of them are in use at a time
@@ -87,9 +89,9 @@ auto rank_of(const Proposal& proposal, const PowerOptions& options, bool any_tim
 
 // How long candidates that take part in a trial run.
 struct TrialRules {
-  int rounds = 3;         // at least,
-  double seconds = 0.01;  // and until the fastest has run so long
-  double beaten = 1.5;    // whoever takes so many times as long as the fastest drops out
+  int rounds = 3;          // at least,
+  double seconds = 0.002;  // and until the fastest has run so long
+  double beaten = 1.5;     // whoever takes so many times as long as the fastest drops out
 };
 
 // Times proposals in turn, round by round; seconds_of(proposal) runs one once. The first round is a
@@ -137,7 +139,9 @@ void choose(Backend& backend, const PowerOptions& options, PlanRecord& record) {
   using Proposal = typename Backend::Proposal;
   const double started = now();
   backend.propose_given_order();
-  if (backend.worth_searching()) {
+  const bool searches = backend.worth_searching();
+  record.expands_fast = searches && !must_block(options) && expands_fast(backend.pattern());
+  if (searches && !record.expands_fast) {
     const auto structure = find_levels(backend.pattern());
     record.levels = structure.levels();
     record.largest_level_rows = structure.max_rows();

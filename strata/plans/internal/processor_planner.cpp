@@ -2,6 +2,7 @@
 // planning.hpp for CPU threads.
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -38,8 +39,13 @@ constexpr Offset kFewestLevels = 6;
 constexpr double kLargestLevelShare = 0.5;
 // From so many threads on it pays to find out who waits for whom.
 constexpr int kManyThreads = 5;
-// A sweep is timed if it is predicted to take at most so many times as long as the best one.
+// A sweep is timed if it is predicted to take at most so many times as long as the best one, and
+// plain products if they are; so many sweeps at most.
 constexpr double kClose = 1.2;
+constexpr double kNotFarBehind = 1.5;
+constexpr int kMostSweeps = 4;
+// A piece of a sweep that is timed should take so long at least.
+constexpr double kPieceSeconds = 0.001;
 // What is simpler wins if it takes at most this much longer: plain products before sweeps, the
 // given order before levels, formats that sweeps run in before others.
 constexpr double kSimplerWins = 1.04;
@@ -134,8 +140,22 @@ class ProcessorPlanner {
   }
 
   void autotune() {
-    std::vector<Proposal*> running = favourites();
-    if (running.size() > 1 || state_.searches_plain_powers()) time_all(std::move(running));
+    std::vector<Proposal*> running = plain_favourites();
+    const std::size_t plain = running.size();
+    const auto add_sweeps = [&](double limit) {
+      for (Proposal* sweep : sweep_favourites(limit)) running.push_back(sweep);
+    };
+    if (plain == 0) {
+      add_sweeps(std::numeric_limits<double>::infinity());
+      if (running.size() > 1) time_all(std::move(running));
+      return;
+    }
+    const bool others = plain < state_.proposals.size() || state_.searches_plain_powers();
+    if (plain > 1 || others) time_all(running);
+    if (!others) return;
+    running = {&state_.fastest()};
+    add_sweeps(running.front()->candidate.measured_seconds);
+    if (running.size() > 1) time_all(running);
     if (!state_.searches_plain_powers()) return;
     const std::size_t before = state_.proposals.size();
     propose_plain_powers(state_);
@@ -213,39 +233,64 @@ class ProcessorPlanner {
       if (proposal->candidate.measured_seconds == 0) find_neighbours(*proposal);
     }
     const ThreadCountScope team(state_.prepared.threads);
-    time_in_turn(std::move(running), {}, [&](const Proposal& proposal) {
+    time_in_turn(std::move(running), {.rounds = 5}, [&](Proposal& proposal) {
       if (proposal.arrangement->product) {
         return state_.trials.application_seconds(*proposal.arrangement->product);
       }
+      const int pieces = pieces_of(proposal.candidate);
       return state_.trials.application_seconds(*proposal.arrangement, proposal.trial_sweep(),
-                                               state_.prepared.threads);
+                                               state_.prepared.threads,
+                                               {proposal.trials++ % pieces, pieces});
     });
   }
 
-  // What is timed: plain products in each order, the best sweep by the model, and the best ones in
-  // another order or for another cache if they come close.
-  std::vector<Proposal*> favourites() {
-    std::vector<Proposal*> by_time;
-    for (Proposal& proposal : state_.proposals) by_time.push_back(&proposal);
-    std::ranges::stable_sort(by_time, {}, [](const Proposal* proposal) {
-      return proposal->candidate.predicted_seconds;
+  // As many as take long enough to be timed. Those of a sweep have several windows each, or a band,
+  // so that all powers are at work in all but the first, by which nobody is judged.
+  int pieces_of(const PowerCandidate& candidate) const {
+    const double seconds =
+        candidate.seconds() / (candidate.plain() ? state_.options.power : 1) / kPieceSeconds;
+    const int most = candidate.bands > 1 ? std::min(candidate.bands, kTrialPieces) : kTrialPieces;
+    const int pieces = static_cast<int>(std::clamp(seconds, 1.0, static_cast<double>(most)));
+    if (candidate.plain() || candidate.bands > 1) return pieces;
+    const Offset windows = candidate.format_bytes / std::max<Offset>(2 * candidate.window_bytes, 1);
+    return static_cast<int>(std::clamp<Offset>(windows, 1, pieces));
+  }
+
+  std::vector<Proposal*> by_prediction(bool plain) {
+    std::vector<Proposal*> sorted;
+    for (Proposal& proposal : state_.proposals) {
+      if (proposal.candidate.plain() == plain) sorted.push_back(&proposal);
+    }
+    std::ranges::stable_sort(
+        sorted, {}, [](const Proposal* proposal) { return proposal->candidate.predicted_seconds; });
+    return sorted;
+  }
+
+  // Plain products in each order, of powers unless they are far behind.
+  std::vector<Proposal*> plain_favourites() {
+    std::vector<Proposal*> chosen = by_prediction(true);
+    if (chosen.empty() || state_.options.power == 1) return chosen;
+    const double limit = kNotFarBehind * chosen.front()->candidate.predicted_seconds;
+    std::erase_if(chosen, [&](const Proposal* proposal) {
+      return proposal->candidate.predicted_seconds > limit;
     });
+    return chosen;
+  }
+
+  // The best sweep by the model, and the best ones in another order, for another cache or of other
+  // powers if they come close; all of them might take less than so many seconds.
+  std::vector<Proposal*> sweep_favourites(double limit) {
     std::vector<Proposal*> chosen;
-    std::vector<std::tuple<RowOrder, StoredFormat, bool>> kinds;  // of sweeps chosen so far
-    double best_sweep = 0;
-    for (Proposal* proposal : by_time) {
+    std::vector<std::tuple<RowOrder, StoredFormat, bool, int>> kinds;  // chosen so far
+    double best = 0;
+    for (Proposal* proposal : by_prediction(false)) {
       const PowerCandidate& candidate = proposal->candidate;
-      if (candidate.plain()) {
-        chosen.push_back(proposal);
-        continue;
-      }
-      if (best_sweep == 0) best_sweep = candidate.predicted_seconds;
+      if (candidate.predicted_overlapped_seconds * kSimplerWins > limit) continue;
+      if (best == 0) best = candidate.predicted_seconds;
+      if (std::ssize(chosen) == kMostSweeps || candidate.predicted_seconds > kClose * best) break;
       const std::tuple kind{candidate.order, candidate.format,
-                            candidate.bound == Bound::shared_cache};
-      if (candidate.predicted_seconds > kClose * best_sweep ||
-          std::ranges::count(kinds, kind) != 0) {
-        continue;
-      }
+                            candidate.bound == Bound::shared_cache, candidate.block};
+      if (std::ranges::count(kinds, kind) != 0) continue;
       kinds.push_back(kind);
       chosen.push_back(proposal);
     }

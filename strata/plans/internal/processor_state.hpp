@@ -33,6 +33,7 @@ struct ProcessorProposal {
   SharedArrangement<V, I> arrangement;
   std::vector<Sweep<I>> sweeps;
   std::optional<Sweep<I>> one_product;  // of plain products, tells as much as all of them
+  int trials = 0;                       // pieces that were timed
 
   bool reordered() const { return !arrangement->order.is_identity(); }
   const Sweep<I>& trial_sweep() const { return one_product ? *one_product : sweeps.front(); }
@@ -56,6 +57,7 @@ struct ProcessorState {
   bool settled = false;                 // the caller or the tuning store left nothing to search
   SharedArrangement<V, I> given;        // the first that was proposed
   double entry_bytes = 0;               // of the rows as given
+  double csr_kernel_seconds = 0;        // of a product in CSR, by a sample; 0: not known
   bool affords_sweeps = true;           // every thread has a processor of its own
   bool stays_in_cache = false;          // in the private one: nothing to gain
   Trials<V, I> trials;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "strata/plans/internal/given_order.hpp"
 #include "strata/plans/internal/product_memory.hpp"
 #include "strata/plans/internal/storage.hpp"
+#include "strata/plans/internal/structure.hpp"
 #include "strata/plans/internal/sweep_proposals.hpp"
 #include "strata/plans/plan_formats.hpp"
 
@@ -31,8 +33,13 @@ namespace {
 constexpr int kMostProducts = 5;
 constexpr double kProductMayWin = 1.5;
 // The same for plain powers, against the best powers that were timed.
-constexpr int kMostPlainPowers = 2;
+constexpr int kMostPlainPowers = 1;
 constexpr double kPlainPowersMayWin = 1.05;
+// BCSR is ranked if its blocks have no more zeros than this, and DIA if it saves this much.
+constexpr double kMostFill = 1.15;
+constexpr double kFewerBytes = 0.85;
+// What the kernel of symmetric CSR takes at least of the time of CSR's: every entry is added twice.
+constexpr double kKernelOfHalf = 1.2;
 
 template <Value V, Index I>
 class ProductProposer {
@@ -75,8 +82,9 @@ class ProductProposer {
 
   void plain_powers() {
     const double to_beat = state_.fastest().candidate.measured_seconds;
+    if (recall_product()) return;
     std::vector<ProductSpec> specs = products_faster_than(to_beat);
-    if (specs.empty() || recall_product()) return;
+    if (specs.empty()) return;
     specs.emplace_back(FormatSpec(Format::csr));  // by which others are judged
     rank_products_of(specs);
     std::erase_if(state_.ranked, [](const SearchedProduct& product) {
@@ -151,21 +159,55 @@ class ProductProposer {
              .encoded_eighths = encoded_eighths(state_.matrix)}};
   }
 
-  // Beside those that sweeps run in, all whose powers could take less time if they did nothing but
-  // read the values or, of a symmetric half, values and columns.
-  std::vector<ProductSpec> products_faster_than(double seconds) const {
-    auto specs = parse_product_list("all", statistics_of(state_.matrix), KernelTarget::processor);
+  // Beside those that sweeps run in, those that a few rows speak for, if their powers could take
+  // less time by what they read and compute at least.
+  std::vector<ProductSpec> products_faster_than(double seconds) {
+    MatrixStatistics known;
+    if (looks_symmetric(state_.matrix)) known.value_symmetry = Symmetry::symmetric;
+    auto specs = parse_product_list("all", known, KernelTarget::processor);
+    const bool irregular =
+        state_.fastest().candidate.format.format == Format::csr || has_long_rows(state_.pattern());
+    const bool scattered = reads_scattered(state_.pattern());
+    const auto speaks_for = [&](const ProductSpec& spec) {
+      switch (spec.format.format()) {
+        case Format::bcsr:
+          return sampled_fill(state_.pattern(), spec.format.parameter("block_rows").value_or(1)) <=
+                 kMostFill;
+        case Format::dia: return diagonals_save();
+        case Format::symmetric_csr: return true;  // is among them where it looks like that
+        case Format::blocked_coo: return scattered;
+        case Format::coo:
+        case Format::csr:
+        case Format::hyb:
+        case Format::jds: return irregular;
+        default: return false;  // never as fast as slices
+      }
+    };
     std::erase_if(specs, [&](const ProductSpec& spec) {
-      const bool half = spec.format.format() == Format::symmetric_csr;
-      const double entry = half ? 0.5 * (sizeof(V) + sizeof(I)) : sizeof(V);
-      const SweepCosts costs = costs_of_product(entry * static_cast<double>(state_.matrix.nnz()));
-      const double least = predict_with_overlap(costs, state_.prepared.places.rates).seconds;
-      return stored_of(spec) || least * state_.options.power >= seconds;
+      return stored_of(spec) || !speaks_for(spec) ||
+             least_seconds(spec) * state_.options.power >= seconds;
     });
     return specs;
   }
 
+  bool diagonals_save() const {
+    const auto bytes = static_cast<double>(diagonals_seen(state_.pattern()) * state_.matrix.rows() *
+                                           Offset{sizeof(V)});
+    return bytes < kFewerBytes * static_cast<double>(state_.fastest().candidate.format_bytes);
+  }
+
+  // Of a product that does nothing but read the values or, of a symmetric half, values and columns,
+  // for which it computes more than CSR does.
+  double least_seconds(const ProductSpec& spec) const {
+    const bool half = spec.format.format() == Format::symmetric_csr;
+    const double entry = half ? 0.5 * (sizeof(V) + sizeof(I)) : sizeof(V);
+    const SweepCosts costs = costs_of_product(entry * static_cast<double>(state_.matrix.nnz()));
+    const double least = predict_with_overlap(costs, state_.prepared.places.rates).seconds;
+    return half ? std::max(least, kKernelOfHalf * state_.csr_kernel_seconds) : least;
+  }
+
   bool recall_product() {
+    if (!ProductMemory::has_any(state_.request.memory)) return false;
     const auto propose = [&](const ProductSpec& spec) {
       if (!state_.is_proposed(spec)) propose_spec({.spec = spec});
     };

@@ -31,14 +31,23 @@ constexpr double kAlmostOnce = 1.1;
 constexpr Offset kTilesPerGroup = 48;
 constexpr int kMostBands = 32;
 
+// Of rows that wait for nobody, which is all that the first power needs; of one tile, for any
+// power.
 template <Index I, class Stored>
-Tiling<I> single_tile(const Stored& stored) {
+Tiling<I> tiles_apart(const Stored& stored, Offset tile_bytes) {
   Tiling<I> tiling;
-  tiling.row_offsets.push_back(stored.rows());
-  tiling.input_offsets.push_back(1);
-  tiling.inputs.push_back(0);
-  tiling.bytes.push_back(stored.bytes());
-  tiling.group_offsets.push_back(1);
+  const auto before = stored.bytes_before();
+  const Array<I> cuts = cut_rows<I>(before, {0, stored.rows()}, std::max<Offset>(tile_bytes, 1),
+                                    stored.row_alignment());
+  // Rows may be none, and still are a tile.
+  for (std::size_t tile = 1; tile < std::max<std::size_t>(cuts.size(), 2); ++tile) {
+    const I end = tile < cuts.size() ? cuts[tile] : stored.rows();
+    tiling.bytes.push_back(before[end] - before[tiling.row_offsets.back()]);
+    tiling.row_offsets.push_back(end);
+    tiling.inputs.push_back(static_cast<std::int32_t>(tile) - 1);
+    tiling.input_offsets.push_back(static_cast<Offset>(tile));
+    tiling.group_offsets.push_back(static_cast<std::int32_t>(tile));
+  }
   return tiling;
 }
 
@@ -79,12 +88,14 @@ class SweepProposer {
   }
 
   void plain(const SharedArrangement<V, I>& arrangement) {
-    const auto tiling = single_tile<I>(arrangement->matrix);
+    const StoredMatrix<V, I>& stored = arrangement->matrix;
+    const auto tiling = tiles_apart<I>(stored, kNoLimit);
     add(arrangement->row_order, arrangement, tiling, PowerStrategy::spmv, 1, {},
         std::vector<Schedule>{plain_schedule(tiling, state_.options.power)});
-    state_.proposals.back().one_product.emplace(
-        tiling, plain_schedule(tiling, 1), arrangement->matrix.bytes_before(),
-        state_.prepared.threads, arrangement->matrix.row_alignment());
+    const auto pieces = tiles_apart<I>(stored, ceil_div<Offset>(stored.bytes(), kTrialPieces));
+    state_.proposals.back().one_product.emplace(pieces, plain_schedule(pieces, 1),
+                                                stored.bytes_before(), state_.prepared.threads,
+                                                stored.row_alignment());
   }
 
  private:

@@ -14,6 +14,9 @@ namespace strata::detail {
 template <Value V, Index I>
 Offset group_bytes(const ProcessorState<V, I>& state);
 
+// How many pieces a sweep is timed in at most: a few of them tell as much as all.
+inline constexpr int kTrialPieces = 8;
+
 template <Value V, Index I>
 void propose_plain(ProcessorState<V, I>& state, const SharedArrangement<V, I>& arrangement);
 
