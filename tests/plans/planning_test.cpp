@@ -166,6 +166,19 @@ TEST(Planning, TrialsForgetTheFirstRoundAndDropWhoeverIsBeaten) {
   EXPECT_EQ(warm.runs, 2U);
 }
 
+TEST(Planning, WhoIsHopelessDropsOutAfterTheWarmUp) {
+  Entrant fast = entrant(PowerStrategy::spmv, 1);
+  Entrant stuck = entrant(PowerStrategy::wavefront, 1);
+  std::size_t runs = 0;
+  time_in_turn<Entrant>({&fast, &stuck}, {.rounds = 4, .seconds = 0, .hopeless = 10},
+                        [&](const Entrant& some) {
+                          runs += &some == &stuck ? 1 : 0;
+                          return &some == &stuck ? 11.0 : 1.0;
+                        });
+  EXPECT_EQ(runs, 1U);
+  EXPECT_EQ(stuck.candidate.measured_seconds, 11);
+}
+
 TEST(Planning, TheRecordKnowsWhyPlainProductsRun) {
   const auto record = [](std::vector<PowerCandidate> candidates, const PowerOptions& options,
                          Offset levels = 0, bool affords = true) {

@@ -57,12 +57,22 @@ SharedArrangement<V, I> arrange(ProcessorState<V, I>& state, const OrderedRows<V
   // With encoded values little is left to read, and plain products mostly win: those are faster
   // where slices may lead to any group.
   const bool for_sweeps = stored.values == StoredValues::full || must_block(state.options);
+  if (for_sweeps) arrangement->groups.assign(rows.groups.begin(), rows.groups.end());
   const double started = now();
-  arrangement->matrix =
-      StoredMatrix<V, I>(rows.matrix, stored, for_sweeps ? rows.groups : std::span<const I>());
+  arrangement->matrix = StoredMatrix<V, I>(rows.matrix, stored, arrangement->groups);
   arrangement->conversion_seconds = now() - started;
   arrangement->kernel_seconds = kernel_seconds(state, arrangement->matrix, rows.matrix);
   return arrangement;
+}
+
+template <Value V, Index I>
+void release(Arrangement<V, I>& arrangement) {
+  arrangement.matrix = {};
+}
+
+template <Value V, Index I>
+void restore(const ProcessorState<V, I>& state, Arrangement<V, I>& arrangement) {
+  arrangement.matrix = StoredMatrix<V, I>(state.matrix, arrangement.stored, arrangement.groups);
 }
 
 template <Value V, Index I>
@@ -100,6 +110,8 @@ bool worth_sweeping(const Arrangement<V, I>& arrangement,
 #define STRATA_INSTANTIATE(V, I)                                                            \
   template SharedArrangement<V, I> arrange(ProcessorState<V, I>&, const OrderedRows<V, I>&, \
                                            const StoredFormat&);                            \
+  template void release(Arrangement<V, I>&);                                                \
+  template void restore(const ProcessorState<V, I>&, Arrangement<V, I>&);                   \
   template std::vector<SharedArrangement<V, I>> arrange_all(                                \
       ProcessorState<V, I>&, const OrderedRows<V, I>&, const FormatChoice&);                \
   template bool worth_sweeping(const Arrangement<V, I>&, std::span<const SharedArrangement<V, I>>)

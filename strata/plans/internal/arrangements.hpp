@@ -28,6 +28,13 @@ template <Value V, Index I>
 SharedArrangement<V, I> arrange(ProcessorState<V, I>& state, const OrderedRows<V, I>& rows,
                                 const StoredFormat& stored);
 
+// Gives the memory of rows in the given order back, and stores them as they were: while rows in
+// another order are stored, nobody should need the memory for both.
+template <Value V, Index I>
+void release(Arrangement<V, I>& arrangement);
+template <Value V, Index I>
+void restore(const ProcessorState<V, I>& state, Arrangement<V, I>& arrangement);
+
 // Where a product is surely faster with encoded values, those alone: full ones take most of the
 // memory and of the time to store them. Else without the encoded ones that save too little after
 // all.

@@ -71,11 +71,16 @@ class FormatChooser {
     const std::vector<EntryCosts> costs = entry_costs(sample, all);
     remember_csr(all, costs);
     FormatChoice choice{fastest_of(full, costs)};
+    // Beside a copy of the matrix in another order there is room for one of them.
+    const bool one_alone = !order.is_identity();
+    if (one_alone) choice.formats.erase(choice.formats.begin(), choice.formats.end() - 1);
     if (encoded.empty()) return choice;
     // Encoding all rows takes long: that is worth it for the fastest alone, if it may win.
     const auto first = costs.begin() + std::ssize(full);
     const auto fastest = std::ranges::min_element(first, costs.end(), {}, &EntryCosts::plain);
-    if (fastest->plain() < kMayWin * costs.front().likely()) {
+    if (fastest->plain() < (one_alone ? 1 : kMayWin) * costs.front().likely()) {
+      // Two are enough to choose from.
+      choice.formats.resize(one_alone ? 0 : 1);
       choice.formats.push_back(encoded[static_cast<std::size_t>(fastest - first)].stored);
       const auto least = [&](const EntryCosts& some) {
         return state_.blocks() ? std::min(some.plain(), some.swept(state_.options.power))

@@ -91,7 +91,8 @@ auto rank_of(const Proposal& proposal, const PowerOptions& options, bool any_tim
 struct TrialRules {
   int rounds = 3;          // at least,
   double seconds = 0.002;  // and until the fastest has run so long
-  double beaten = 1.5;     // whoever takes so many times as long as the fastest drops out
+  double beaten = 1.5;     // whoever takes so many times as long as the fastest drops out,
+  double hopeless = 10;    // and who takes so many, even by the warm-up
 };
 
 // Times proposals in turn, round by round; seconds_of(proposal) runs one once. The first round is a
@@ -111,9 +112,9 @@ void time_in_turn(std::vector<Proposal*> running, const TrialRules& rules,
     }
     // Nothing to compute takes no time.
     spent += std::max(fastest, rules.seconds / 1e6);
-    if (round == 0 && rules.rounds > 1) continue;
+    const double limit = round == 0 && rules.rounds > 1 ? rules.hopeless : rules.beaten;
     std::erase_if(running, [&](const Proposal* proposal) {
-      return proposal->candidate.measured_seconds > rules.beaten * fastest;
+      return proposal->candidate.measured_seconds > limit * fastest;
     });
   }
 }

@@ -43,7 +43,7 @@ constexpr int kManyThreads = 5;
 // plain products if they are; so many sweeps at most.
 constexpr double kClose = 1.2;
 constexpr double kNotFarBehind = 1.5;
-constexpr int kMostSweeps = 4;
+constexpr int kMostSweeps = 3;
 // A piece of a sweep that is timed should take so long at least.
 constexpr double kPieceSeconds = 0.001;
 // What is simpler wins if it takes at most this much longer: plain products before sweeps, the
@@ -127,6 +127,7 @@ class ProcessorPlanner {
       return arrange_all<V, I>(state_, {order, groups.order, in_order, groups.group_offsets},
                                choice);
     };
+    if (!same_rows) settle_given_order();
     const std::vector<SharedArrangement<V, I>> arrangements =
         as_stored   ? std::vector<SharedArrangement<V, I>>{state_.given}
         : same_rows ? arranged(state_.matrix)
@@ -140,27 +141,12 @@ class ProcessorPlanner {
   }
 
   void autotune() {
-    std::vector<Proposal*> running = plain_favourites();
-    const std::size_t plain = running.size();
-    const auto add_sweeps = [&](double limit) {
-      for (Proposal* sweep : sweep_favourites(limit)) running.push_back(sweep);
-    };
-    if (plain == 0) {
-      add_sweeps(std::numeric_limits<double>::infinity());
-      if (running.size() > 1) time_all(std::move(running));
-      return;
-    }
-    const bool others = plain < state_.proposals.size() || state_.searches_plain_powers();
-    if (plain > 1 || others) time_all(running);
-    if (!others) return;
-    running = {&state_.fastest()};
-    add_sweeps(running.front()->candidate.measured_seconds);
-    if (running.size() > 1) time_all(running);
+    time_favourites(false);
     if (!state_.searches_plain_powers()) return;
     const std::size_t before = state_.proposals.size();
     propose_plain_powers(state_);
     if (state_.proposals.size() == before) return;
-    running = {&state_.fastest()};
+    std::vector<Proposal*> running = fastest_stored();
     for (std::size_t i = before; i < state_.proposals.size(); ++i) {
       running.push_back(&state_.proposals[i]);
     }
@@ -169,6 +155,7 @@ class ProcessorPlanner {
 
   std::ptrdiff_t take(const std::vector<Proposal*>& ranked) {
     Proposal& best = *ranked.front();
+    if (best.arrangement->is_released()) restore(state_, *best.arrangement);
     if (best.candidate.measured_seconds == 0) find_neighbours(best);
     state_.prepared.arrangement = best.arrangement;
     state_.prepared.sweeps = std::move(best.sweeps);
@@ -222,6 +209,42 @@ class ProcessorPlanner {
     }
   }
 
+  // Before rows are stored in another order: rows as they are given are timed, and stored again if
+  // they turn out to be the best.
+  void settle_given_order() {
+    if (state_.options.autotune) time_favourites(true);
+    release(*state_.given);
+    for (Proposal& proposal : state_.proposals) {
+      const bool whole = proposal.arrangement->product != nullptr;
+      if (!whole && !proposal.reordered()) release(*proposal.arrangement);
+    }
+  }
+
+  // Plain products, and sweeps that may be faster. `more`: others will be proposed.
+  void time_favourites(bool more) {
+    if (state_.proposals.empty()) return;
+    std::vector<Proposal*> running = plain_favourites();
+    const bool compared = more || running.size() < state_.proposals.size();
+    if (running.size() > 1 || compared || state_.searches_plain_powers()) {
+      time_all(std::move(running));
+    }
+    const Proposal& fastest = state_.fastest();
+    const double seconds = fastest.candidate.measured_seconds;
+    const auto sweeps =
+        sweep_favourites(seconds > 0 ? seconds : std::numeric_limits<double>::infinity());
+    if (sweeps.empty() || (sweeps.size() == 1 && seconds == 0 && !more)) return;
+    running = fastest_stored();
+    running.insert(running.end(), sweeps.begin(), sweeps.end());
+    time_all(std::move(running));
+  }
+
+  // The fastest of those that were timed, to be timed in turn with others, if it can be.
+  std::vector<Proposal*> fastest_stored() {
+    Proposal& fastest = state_.fastest();
+    if (fastest.candidate.measured_seconds == 0 || fastest.arrangement->is_released()) return {};
+    return {&fastest};
+  }
+
   void find_neighbours(Proposal& proposal) const {
     if (state_.prepared.threads < kManyThreads || proposal.candidate.plain()) return;
     const LoadedColumns<I> loaded = proposal.arrangement->matrix.loaded_columns();
@@ -259,7 +282,9 @@ class ProcessorPlanner {
   std::vector<Proposal*> by_prediction(bool plain) {
     std::vector<Proposal*> sorted;
     for (Proposal& proposal : state_.proposals) {
-      if (proposal.candidate.plain() == plain) sorted.push_back(&proposal);
+      if (proposal.candidate.plain() == plain && !proposal.arrangement->is_released()) {
+        sorted.push_back(&proposal);
+      }
     }
     std::ranges::stable_sort(
         sorted, {}, [](const Proposal* proposal) { return proposal->candidate.predicted_seconds; });
