@@ -138,7 +138,7 @@ class FormatChooser {
   // Kernels are timed in turn, round by round: who is disturbed in one is not in all.
   std::vector<EntryCosts> entry_costs(const Csr<V, I>& sample,
                                       const std::vector<SampledFormat>& formats) {
-    constexpr int kRounds = 3;
+    constexpr int kRounds = 2;
     if (formats.size() < 2 || state_.matrix.nnz() == 0) {
       return std::vector<EntryCosts>(formats.size());
     }

@@ -78,10 +78,10 @@ class ProcessorPlanner {
   bool worth_searching() const {
     if (state_.settled) return false;
     if (may_reorder_products(state_.matrix, state_.options)) {
-      return reads_scattered(state_.pattern());
+      return state_.scattered();
     }
     if (state_.searches_plain_powers() && state_.options.strategy == PowerStrategy::automatic &&
-        !state_.stays_in_cache && reads_scattered(state_.pattern())) {
+        !state_.stays_in_cache && state_.scattered()) {
       return true;
     }
     if (!state_.blocks()) return false;
@@ -150,7 +150,7 @@ class ProcessorPlanner {
     for (std::size_t i = before; i < state_.proposals.size(); ++i) {
       running.push_back(&state_.proposals[i]);
     }
-    time_all(std::move(running));
+    time_all(running);
   }
 
   std::ptrdiff_t take(const std::vector<Proposal*>& ranked) {
@@ -226,7 +226,7 @@ class ProcessorPlanner {
     std::vector<Proposal*> running = plain_favourites();
     const bool compared = more || running.size() < state_.proposals.size();
     if (running.size() > 1 || compared || state_.searches_plain_powers()) {
-      time_all(std::move(running));
+      time_all(running);
     }
     const Proposal& fastest = state_.fastest();
     const double seconds = fastest.candidate.measured_seconds;
@@ -235,7 +235,7 @@ class ProcessorPlanner {
     if (sweeps.empty() || (sweeps.size() == 1 && seconds == 0 && !more)) return;
     running = fastest_stored();
     running.insert(running.end(), sweeps.begin(), sweeps.end());
-    time_all(std::move(running));
+    time_all(running);
   }
 
   // The fastest of those that were timed, to be timed in turn with others, if it can be.
@@ -251,12 +251,14 @@ class ProcessorPlanner {
     for (Sweep<I>& sweep : proposal.sweeps) sweep.find_neighbours(loaded);
   }
 
-  void time_all(std::vector<Proposal*> running) {
+  void time_all(const std::vector<Proposal*>& running) {
+    std::vector<double> known;  // by earlier trials, which are as good
     for (Proposal* proposal : running) {
-      if (proposal->candidate.measured_seconds == 0) find_neighbours(*proposal);
+      known.push_back(proposal->candidate.measured_seconds);
+      if (known.back() == 0) find_neighbours(*proposal);
     }
     const ThreadCountScope team(state_.prepared.threads);
-    time_in_turn(std::move(running), {.rounds = 5}, [&](Proposal& proposal) {
+    time_in_turn(running, {.rounds = 4}, [&](Proposal& proposal) {
       if (proposal.arrangement->product) {
         return state_.trials.application_seconds(*proposal.arrangement->product);
       }
@@ -265,13 +267,17 @@ class ProcessorPlanner {
                                                state_.prepared.threads,
                                                {proposal.trials++ % pieces, pieces});
     });
+    for (std::size_t i = 0; i < running.size(); ++i) {
+      double& measured = running[i]->candidate.measured_seconds;
+      if (known[i] > 0) measured = std::min(measured, known[i]);
+    }
   }
 
   // As many as take long enough to be timed. Those of a sweep have several windows each, or a band,
   // so that all powers are at work in all but the first, by which nobody is judged.
   int pieces_of(const PowerCandidate& candidate) const {
-    const double seconds =
-        candidate.seconds() / (candidate.plain() ? state_.options.power : 1) / kPieceSeconds;
+    const double seconds = candidate.predicted_seconds /
+                           (candidate.plain() ? state_.options.power : 1) / kPieceSeconds;
     const int most = candidate.bands > 1 ? std::min(candidate.bands, kTrialPieces) : kTrialPieces;
     const int pieces = static_cast<int>(std::clamp(seconds, 1.0, static_cast<double>(most)));
     if (candidate.plain() || candidate.bands > 1) return pieces;

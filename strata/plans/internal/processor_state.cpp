@@ -9,6 +9,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/machine/cached_profile.hpp"
+#include "strata/plans/internal/given_order.hpp"
 
 namespace strata::detail {
 
@@ -70,6 +71,12 @@ double ProcessorState<V, I>::rate_of(double bytes) const {
   return bytes <= static_cast<double>(places.private_bytes)  ? places.rates.cache
          : bytes <= static_cast<double>(places.shared_bytes) ? places.rates.shared
                                                              : places.rates.memory;
+}
+
+template <Value V, Index I>
+bool ProcessorState<V, I>::scattered() const {
+  if (!scattered_) scattered_ = reads_scattered(pattern());
+  return *scattered_;
 }
 
 template <Value V, Index I>

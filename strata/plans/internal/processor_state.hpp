@@ -89,6 +89,8 @@ struct ProcessorState {
            matrix.nnz() > 0;
   }
 
+  // Whether rows near each other read x far apart; found out once.
+  bool scattered() const;
   // As plain products of rows as they are given.
   bool is_proposed(const StoredFormat& stored) const;
   bool is_proposed(const ProductSpec& spec) const;
@@ -98,6 +100,8 @@ struct ProcessorState {
  private:
   void choose_threads();
   void find_profile();
+
+  mutable std::optional<bool> scattered_;
 };
 
 }  // namespace strata::detail

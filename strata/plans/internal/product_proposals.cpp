@@ -23,6 +23,7 @@
 #include "strata/plans/internal/structure.hpp"
 #include "strata/plans/internal/sweep_proposals.hpp"
 #include "strata/plans/plan_formats.hpp"
+#include "strata/tune/internal/search.hpp"
 
 namespace strata::detail {
 
@@ -38,8 +39,6 @@ constexpr double kPlainPowersMayWin = 1.05;
 // BCSR is ranked if its blocks have no more zeros than this, and DIA if it saves this much.
 constexpr double kMostFill = 1.15;
 constexpr double kFewerBytes = 0.85;
-// What the kernel of symmetric CSR takes at least of the time of CSR's: every entry is added twice.
-constexpr double kKernelOfHalf = 1.2;
 
 template <Value V, Index I>
 class ProductProposer {
@@ -108,7 +107,7 @@ class ProductProposer {
     const CacheShape cache = core_cache();
     if (!state_.searches_products() || !may_reorder_products(state_.matrix, state_.options) ||
         cache.bytes == 0 || state_.matrix.cols() * state_.row_bytes() <= cache.bytes ||
-        !reads_scattered(state_.pattern())) {
+        !state_.scattered()) {
       return;
     }
     const Permutation<I> rcm = reverse_cuthill_mckee(state_.pattern());
@@ -167,7 +166,7 @@ class ProductProposer {
     auto specs = parse_product_list("all", known, KernelTarget::processor);
     const bool irregular =
         state_.fastest().candidate.format.format == Format::csr || has_long_rows(state_.pattern());
-    const bool scattered = reads_scattered(state_.pattern());
+    const bool scattered = state_.scattered();
     const auto speaks_for = [&](const ProductSpec& spec) {
       switch (spec.format.format()) {
         case Format::bcsr:
@@ -203,7 +202,8 @@ class ProductProposer {
     const double entry = half ? 0.5 * (sizeof(V) + sizeof(I)) : sizeof(V);
     const SweepCosts costs = costs_of_product(entry * static_cast<double>(state_.matrix.nnz()));
     const double least = predict_with_overlap(costs, state_.prepared.places.rates).seconds;
-    return half ? std::max(least, kKernelOfHalf * state_.csr_kernel_seconds) : least;
+    if (!half) return least;
+    return std::max(least, share_of_csr_kernel(Format::symmetric_csr) * state_.csr_kernel_seconds);
   }
 
   bool recall_product() {

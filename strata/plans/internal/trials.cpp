@@ -141,8 +141,18 @@ cpu::StepVectors<V> Trials<V, I>::vectors_of(int power) {
 }
 
 template <Value V, Index I>
+V Trials<V, I>::fitting_scale() const {
+  const V scale = trial_scale(matrix_);
+  const cpu::StepCoefficients<V> first = options_.basis.template step<V>(1);
+  const double growth = -std::log10(static_cast<double>(std::abs(scale))) * options_.power;
+  const double most = std::numeric_limits<decltype(std::abs(V{}))>::max_exponent10 - 2;
+  const bool plain = first.alpha == V{1} && first.shift == V{};
+  return plain && std::abs(growth) < most ? V{1} : scale;
+}
+
+template <Value V, Index I>
 cpu::StepCoefficients<V> Trials<V, I>::coefficients() {
-  if (scale_ == V{}) scale_ = trial_scale(matrix_);
+  if (scale_ == V{}) scale_ = fitting_scale();
   return {.alpha = scale_};
 }
 

@@ -1,5 +1,5 @@
-// Short timings behind a plan's decisions. They run the kernels on vectors of their own, scaled so
-// that no power overflows.
+// Short timings behind a plan's decisions. They run the kernels on vectors of their own, scaled
+// where powers would overflow.
 #pragma once
 
 #include <vector>
@@ -46,6 +46,9 @@ class Trials {
  private:
   void make_vectors(Offset rows);
   cpu::StepVectors<V> vectors_of(int power);
+  // 1, for which kernels have a faster way, if the plan takes it and no power overflows or
+  // vanishes.
+  V fitting_scale() const;
   cpu::StepCoefficients<V> coefficients();
 
   const Csr<V, I>& matrix_;
