@@ -33,7 +33,7 @@ namespace {
 // take at most so many times as long as the best one.
 constexpr int kMostProducts = 5;
 constexpr double kProductMayWin = 1.5;
-// The same for plain powers, against the best powers that were timed.
+// The same for plain powers, against the best powers that were timed: so many are stored.
 constexpr int kMostPlainPowers = 1;
 constexpr double kPlainPowersMayWin = 1.05;
 // BCSR is ranked if its blocks have no more zeros than this, and DIA if it saves this much.
@@ -99,7 +99,9 @@ class ProductProposer {
     for (SearchedProduct& product : state_.ranked) {
       const double seconds = product.predicted.seconds() * state_.options.power;
       if (seconds > kPlainPowersMayWin * to_beat || proposed == kMostPlainPowers) break;
-      proposed += propose_or_refuse(product);
+      // CSR need not be stored to be timed.
+      const bool stores = product.spec.format.format() != Format::csr;
+      proposed += propose_or_refuse(product) && stores;
     }
   }
 
