@@ -22,8 +22,8 @@ struct Polling {
 // One per cache line, so that waiting for one thread does not slow down another.
 class alignas(kCacheLine) ProgressCounter {
  public:
-  // Before the threads start.
-  void reset() { done_.store(0, std::memory_order_relaxed); }
+  // Before the threads start: so many tasks were done by others.
+  void reset(Offset done = 0) { done_.store(done, std::memory_order_relaxed); }
 
   // So many tasks are done. What was written before is visible to those that waited for it.
   void publish(Offset done) {

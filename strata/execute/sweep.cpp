@@ -92,6 +92,12 @@ Sweep<I>::Sweep(const Tiling<I>& tiling, Schedule schedule, std::span<const Offs
   if (parts < 1) throw InvalidArgument("a sweep needs at least one part");
   const auto stride = static_cast<std::size_t>(parts) + 1;
   part_rows_.resize(schedule_.tasks.size() * stride);
+  bytes_before_.reserve(schedule_.tasks.size() + 1);
+  bytes_before_.push_back(0);
+  for (const Task& task : schedule_.tasks) {
+    bytes_before_.push_back(bytes_before_.back() + bytes_before[tiling.row_offsets[task.end]] -
+                            bytes_before[tiling.row_offsets[task.begin]]);
+  }
   parallel_for(static_cast<Offset>(schedule_.tasks.size()), [&](Offset task) {
     const Task& run = schedule_.tasks[task];
     const RowRange<I> rows{tiling.row_offsets[run.begin], tiling.row_offsets[run.end]};
@@ -251,10 +257,10 @@ class Sweep<I>::TaskClock {
 template <Index I>
 template <class Clock>
 void Sweep<I>::run_tasks(std::span<ProgressCounter> team, int thread,
-                         const std::atomic<bool>& failed, FunctionRef<void(const Step&)> step,
-                         Clock& clock) const {
+                         const std::atomic<bool>& failed, TaskRange tasks,
+                         FunctionRef<void(const Step&)> step, Clock& clock) const {
   Waiting waiting(*this, team, thread, failed);
-  for (std::size_t task = 0; task < schedule_.tasks.size(); ++task) {
+  for (std::size_t task = tasks.begin; task < tasks.end; ++task) {
     if (!waiting.before(task)) return;
     for (int part = thread; part < parts_; part += static_cast<int>(team.size())) {
       const RowRange<I> rows = rows_of(task, part);
@@ -269,8 +275,9 @@ void Sweep<I>::run_tasks(std::span<ProgressCounter> team, int thread,
 
 template <Index I>
 template <class Work>
-void Sweep<I>::run_team(std::span<ProgressCounter> counters, const Work& work) const {
-  for (ProgressCounter& counter : counters) counter.reset();
+void Sweep<I>::run_team(std::span<ProgressCounter> counters, std::size_t first,
+                        const Work& work) const {
+  for (ProgressCounter& counter : counters) counter.reset(static_cast<Offset>(first));
   std::atomic<bool> failed{false};
   run_on_threads(static_cast<int>(counters.size()), [&](int thread, int team) {
     try {
@@ -285,10 +292,16 @@ void Sweep<I>::run_team(std::span<ProgressCounter> counters, const Work& work) c
 
 template <Index I>
 void Sweep<I>::run(std::span<ProgressCounter> counters, FunctionRef<void(const Step&)> step) const {
-  run_team(counters,
+  run_some(counters, 0, schedule_.tasks.size(), step);
+}
+
+template <Index I>
+void Sweep<I>::run_some(std::span<ProgressCounter> counters, std::size_t begin, std::size_t end,
+                        FunctionRef<void(const Step&)> step) const {
+  run_team(counters, begin,
            [&](std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed) {
              NoClock none;
-             run_tasks(team, thread, failed, step, none);
+             run_tasks(team, thread, failed, {begin, end}, step, none);
            });
 }
 
@@ -296,10 +309,10 @@ template <Index I>
 std::vector<TracedTask> Sweep<I>::run_traced(std::span<ProgressCounter> counters,
                                              FunctionRef<void(const Step&)> step) const {
   std::vector<std::vector<TracedTask>> by_thread(counters.size());
-  run_team(counters,
+  run_team(counters, 0,
            [&](std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed) {
              TaskClock clock(*this, thread, static_cast<int>(team.size()));
-             run_tasks(team, thread, failed, step, clock);
+             run_tasks(team, thread, failed, all_tasks(), step, clock);
              by_thread[static_cast<std::size_t>(thread)] = std::move(clock).tasks();
            });
   std::vector<TracedTask> all;

@@ -51,12 +51,18 @@ class Sweep {
   // parts then go round among the threads. Counters need not be reset and belong to one run at a
   // time. What a step throws is thrown again here, after all threads have stopped.
   void run(std::span<ProgressCounter> counters, FunctionRef<void(const Step&)> step) const;
-  // The same, and returns when which thread did its parts of which task, by a steady clock.
+  // The same for tasks [begin, end) alone; those before them have run.
+  void run_some(std::span<ProgressCounter> counters, std::size_t begin, std::size_t end,
+                FunctionRef<void(const Step&)> step) const;
+  // The same as run, and returns when which thread did its parts of which task, by a steady clock.
   std::vector<TracedTask> run_traced(std::span<ProgressCounter> counters,
                                      FunctionRef<void(const Step&)> step) const;
 
   const Schedule& schedule() const { return schedule_; }
   int parts() const { return parts_; }
+  // Bytes of the matrix that the tasks before this one read, every power for itself; of all tasks
+  // if it is their number.
+  Offset bytes_before(std::size_t task) const { return bytes_before_[task]; }
   // The rows of one part of a task.
   RowRange<I> rows_of(std::size_t task, int part) const {
     const I* bounds = part_rows_.data() + task * (static_cast<std::size_t>(parts_) + 1) + part;
@@ -75,16 +81,22 @@ class Sweep {
   // Sees each step of a thread begin and end; one of them does nothing.
   struct NoClock;
   class TaskClock;
+  struct TaskRange {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  TaskRange all_tasks() const { return {0, schedule_.tasks.size()}; }
   template <class Clock>
   void run_tasks(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
-                 FunctionRef<void(const Step&)> step, Clock& clock) const;
-  // work(team, thread, failed) on every thread.
+                 TaskRange tasks, FunctionRef<void(const Step&)> step, Clock& clock) const;
+  // work(team, thread, failed) on every thread, for tasks from the first one on.
   template <class Work>
-  void run_team(std::span<ProgressCounter> counters, const Work& work) const;
+  void run_team(std::span<ProgressCounter> counters, std::size_t first, const Work& work) const;
 
   Schedule schedule_;
   int parts_ = 1;
-  Array<I> part_rows_;  // per task parts + 1 rows
+  Array<I> part_rows_;          // per task parts + 1 rows
+  Array<Offset> bytes_before_;  // per task, and of all
   // Per task and part the set of parts that it waits for, bit by bit; empty: all of them.
   Array<std::uint64_t> neighbours_;
 };

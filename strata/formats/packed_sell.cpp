@@ -90,17 +90,19 @@ class SliceEncoder {
     const Offset first = slice * height_;
     const Offset width = columns_.width(first);
     if (width == 0) return {};
-    const SliceChoice<V> dia{SliceEncoding::dia, std::ssize(columns_.diagonals(first)), run_, {}};
     SliceChoice<V> left{SliceEncoding::index32, width, run_, {}};
     const bool aligned = columns_.left_aligned(first, width, left.encoding);
-    if (!aligned && dia.width == 0) {
-      throw InvalidArgument(fmt::format("slice {}: no allowed encoding fits", slice));
-    }
     // Runs have no say in it: whether they pay depends on what slices share, and that on values.
     SliceChoice<V> one_by_one = left;
     if (has_runs(left.encoding)) one_by_one.encoding = columns_.without_runs();
-    const bool is_left = aligned && (dia.width == 0 || one_by_one.bytes_with_full_values(height_) <
-                                                           dia.bytes_with_full_values(height_));
+    const Offset limit =
+        aligned ? one_by_one.bytes_with_full_values(height_) : std::numeric_limits<Offset>::max();
+    const SliceChoice<V> dia{
+        SliceEncoding::dia, std::ssize(columns_.diagonals(first, limit)), run_, {}};
+    const bool is_left = dia.width == 0;
+    if (!aligned && is_left) {
+      throw InvalidArgument(fmt::format("slice {}: no allowed encoding fits", slice));
+    }
     return choose_values(slice, is_left ? left.encoding : dia.encoding,
                          is_left ? left.width : dia.width);
   }

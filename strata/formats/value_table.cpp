@@ -111,9 +111,26 @@ Offset count_distinct(std::span<const V> values) {
   return too_many ? -1 : counter.distinct();
 }
 
-#define STRATA_INSTANTIATE(V, unused) \
-  template class ValueTable<V>;       \
-  template Offset count_distinct(std::span<const V>)
+template <Value V>
+bool hardly_repeat(std::span<const V> values) {
+  // As many as a table holds would repeat 3 of 100 times.
+  constexpr int kSome = 4096;
+  constexpr int kMostRepeated = kSome / 100;
+  if (std::ssize(values) < kSome) return false;
+  // From everywhere, none of them twice, and at places that no regularity of a matrix can match.
+  const Random random(2);
+  ValueCounter<V> counter;
+  for (int i = 0; i < kSome; ++i) {
+    const Chunk stratum = chunk_of(std::ssize(values), i, kSome);
+    counter.add(values[stratum.begin + random.below(i, stratum.end - stratum.begin)]);
+  }
+  return counter.distinct() >= kSome - kMostRepeated;
+}
+
+#define STRATA_INSTANTIATE(V, unused)                 \
+  template class ValueTable<V>;                       \
+  template Offset count_distinct(std::span<const V>); \
+  template bool hardly_repeat(std::span<const V>)
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 
 }  // namespace strata

@@ -42,4 +42,9 @@ class ValueTable {
 template <Value V>
 Offset count_distinct(std::span<const V> values);
 
+// Whether values hardly ever repeat, by some of them: no table, and no constants either, would save
+// anything.
+template <Value V>
+bool hardly_repeat(std::span<const V> values);
+
 }  // namespace strata

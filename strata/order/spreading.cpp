@@ -27,7 +27,7 @@ I longest_row(const PatternView<I>& pattern) {
 
 template <Index I>
 bool spreads_fast(const PatternView<I>& pattern) {
-  if (pattern.rows < kFewRows) return false;
+  if (pattern.rows < kFewRows || pattern.rows != pattern.cols) return false;
   const I start = longest_row(pattern);
   Array<unsigned char> reached(static_cast<std::size_t>(pattern.rows), 0);
   reached[start] = 1;

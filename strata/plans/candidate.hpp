@@ -100,6 +100,7 @@ enum class PlainReason {
   few_processors,    // for wavefront sweeps, which need one per thread
   slower_otherwise,  // by the second candidate of another strategy
   few_levels,        // for a window that fits
+  fast_expansion,    // of what a row reaches: there can only be few levels
   in_cache,          // where the matrix stays as it is
 };
 
@@ -109,6 +110,7 @@ struct PlanRecord {
   PlainReason plain_reason = PlainReason::none;
   std::vector<std::string> remarks;  // about the profile, the threads, and what did not fit
   Offset levels = 0;                 // 0 where none were searched for
+  bool spreads_fast = false;         // as random graphs do: none were searched for
   Offset largest_level_rows = 0;
   double setup_seconds = 0;
   // Of the same powers by plain products in the given order; of one product in CSR, where that was

@@ -14,6 +14,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/formats/registry.hpp"
 #include "strata/formats/stored_values.hpp"
+#include "strata/formats/value_table.hpp"
 #include "strata/kernels/product_spec.hpp"
 #include "strata/machine/cached_profile.hpp"
 #include "strata/machine/gpu/cached_profile.hpp"
@@ -211,6 +212,7 @@ std::string machine_key(const gpu::GpuProfile& profile) {
 template <Value V, Index I>
 int encoded_eighths(const Csr<V, I>& matrix) {
   constexpr Offset kSampleEntries = Offset{1} << 16;
+  if (hardly_repeat(matrix.values())) return 8;
   const Csr<V, I> sample = sample_of_rows(matrix, kSampleEntries);
   const auto value_bytes = [&](StoredValues most) {
     const FormatSpec spec(Format::packed_sell, {{"values", static_cast<Offset>(most)}});

@@ -135,6 +135,29 @@ TEST(Sweep, EveryRowFindsItsInputsOnMoreThreadsThanCores) {
   }
 }
 
+TEST(Sweep, RunsPieceByPieceWhatItRunsAtOnce) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const Random random(seed, 10);
+    const Case c = random_case(seed);
+    auto sweep = c.sweep(4);
+    if (seed % 2 == 0) sweep.find_neighbours(c.pattern.view());
+    std::vector<ProgressCounter> counters(1 + random.below(0, 5));
+    Recurrence recurrence(c.pattern.view(), seed);
+    const std::size_t tasks = c.schedule.tasks.size();
+    std::size_t begin = 0;
+    for (std::uint64_t piece = 1; begin < tasks; ++piece) {
+      const std::size_t end = std::min<std::size_t>(begin + random.below(piece, 6), tasks);
+      sweep.run_some(counters, begin, end, [&](const Step& task) { recurrence.step(task); });
+      begin = end;
+    }
+    recurrence.expect_done(c.schedule.power);
+    EXPECT_EQ(sweep.bytes_before(0), 0);
+    EXPECT_EQ(sweep.bytes_before(tasks), c.pattern.view().entries() * c.schedule.power);
+    if (HasFailure()) return;
+  }
+}
+
 TEST(Sweep, PartsCoverEveryPowerOfEveryRowOnceAtAlignedRows) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);

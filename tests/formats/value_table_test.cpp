@@ -76,6 +76,26 @@ TEST(ValueTable, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
+TEST(ValueTable, ValuesHardlyRepeatOnlyWhereNoTableWouldHelp) {
+  const Random random(7);
+  const auto repeat = [&](std::size_t entries, std::size_t distinct) {
+    std::vector<double> values(entries);
+    for (std::size_t i = 0; i < entries; ++i) {
+      values[i] = static_cast<double>(random.below(i, distinct));
+    }
+    return !hardly_repeat<double>(values);
+  };
+  EXPECT_TRUE(repeat(1000000, 1));
+  EXPECT_TRUE(repeat(1000000, 1000));
+  EXPECT_TRUE(repeat(1000000, 65536));
+  EXPECT_FALSE(repeat(1000000, 1000000000));
+  // Few values fit in any table, and half of them may be one.
+  EXPECT_TRUE(repeat(1000, 1000000000));
+  std::vector<double> half(100000);
+  for (std::size_t i = 0; i < half.size(); i += 2) half[i] = random.uniform(i);
+  EXPECT_FALSE(hardly_repeat<double>(half));
+}
+
 TEST(ValueTable, HoldsAsManyAsSixteenBitsName) {
   std::vector<double> values(65536);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);

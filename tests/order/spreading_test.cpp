@@ -19,7 +19,7 @@ bool spreads(const std::string& spec) {
 TEST(Spreading, IsFastInRandomAndPowerLawGraphs) {
   for (const std::string spec :
        {"random:100000,nnzr=20", "random:200000,nnzr=5", "random:40000,nnzr=100", "rmat:16,edges=8",
-        "rmat:17,edges=16", "arrow:100000"}) {
+        "rmat:17,edges=16", "arrow:100000", "random:200000,nnzr=8", "rmat:18,edges=8"}) {
     EXPECT_TRUE(spreads(spec)) << spec;
   }
 }
@@ -29,7 +29,8 @@ TEST(Spreading, IsSlowInOneTwoAndThreeDimensions) {
        {"stencil5:200x200", "stencil7:33x33x33", "stencil27:33x33x33",
         "stencil27:33x33x33,shuffle=1", "stencil27:20x20x30,dof=3", "fem:60x60,degree=4",
         "graphene:200x200", "band:40000,width=81", "mesh:40000,dim=2,nnzr=7",
-        "mesh:40000,dim=3,nnzr=60", "topi:24x24x24"}) {
+        "mesh:40000,dim=3,nnzr=60", "topi:24x24x24", "mesh:140000,dim=3,nnzr=40",
+        "band:150000,width=101"}) {
     EXPECT_FALSE(spreads(spec)) << spec;
   }
 }

@@ -1,6 +1,7 @@
 // Applying a plan allocates nothing, and new values that find no memory leave a plan as it was. An
 // executable of its own, for it counts every operator new and makes some fail.
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -17,6 +18,8 @@ namespace {
 
 std::atomic<long> allocations{0};
 std::atomic<long> failing_allocation{-1};  // fails when so many have been made; −1: none does
+std::atomic<long> live_bytes{0};
+std::atomic<long> most_bytes{0};
 
 void* counted_or_null(std::size_t bytes, std::size_t alignment) {
   if (allocations.fetch_add(1, std::memory_order_relaxed) == failing_allocation.load()) {
@@ -24,7 +27,13 @@ void* counted_or_null(std::size_t bytes, std::size_t alignment) {
   }
   // aligned_alloc wants a multiple of the alignment.
   const std::size_t rounded = (bytes + alignment) / alignment * alignment;
-  return std::aligned_alloc(alignment, rounded);
+  void* memory = std::aligned_alloc(alignment, rounded);
+  if (memory == nullptr) return nullptr;
+  const auto size = static_cast<long>(malloc_usable_size(memory));
+  const long live = live_bytes.fetch_add(size) + size;
+  for (long most = most_bytes; most < live && !most_bytes.compare_exchange_weak(most, live);) {
+  }
+  return memory;
 }
 void* counted(std::size_t bytes, std::size_t alignment) {
   void* memory = counted_or_null(bytes, alignment);
@@ -34,6 +43,7 @@ void* counted(std::size_t bytes, std::size_t alignment) {
 
 // Not inlined, lest g++ sees free() beside a new of another allocation function and warns.
 [[gnu::noinline]] void release(void* memory) noexcept {
+  if (memory != nullptr) live_bytes -= static_cast<long>(malloc_usable_size(memory));
   std::free(memory);
 }
 
@@ -93,6 +103,27 @@ TEST(PowerPlanMemory, NothingIsAllocatedInApply) {
     }
   }
   EXPECT_GT(allocations.load(), 0);
+}
+
+// Of the matrix that the plan keeps, whatever was stored and timed on the way to it.
+TEST(PowerPlanMemory, PlanningNeedsNoMoreThanAFewTimesItsResult) {
+  const auto rows = generate<double, std::int32_t>("stencil27:30x30x60,coefficients=random");
+  const auto moved =
+      generate<double, std::int32_t>("stencil27:30x30x60,coefficients=random,shuffle=1");
+  for (const auto* matrix : {&rows, &moved}) {
+    for (const bool autotune : {false, true}) {
+      PowerOptions options = test::quick_options();
+      options.power = 2;
+      options.threads = 2;
+      options.autotune = autotune;
+      const long before = live_bytes;
+      most_bytes = before;
+      const auto plan = plan_powers(*matrix, options);
+      const auto result = static_cast<double>(live_bytes - before);
+      EXPECT_GT(result, 8.0 * static_cast<double>(matrix->nnz()));
+      EXPECT_LT(static_cast<double>(most_bytes - before), 2.5 * result) << plan.explain();
+    }
+  }
 }
 
 std::vector<ProductSpec> all_products(const Csr<double, std::int32_t>& matrix) {

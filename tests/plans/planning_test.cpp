@@ -80,12 +80,16 @@ TEST(Planning, AWindowHasAGroupMoreThanPowers) {
 }
 
 TEST(Planning, BlocksAreAllPowersOrPartsOfThem) {
-  EXPECT_EQ(block_sizes(8, 0), (std::vector{8, 4, 2}));
+  EXPECT_EQ(block_sizes(8, 0), (std::vector{8, 4, 3, 2}));
+  EXPECT_EQ(block_sizes(6, 0), (std::vector{6, 3, 2}));
+  EXPECT_EQ(block_sizes(5, 0), (std::vector{5, 3, 2}));
   EXPECT_EQ(block_sizes(3, 0), (std::vector{3, 2}));
   EXPECT_EQ(block_sizes(1, 0), std::vector<int>());
   EXPECT_EQ(block_sizes(8, 3), std::vector{3});
   EXPECT_EQ(block_sizes(2, 3), std::vector{2});
   EXPECT_EQ(blocks_of(7, 4), (std::vector{4, 3}));
+  EXPECT_EQ(blocks_of(7, 3), (std::vector{3, 2, 2}));
+  EXPECT_EQ(blocks_of(6, 4), (std::vector{3, 3}));
   EXPECT_EQ(blocks_of(8, 4), (std::vector{4, 4}));
   EXPECT_EQ(blocks_of(1, 1), std::vector{1});
 }
@@ -162,6 +166,19 @@ TEST(Planning, TrialsForgetTheFirstRoundAndDropWhoeverIsBeaten) {
   EXPECT_EQ(warm.runs, 2U);
 }
 
+TEST(Planning, WhoIsHopelessDropsOutAfterTheWarmUp) {
+  Entrant fast = entrant(PowerStrategy::spmv, 1);
+  Entrant stuck = entrant(PowerStrategy::wavefront, 1);
+  std::size_t runs = 0;
+  time_in_turn<Entrant>({&fast, &stuck}, {.rounds = 4, .seconds = 0, .hopeless = 10},
+                        [&](const Entrant& some) {
+                          runs += &some == &stuck ? 1 : 0;
+                          return &some == &stuck ? 11.0 : 1.0;
+                        });
+  EXPECT_EQ(runs, 1U);
+  EXPECT_EQ(stuck.candidate.measured_seconds, 11);
+}
+
 TEST(Planning, TheRecordKnowsWhyPlainProductsRun) {
   const auto record = [](std::vector<PowerCandidate> candidates, const PowerOptions& options,
                          Offset levels = 0, bool affords = true) {
@@ -179,6 +196,10 @@ TEST(Planning, TheRecordKnowsWhyPlainProductsRun) {
   EXPECT_EQ(record({plain}, options, 5).plain_reason, PlainReason::few_levels);
   EXPECT_EQ(record({plain}, options).plain_reason, PlainReason::in_cache);
   EXPECT_EQ(record({plain}, options, 0, false).plain_reason, PlainReason::few_processors);
+  PlanRecord random;
+  random.spreads_fast = true;
+  record_candidates(random, {plain}, options, true);
+  EXPECT_EQ(random.plain_reason, PlainReason::fast_expansion);
   options.power = 1;
   EXPECT_EQ(record({plain}, options).plain_reason, PlainReason::one_power);
   options.strategy = PowerStrategy::spmv;

@@ -64,15 +64,17 @@ class ColumnAnalysis {
         allowed_(options.allowed),
         groups_(options.groups) {}
 
-  // The distinct offsets, increasing, of the slice if it may be `dia`; else nothing.
-  std::span<const std::int32_t> diagonals(Offset first) {
-    const Offset width = slots_.widest(first, slice_height_);
-    if (!allowed_.dia || !find_offsets(first, width) || !holes_stay_in_groups(first)) return {};
+  // The distinct offsets, increasing, of the slice if it may be `dia` and then takes no more bytes
+  // than this, with values as they are; else nothing.
+  std::span<const std::int32_t> diagonals(Offset first, Offset most_bytes) {
+    if (!allowed_.dia || !find_offsets(first, most_bytes) || !holes_stay_in_groups(first)) {
+      return {};
+    }
     return offsets_;
   }
   // The same for a slice that is `dia`.
   std::span<const std::int32_t> diagonals_of(Offset first) {
-    find_offsets(first, slots_.widest(first, slice_height_));
+    find_offsets(first, std::numeric_limits<Offset>::max());
     return offsets_;
   }
 
@@ -170,11 +172,11 @@ class ColumnAnalysis {
     return width * slice_height_ * value_size_ + code_bytes(encoding, slice_height_, width, run_);
   }
 
-  // False if the slice cannot be `dia`, or has so many distinct offsets that index32 is cheaper:
-  // stopping there keeps the work linear in the entries.
-  bool find_offsets(Offset first, Offset width) {
-    const Offset limit = allowed_.index32 ? slice_bytes(SliceEncoding::index32, width)
-                                          : std::numeric_limits<Offset>::max();
+  // False if the slice cannot be `dia`, or has so many distinct offsets that it would take more
+  // bytes than this: stopping there keeps the work linear in the entries.
+  bool find_offsets(Offset first, Offset limit) {
+    if (offsets_of_ == first) return true;
+    offsets_of_ = -1;
     offsets_.clear();
     for (Offset slot = first; slot < first + slice_height_; ++slot) {
       const auto columns = slots_.columns(slot);
@@ -189,6 +191,7 @@ class ColumnAnalysis {
         return false;
       }
     }
+    offsets_of_ = first;
     return true;
   }
 
@@ -218,6 +221,7 @@ class ColumnAnalysis {
 
   // Neighbouring rows mostly have the same offsets, so that there is nothing to merge.
   void add_offsets(std::span<const I> columns, Offset slot) {
+    if (are_offsets(columns, static_cast<I>(slot))) return;
     row_.clear();
     for (const I column : columns) row_.push_back(static_cast<std::int32_t>(column - slot));
     if (std::ranges::includes(offsets_, row_)) return;
@@ -226,9 +230,20 @@ class ColumnAnalysis {
     offsets_.swap(merged_);
   }
 
+  // Whether a row has exactly these offsets. No branch, so that it is done many columns at a time.
+  bool are_offsets(std::span<const I> columns, I slot) const {
+    if (columns.size() != offsets_.size()) return false;
+    I difference = 0;
+    for (std::size_t entry = 0; entry < columns.size(); ++entry) {
+      difference |= (columns[entry] - slot) ^ static_cast<I>(offsets_[entry]);
+    }
+    return difference == 0;
+  }
+
   // The largest distance of two columns that share an entry number. False if a column is too far
   // from the slice to be told by its distance from it.
   bool widest_spread(Offset first, Offset width) {
+    if (std::exchange(spread_of_, first) == first) return near_;
     lowest_.assign(width, std::numeric_limits<I>::max());
     highest_.assign(width, 0);
     for (Offset slot = first; slot < first + slice_height_; ++slot) {
@@ -239,12 +254,12 @@ class ColumnAnalysis {
       }
     }
     spread_ = 0;
-    bool near = true;
+    near_ = true;
     for (Offset entry = 0; entry < width; ++entry) {
       spread_ = std::max<Offset>(spread_, highest_[entry] - lowest_[entry]);
-      near &= std::in_range<std::int32_t>(lowest_[entry] - first);
+      near_ &= std::in_range<std::int32_t>(lowest_[entry] - first);
     }
-    return near;
+    return near_;
   }
 
   SlottedPattern<I> slots_;
@@ -254,11 +269,14 @@ class ColumnAnalysis {
   AllowedEncodings allowed_;
   std::span<const Offset> groups_;
   std::vector<std::int32_t> offsets_;
+  Offset offsets_of_ = -1;  // the slice that has exactly these, by its first row; −1: none
   std::vector<std::int32_t> row_;
   std::vector<std::int32_t> merged_;
   std::vector<I> lowest_;
   std::vector<I> highest_;
+  Offset spread_of_ = -1;  // the slice that these three are of, by its first row; −1: none
   Offset spread_ = 0;
+  bool near_ = true;
 };
 
 }  // namespace strata

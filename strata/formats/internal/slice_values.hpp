@@ -271,6 +271,16 @@ class ValueAnalysis {
     const std::span<const I> entries = slots_.columns(slot);
     const V* source = matrix_.values().data() + slots_.source(slot);
     Offset& next = next_[lane];
+    // Mostly nothing is missing: of a row with as many entries as the slice is wide, nowhere.
+    const Offset left = std::ssize(entries) - next;
+    if (std::ssize(entries) == slice.width || (slice.offsets.empty() && left >= columns)) {
+      for (Offset column = 0; column < columns; ++column) {
+        values_[column * kTallest + lane] = source[next + column];
+        masks[column] |= std::uint32_t{1} << lane;
+      }
+      next += columns;
+      return;
+    }
     for (Offset column = 0; column < columns; ++column) {
       const bool here =
           next < std::ssize(entries) &&

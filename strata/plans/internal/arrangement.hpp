@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "strata/base/array.hpp"
 #include "strata/kernels/cpu/stored_product.hpp"
 #include "strata/order/padded_order.hpp"
 #include "strata/plans/candidate.hpp"
@@ -17,11 +18,14 @@ struct Arrangement {
   RowOrder row_order;
   PaddedOrder<I> order;
   StoredFormat stored;
+  Array<I> groups = {};  // of rows that sweeps take together, where the format depends on them
   StoredMatrix<V, I> matrix;
   std::unique_ptr<const cpu::StoredProduct<V>> product = nullptr;  // instead of `matrix`
   double conversion_seconds = 0;
   // The least that a product takes, all threads together, wherever its data are; 0: no limit known.
   double kernel_seconds = 0;
+
+  bool is_released() const { return product == nullptr && matrix.rows() < order.padded_rows(); }
 };
 
 }  // namespace strata::detail

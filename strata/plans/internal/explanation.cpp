@@ -165,6 +165,9 @@ std::string plain_reason(const PlanRecord& record, const Subject& subject) {
     case PlainReason::few_levels:
       return fmt::format("With {} levels of up to {} of {} rows no window fits in a cache.",
                          record.levels, record.largest_level_rows, subject.rows);
+    case PlainReason::fast_expansion:
+      return "What a row reaches grows as fast from step to step as in a random graph: the levels "
+             "of this matrix are too few and too wide for a window that fits in a cache.";
     case PlainReason::in_cache: return "The matrix stays in the cache as it is.";
   }
   return {};

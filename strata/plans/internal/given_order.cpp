@@ -69,6 +69,7 @@ bool reads_scattered(const PatternView<I>& pattern) {
   constexpr Offset kRows = 512;
   constexpr I kElementsPerLine = 8;
   constexpr double kManyLinesPerEntry = 0.3;
+  constexpr std::size_t kMostOfRow = 4096;
   const Offset rows = pattern.rows;
   Offset entries = 0;
   Offset lines = 0;
@@ -77,7 +78,8 @@ bool reads_scattered(const PatternView<I>& pattern) {
     const Offset first = (rows - std::min(kRows, rows)) * block / (kBlocks - 1);
     touched.clear();
     for (Offset row = first; row < std::min(first + kRows, rows); ++row) {
-      for (const I column : pattern.columns_of(static_cast<I>(row))) {
+      const auto columns = pattern.columns_of(static_cast<I>(row));
+      for (const I column : columns.first(std::min(columns.size(), kMostOfRow))) {
         touched.push_back(column / kElementsPerLine);
       }
     }

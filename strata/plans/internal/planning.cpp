@@ -14,7 +14,7 @@ double now() {
 std::vector<int> block_sizes(int power, int asked_for) {
   if (asked_for > 0) return {std::min(asked_for, power)};
   std::vector<int> sizes;
-  for (const int parts : {1, 2, 4}) {
+  for (const int parts : {1, 2, 3, 4}) {
     const int size = ceil_div(power, parts);
     if (size >= 2 && (sizes.empty() || sizes.back() != size)) sizes.push_back(size);
   }
@@ -22,8 +22,9 @@ std::vector<int> block_sizes(int power, int asked_for) {
 }
 
 std::vector<int> blocks_of(int power, int block) {
-  std::vector<int> blocks(static_cast<std::size_t>(power / block), block);
-  if (power % block != 0) blocks.push_back(power % block);
+  const int count = ceil_div(power, block);
+  std::vector<int> blocks(static_cast<std::size_t>(count), power / count);
+  for (int i = 0; i < power % count; ++i) ++blocks[static_cast<std::size_t>(i)];
   return blocks;
 }
 
@@ -55,6 +56,7 @@ PlainReason plain_reason(const PlanRecord& record, const PowerOptions& options,
   const bool others = std::ranges::any_of(
       record.candidates, [](const PowerCandidate& candidate) { return !candidate.plain(); });
   if (others) return PlainReason::slower_otherwise;
+  if (record.spreads_fast) return PlainReason::fast_expansion;
   return record.levels > 0 ? PlainReason::few_levels : PlainReason::in_cache;
 }
 

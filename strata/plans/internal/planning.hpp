@@ -21,6 +21,7 @@
 #include "strata/base/types.hpp"
 #include "strata/formats/pattern.hpp"
 #include "strata/order/levels.hpp"
+#include "strata/order/spreading.hpp"
 #include "strata/plans/candidate.hpp"
 #include "strata/plans/internal/power_choice.hpp"
 
@@ -29,10 +30,11 @@ namespace strata::detail {
 // Seconds of a clock that only goes forward.
 double now();
 
-// How many powers one sweep may have: as asked for; or all, a half or a quarter, which make windows
-// as much smaller. 0: nothing asked.
+// How many powers one sweep may have: as asked for; or all, a half, a third or a quarter, which
+// make windows as much smaller. 0: nothing asked.
 std::vector<int> block_sizes(int power, int asked_for);
-// p as a sum of blocks: 7 in blocks of 4 is 4 + 3.
+// p as a sum of as few blocks, of about the same size, so that the largest window is small: 7 in
+// blocks of 3 is 3 + 2 + 2.
 std::vector<int> blocks_of(int power, int block);
 
 // How large groups of levels may be so that a window fits: block + 1 of them are in use at a time
@@ -88,9 +90,10 @@ auto rank_of(const Proposal& proposal, const PowerOptions& options, bool any_tim
 
 // How long candidates that take part in a trial run.
 struct TrialRules {
-  int rounds = 3;         // at least,
-  double seconds = 0.01;  // and until the fastest has run so long
-  double beaten = 1.5;    // whoever takes so many times as long as the fastest drops out
+  int rounds = 3;          // at least,
+  double seconds = 0.002;  // and until the fastest has run so long
+  double beaten = 1.5;     // whoever takes so many times as long as the fastest drops out,
+  double hopeless = 10;    // and who takes so many, even by the warm-up
 };
 
 // Times proposals in turn, round by round; seconds_of(proposal) runs one once. The first round is a
@@ -110,9 +113,9 @@ void time_in_turn(std::vector<Proposal*> running, const TrialRules& rules,
     }
     // Nothing to compute takes no time.
     spent += std::max(fastest, rules.seconds / 1e6);
-    if (round == 0 && rules.rounds > 1) continue;
+    const double limit = round == 0 && rules.rounds > 1 ? rules.hopeless : rules.beaten;
     std::erase_if(running, [&](const Proposal* proposal) {
-      return proposal->candidate.measured_seconds > rules.beaten * fastest;
+      return proposal->candidate.measured_seconds > limit * fastest;
     });
   }
 }
@@ -138,7 +141,9 @@ void choose(Backend& backend, const PowerOptions& options, PlanRecord& record) {
   using Proposal = typename Backend::Proposal;
   const double started = now();
   backend.propose_given_order();
-  if (backend.worth_searching()) {
+  const bool searches = backend.worth_searching();
+  record.spreads_fast = searches && !must_block(options) && spreads_fast(backend.pattern());
+  if (searches && !record.spreads_fast) {
     const auto structure = find_levels(backend.pattern());
     record.levels = structure.levels();
     record.largest_level_rows = structure.max_rows();

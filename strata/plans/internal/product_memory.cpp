@@ -3,8 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 namespace strata::detail {
+
+bool ProductMemory::has_any(TuningMemory memory) {
+  std::error_code unknown;
+  return memory != TuningMemory::ignore && std::filesystem::exists(tuning_store_path(), unknown);
+}
 
 std::optional<TunedChoice> ProductMemory::look_up(std::vector<std::string>& remarks) const {
   if (memory_ == TuningMemory::ignore) return std::nullopt;

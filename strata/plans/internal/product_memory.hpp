@@ -15,6 +15,9 @@ namespace strata::detail {
 
 class ProductMemory {
  public:
+  // Whether there is anything to recall: the key of a matrix takes longer to find.
+  static bool has_any(TuningMemory memory);
+
   ProductMemory(TuningMemory memory, TuningKey key) : memory_(memory), key_(std::move(key)) {}
 
   // The fastest of an earlier search, if the store may be asked, knows one, and propose(spec) takes

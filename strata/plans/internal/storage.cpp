@@ -33,21 +33,27 @@ std::vector<StoredFormat> allowed_storage(const PowerOptions& options) {
   return allowed;
 }
 
-// Some rows as they are, of a matrix of any shape.
+// About so many entries, in so many pieces, are a sample.
+constexpr Offset kSampleEntries = Offset{1} << 17;
+constexpr Offset kSamplePieces = 16;
+
+// Some rows as they are, of a matrix of any shape. Of a row with as many entries as a piece should
+// have, these tell as much as all.
 template <Value V, Index I>
 Csr<V, I> rows_of(const Csr<V, I>& matrix, std::span<const RowRange<I>> ranges) {
   Array<Offset> offsets(1, 0);
   Array<I> columns;
   Array<V> values;
   for (const RowRange<I>& range : ranges) {
-    const Offset begin = matrix.row_offsets()[range.begin];
-    const Offset end = matrix.row_offsets()[range.end];
-    const Offset before = offsets.back();
     for (I row = range.begin; row < range.end; ++row) {
-      offsets.push_back(before + matrix.row_offsets()[row + 1] - begin);
+      const Offset begin = matrix.row_offsets()[row];
+      const Offset end =
+          std::min(matrix.row_offsets()[row + 1], begin + kSampleEntries / kSamplePieces);
+      columns.insert(columns.end(), matrix.columns().begin() + begin,
+                     matrix.columns().begin() + end);
+      values.insert(values.end(), matrix.values().begin() + begin, matrix.values().begin() + end);
+      offsets.push_back(std::ssize(columns));
     }
-    columns.insert(columns.end(), matrix.columns().begin() + begin, matrix.columns().begin() + end);
-    values.insert(values.end(), matrix.values().begin() + begin, matrix.values().begin() + end);
   }
   const auto rows = static_cast<I>(offsets.size() - 1);
   return Csr<V, I>(rows, matrix.cols(), std::move(offsets), std::move(columns), std::move(values));
@@ -55,19 +61,23 @@ Csr<V, I> rows_of(const Csr<V, I>& matrix, std::span<const RowRange<I>> ranges) 
 
 }  // namespace
 
-// Up to 16 pieces of 512 rows, spread evenly.
+// Up to 16 pieces of 512 rows, or of fewer where rows are long, spread evenly.
 template <Value V, Index I>
 Csr<V, I> sample_of(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
-  constexpr Offset kPieces = 16;
-  constexpr Offset kRows = 512;
+  constexpr Offset kPieces = kSamplePieces;
+  constexpr Offset kMostRows = 512;
+  constexpr Offset kFewestRows = 64;  // slices of any height are whole
   const Offset padded_rows = order.padded_rows();
+  const Offset rows = kSampleEntries / kPieces * padded_rows / std::max<Offset>(matrix.nnz(), 1);
+  const Offset piece_rows = std::clamp(rows / kFewestRows * kFewestRows, kFewestRows, kMostRows);
   std::vector<RowRange<I>> ranges;
-  if (padded_rows <= kPieces * kRows) {
+  if (padded_rows <= kPieces * kMostRows) {
     ranges.push_back({0, static_cast<I>(padded_rows)});
   } else {
     for (Offset piece = 0; piece < kPieces; ++piece) {
-      const Offset begin = (padded_rows - kRows) * piece / (kPieces - 1) / kRows * kRows;
-      ranges.push_back({static_cast<I>(begin), static_cast<I>(begin + kRows)});
+      const Offset begin =
+          (padded_rows - piece_rows) * piece / (kPieces - 1) / piece_rows * piece_rows;
+      ranges.push_back({static_cast<I>(begin), static_cast<I>(begin + piece_rows)});
     }
   }
   if (order.is_identity()) return rows_of<V, I>(matrix, ranges);

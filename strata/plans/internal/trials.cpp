@@ -31,8 +31,8 @@ V trial_scale(const Csr<V, I>& matrix) {
 template <Value V, Index I>
 double Trials<V, I>::entry_seconds(const StoredMatrix<V, I>& stored, const PatternView<I>& rows) {
   constexpr Offset kProbeBytes = 256 * 1024;
-  constexpr double kProbeSeconds = 0.001;
-  constexpr int kProbeRuns = 5;
+  constexpr double kProbeSeconds = 0.0002;
+  constexpr int kProbeRuns = 4;
   if (stored.nnz() == 0) return 0;
   // Some rows, of an order that may have more columns than the matrix.
   make_vectors(std::max<Offset>(rows.rows, rows.cols));
@@ -57,18 +57,50 @@ double Trials<V, I>::entry_seconds(const StoredMatrix<V, I>& stored, const Patte
   return fastest / static_cast<double>(entries);
 }
 
+namespace {
+
+// The first task whose data begin at so many pieces or later.
+template <Index I>
+std::size_t first_task(const Sweep<I>& sweep, int number, int pieces) {
+  const std::size_t tasks = sweep.schedule().tasks.size();
+  const Offset begin = chunk_of(sweep.bytes_before(tasks), number, pieces).begin;
+  std::size_t low = 0;
+  for (std::size_t high = tasks; low < high;) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (sweep.bytes_before(middle) < begin) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+}  // namespace
+
 template <Value V, Index I>
 double Trials<V, I>::application_seconds(const Arrangement<V, I>& arrangement,
-                                         const Sweep<I>& sweep, int threads) {
+                                         const Sweep<I>& sweep, int threads, SweepPiece piece) {
+  const std::size_t tasks = sweep.schedule().tasks.size();
+  std::size_t first = piece.number == 0 ? 0 : first_task(sweep, piece.number, piece.of);
+  std::size_t last =
+      piece.number + 1 == piece.of ? tasks : first_task(sweep, piece.number + 1, piece.of);
+  if (sweep.bytes_before(first) == sweep.bytes_before(last)) {
+    first = 0;
+    last = tasks;
+  }
+  const Offset bytes = sweep.bytes_before(last) - sweep.bytes_before(first);
   make_vectors(arrangement.matrix.rows());
   std::vector<ProgressCounter> counters(threads);
   const cpu::StepCoefficients<V> step = coefficients();
   const double start = now();
-  sweep.run(counters, [&](const typename Sweep<I>::Step& task) {
+  sweep.run_some(counters, first, last, [&](const typename Sweep<I>::Step& task) {
     arrangement.matrix.step(step, vectors_of(task.power), task.rows);
   });
   const double end = now();
-  const double share = static_cast<double>(options_.power) / sweep.schedule().power;
+  const double of_sweep =
+      bytes == 0 ? 1 : static_cast<double>(sweep.bytes_before(tasks)) / static_cast<double>(bytes);
+  const double share = of_sweep * options_.power / sweep.schedule().power;
   const PaddedOrder<I>& order = arrangement.order;
   if (options_.vector_order == VectorOrder::plan || order.is_identity()) {
     return (end - start) * share;
@@ -113,8 +145,18 @@ cpu::StepVectors<V> Trials<V, I>::vectors_of(int power) {
 }
 
 template <Value V, Index I>
+V Trials<V, I>::fitting_scale() const {
+  const V scale = trial_scale(matrix_);
+  const cpu::StepCoefficients<V> first = options_.basis.template step<V>(1);
+  const double growth = -std::log10(static_cast<double>(std::abs(scale))) * options_.power;
+  const double most = std::numeric_limits<decltype(std::abs(V{}))>::max_exponent10 - 2;
+  const bool plain = first.alpha == V{1} && first.shift == V{};
+  return plain && std::abs(growth) < most ? V{1} : scale;
+}
+
+template <Value V, Index I>
 cpu::StepCoefficients<V> Trials<V, I>::coefficients() {
-  if (scale_ == V{}) scale_ = trial_scale(matrix_);
+  if (scale_ == V{}) scale_ = fitting_scale();
   return {.alpha = scale_};
 }
 

@@ -1,5 +1,5 @@
-// Short timings behind a plan's decisions. They run the kernels on vectors of their own, scaled so
-// that no power overflows.
+// Short timings behind a plan's decisions. They run the kernels on vectors of their own, scaled
+// where powers would overflow.
 #pragma once
 
 #include <vector>
@@ -17,6 +17,13 @@ namespace strata::detail {
 template <Value V, Index I>
 V trial_scale(const Csr<V, I>& matrix);
 
+// One of several pieces of a sweep with about the same bytes each. One after another they do all of
+// it, each with data that the ones before have not left in a cache.
+struct SweepPiece {
+  int number = 0;
+  int of = 1;
+};
+
 template <Value V, Index I>
 class Trials {
  public:
@@ -29,16 +36,19 @@ class Trials {
   // no entries.
   double entry_seconds(const StoredMatrix<V, I>& stored, const PatternView<I>& rows);
 
-  // Of all powers, from one run of a sweep that does some of them; copies between the caller's
-  // order and the plan's count.
+  // Of all powers, from one piece of a sweep that does some of them; the pieces before it have run,
+  // or it is the first. Copies between the caller's order and the plan's count.
   double application_seconds(const Arrangement<V, I>& arrangement, const Sweep<I>& sweep,
-                             int threads);
+                             int threads, SweepPiece piece = {});
   // The same by products in any format, from one of them, on the threads of the caller.
   double application_seconds(const cpu::StoredProduct<V>& product);
 
  private:
   void make_vectors(Offset rows);
   cpu::StepVectors<V> vectors_of(int power);
+  // 1, for which kernels have a faster way, if the plan takes it and no power overflows or
+  // vanishes.
+  V fitting_scale() const;
   cpu::StepCoefficients<V> coefficients();
 
   const Csr<V, I>& matrix_;

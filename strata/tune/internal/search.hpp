@@ -70,7 +70,7 @@ template <SearchBackend B>
 class Search {
  public:
   Search(const MatrixOf<B>& matrix, B& backend, const SearchOptions& options)
-      : matrix_(matrix), backend_(backend), options_(options), statistics_(statistics_of(matrix)) {}
+      : matrix_(matrix), backend_(backend), options_(options) {}
 
   std::vector<SearchedProduct> ranked() {
     collect();
@@ -112,6 +112,12 @@ class Search {
     return std::chrono::duration<double>(Clock::now() - begin).count();
   }
 
+  // Takes some passes over the matrix: only where they are needed.
+  const MatrixStatistics& statistics() const {
+    if (!statistics_) statistics_ = statistics_of(matrix_);
+    return *statistics_;
+  }
+
   // Without entries no clock sees anything of some products, and no choice matters.
   bool has_work() const { return matrix_.nnz() > 0; }
 
@@ -121,7 +127,7 @@ class Search {
 
   void collect() {
     auto specs =
-        options_.only.empty() ? parse_product_list("all", statistics_, B::kTarget) : options_.only;
+        options_.only.empty() ? parse_product_list("all", statistics(), B::kTarget) : options_.only;
     specs.insert(specs.end(), options_.more.begin(), options_.more.end());
     for (const ProductSpec& spec : specs) {
       const auto same = [&](const SearchedProduct& known) { return known.spec == spec; };
@@ -284,7 +290,7 @@ class Search {
                           .bytes = static_cast<double>(product.bytes),
                           .threads = backend_.workers(),
                           .target = B::kTarget},
-                         statistics_);
+                         statistics());
   }
 
   // Null, and the reason in the product, if it refuses.
@@ -301,7 +307,7 @@ class Search {
   const MatrixOf<B>& matrix_;
   B& backend_;
   const SearchOptions& options_;
-  MatrixStatistics statistics_;
+  mutable std::optional<MatrixStatistics> statistics_;
   std::vector<SearchedProduct> products_;
 };
 

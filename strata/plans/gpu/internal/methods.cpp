@@ -87,15 +87,16 @@ template <Value V, class Sweep>
 void run_sweeps(const Sweep& sweep, std::span<const StepCoefficients<V>> coefficients,
                 std::span<V* const> vectors, typename Sweep::Workspace& workspace, Stream& stream,
                 const PowersSum<V>& sum) {
-  const auto power = static_cast<int>(coefficients.size());
-  for (int first = 0; first < power; first += sweep.shape().power) {
-    const int block = std::min(sweep.shape().power, power - first);
+  int first = 0;
+  for (const int block : strata::detail::blocks_of(static_cast<int>(coefficients.size()),
+                                                   sweep.shape().power)) {
     SweepSteps<V> steps;
     steps.vectors.assign(vectors.begin() + first, vectors.begin() + first + block + 1);
     if (first > 0) steps.before = vectors[first - 1];
     steps.steps.assign(coefficients.begin() + first, coefficients.begin() + first + block);
     steps.sum = sum.after(static_cast<std::size_t>(first));
     sweep.run(steps, workspace, stream);
+    first += block;
   }
 }
 
