@@ -43,7 +43,7 @@ TEST(PowerChoice, EveryPowerIsACandidateUpToTheProducts) {
   EXPECT_EQ(detail::judged_sweeps(for_products(1000), 5), Sizes{5});
   PowerOptions given;
   given.power = 7;
-  EXPECT_EQ(detail::block_sizes(given), (Sizes{7, 4, 2}));
+  EXPECT_EQ(detail::block_sizes(given), (Sizes{7, 4, 3, 2}));
   EXPECT_EQ(detail::judged_sweeps(given, 4), (Sizes{4, 3}));
 }
 

@@ -11,11 +11,11 @@ namespace strata::gpu {
 
 // The ring of tiles in shared memory and the warps that work on it.
 struct FlaggedRing {
-  int slots = 1;                   // a multiple of the warps: a slot's tiles are of one warp
-  int warps = 1;                   // of each power
-  int lanes = 1;                   // of a block row; a power of two
-  int buffers = 1;                 // for x of blocks: one for each warp, or shared
-  std::uint32_t slot_bytes = 0;    // multiples of 16
+  int slots = 1;                 // a multiple of the warps: a slot's tiles are of one warp
+  int warps = 1;                 // of each power
+  int lanes = 1;                 // of a block row; a power of two
+  int buffers = 1;               // for x of blocks: one for each warp, or shared
+  std::uint32_t slot_bytes = 0;  // multiples of 16
   std::uint32_t buffer_bytes = 0;
 
   // One warp loads tiles, one clears vectors.

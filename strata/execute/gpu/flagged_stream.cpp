@@ -166,9 +166,9 @@ bool is_block_row(const Csr<V, I>& matrix, Offset row, int block) {
   const Offset count = offsets[row + 1] - offsets[row];
   if (count % block != 0) return false;
   for (int r = 1; r < block; ++r) {
-    if (!std::ranges::equal(columns.subspan(offsets[row], count),
-                            columns.subspan(offsets[row + r],
-                                            offsets[row + r + 1] - offsets[row + r]))) {
+    if (!std::ranges::equal(
+            columns.subspan(offsets[row], count),
+            columns.subspan(offsets[row + r], offsets[row + r + 1] - offsets[row + r]))) {
       return false;
     }
   }
@@ -325,8 +325,8 @@ class TileMaker {
   void add_lines(Offset first, Offset rows, int segments, const LinesOfTile& lines) {
     const Offset values = std::popcount(lines.columns) * Offset{segments} * kSegment;
     constexpr Offset head = sizeof(FlaggedTile) + kLineSlots * sizeof(I);
-    FlaggedTile& tile = made_.add(head + values * Offset{sizeof(V)}, static_cast<I>(first), rows,
-                                  segments);
+    FlaggedTile& tile =
+        made_.add(head + values * Offset{sizeof(V)}, static_cast<I>(first), rows, segments);
     tile.first_row = static_cast<I>(first);
     tile.rows = static_cast<I>(rows);
     tile.kind = FlaggedKind::lines;
@@ -382,8 +382,7 @@ class TileMaker {
              ++entry, ++entries) {
           const auto diagonal = static_cast<I>(matrix_.columns()[entry] - row);
           while (places[next].first != diagonal) ++next;
-          const Offset at =
-              (Offset{segment} * count + places[next].second) * kSegment + place;
+          const Offset at = (Offset{segment} * count + places[next].second) * kSegment + place;
           values[at] = matrix_.values()[entry];
           made_.presence[tile.first_value / 64 + at / 64] |= std::uint64_t{1} << (at % 64);
         }
@@ -422,9 +421,8 @@ class TileMaker {
     const Offset block_rows = (end - first) / block;
     const Offset blocks = (offsets[end] - offsets[first]) / (block * block);
     const auto& sectors = sectors_.all();
-    FlaggedTile& tile =
-        made_.add(block_tile_bytes<V>(sectors.size(), block_rows, blocks, block),
-                  static_cast<I>(first), end - first, 1);
+    FlaggedTile& tile = made_.add(block_tile_bytes<V>(sectors.size(), block_rows, blocks, block),
+                                  static_cast<I>(first), end - first, 1);
     auto* bytes = reinterpret_cast<std::byte*>(&tile);
     tile.first_row = static_cast<I>(first);
     tile.rows = static_cast<I>(end - first);
@@ -436,8 +434,8 @@ class TileMaker {
                 static_cast<std::uint32_t>(rounded(static_cast<Offset>(sectors.size()) * 4));
     auto* ends = reinterpret_cast<std::uint16_t*>(bytes + tile.ends);
     auto* columns = ends + ceil_div<Offset>(block_rows, 8) * 8;
-    tile.values = tile.ends + static_cast<std::uint32_t>(rounded(
-                                  ceil_div<Offset>(block_rows, 8) * 16 + blocks * 2));
+    tile.values = tile.ends + static_cast<std::uint32_t>(
+                                  rounded(ceil_div<Offset>(block_rows, 8) * 16 + blocks * 2));
     auto* values = reinterpret_cast<V*>(bytes + tile.values);
     Offset number = 0;
     for (Offset row = first; row < end; row += block) {
@@ -470,8 +468,7 @@ Offset piece_rows(const FlaggedForm& form) {
   if (form.has_lines && form.lines == FlaggedLines::seven_points) {
     return SevenPoints::segments * Offset{form.stride};
   }
-  const Offset unit =
-      form.has_lines ? segment_rows<V>() : Offset{tile_rows(form)} * form.block;
+  const Offset unit = form.has_lines ? segment_rows<V>() : Offset{tile_rows(form)} * form.block;
   return std::max<Offset>(kPieceRows / unit, 1) * unit;
 }
 
@@ -616,8 +613,8 @@ std::optional<FlaggedForm> find_flagged_form(const Csr<V, I>& matrix) {
     for (const int block : {3, 2}) {
       if (matrix.rows() % block != 0 || form.block > 1) continue;
       const auto rows = sampled(matrix.rows(), block);
-      const bool blocks = std::ranges::all_of(
-          rows, [&](Offset row) { return is_block_row(matrix, row, block); });
+      const bool blocks =
+          std::ranges::all_of(rows, [&](Offset row) { return is_block_row(matrix, row, block); });
       if (blocks) form.block = block;
     }
   }
@@ -678,8 +675,8 @@ FlaggedStream<V>::FlaggedStream(const Csr<V, I>& matrix, const FlaggedForm& cut,
         FlaggedPlace place = here.places[t];
         place.begin += static_cast<std::uint32_t>(first_byte[piece] / kFlaggedUnit);
         places[first_tile[piece] + static_cast<Offset>(t)] = place;
-        auto& tile = *reinterpret_cast<FlaggedTile*>(records.data() +
-                                                     Offset{place.begin} * kFlaggedUnit);
+        auto& tile =
+            *reinterpret_cast<FlaggedTile*>(records.data() + Offset{place.begin} * kFlaggedUnit);
         tile.first_value += static_cast<std::uint64_t>(first_word[piece]) * 64;
       }
       here = {};
@@ -691,8 +688,7 @@ FlaggedStream<V>::FlaggedStream(const Csr<V, I>& matrix, const FlaggedForm& cut,
   parallel_for(tiles, [&](Offset t) {
     auto& tile =
         *reinterpret_cast<FlaggedTile*>(records.data() + Offset{places[t].begin} * kFlaggedUnit);
-    last[t] = std::max(static_cast<I>(t),
-                       last_input<V>(tile, *this, places[t].segments, tile_of));
+    last[t] = std::max(static_cast<I>(t), last_input<V>(tile, *this, places[t].segments, tile_of));
     tile.cleared = last[t] / workers + 1;
   });
   dependency_distance = distances_of(std::move(last));

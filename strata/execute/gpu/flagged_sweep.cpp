@@ -31,13 +31,12 @@ bool can_run_flagged(const DeviceProperties& device) {
          detail::has_flagged_sweep<V>();
 }
 
-std::vector<FlaggedShape> flagged_shapes(const FlaggedForm& form, int power) {
-  // A warp that waits for x has nothing else to do: there are as many as registers allow, unless
-  // they would have to wait for tiles.
+std::vector<FlaggedShape> flagged_shapes(int power) {
+  // A warp that waits for x has nothing else to do, so more of them do more, until they wait for
+  // tiles instead.
   const int most = (detail::kFlaggedWarps - 2) / power;
-  const int usual = form.has_lines ? 4 : 3;
   std::vector<FlaggedShape> shapes;
-  for (const int warps : {usual, usual - 1, 2 * usual - 1}) {
+  for (const int warps : {4, 3, 5, 7}) {
     const FlaggedShape shape{power, std::min(warps, most)};
     const bool known = std::ranges::find(shapes, shape) != shapes.end();
     if (shape.warps > 0 && !known) shapes.push_back(shape);
@@ -187,9 +186,9 @@ void FlaggedSweep<V>::require_ended(Workspace& workspace, Stream& stream) const 
                     "its blocks waited for each other longer than the watchdog timeout");
 }
 
-#define STRATA_INSTANTIATE(V, unused)                          \
-  template bool can_run_flagged<V>(const DeviceProperties&);   \
-  template struct FlaggedTiles<V>;                             \
+#define STRATA_INSTANTIATE(V, unused)                        \
+  template bool can_run_flagged<V>(const DeviceProperties&); \
+  template struct FlaggedTiles<V>;                           \
   template class FlaggedSweep<V>
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 

@@ -35,8 +35,8 @@ struct FlaggedShape {
 template <Value V>
 bool can_run_flagged(const DeviceProperties& device);
 
-// Shapes worth trying for sweeps of so many powers, over tiles of one form.
-std::vector<FlaggedShape> flagged_shapes(const FlaggedForm& form, int power);
+// Shapes worth trying for sweeps of so many powers.
+std::vector<FlaggedShape> flagged_shapes(int power);
 
 // The ring that a sweep of some shape has room for on the current device. Throws InvalidArgument if
 // the window is too small for the dependency distance of the powers, or warps are too many.

@@ -143,7 +143,7 @@ void check(const char* spec, int workers) {
     for (const FlaggedForm& cut : forms) {
       int ran = 0;
       for (const int power : {1, 2, 3, 4, 8}) {
-        for (const FlaggedShape& shape : flagged_shapes(cut, power)) {
+        for (const FlaggedShape& shape : flagged_shapes(power)) {
           try {
             FlaggedOnDevice<V> on(matrix, cut, workers, shape);
             ++ran;
@@ -210,8 +210,8 @@ TEST_F(FlaggedSweepTest, BitsDependOnNothingElse) {
     std::vector<Array<V>> first;
     int runs = 0;
     while (runs < share) {
-      const int workers = below(2) == 0 ? device_.multiprocessors
-                                        : 1 + below(device_.multiprocessors);
+      const int workers =
+          below(2) == 0 ? device_.multiprocessors : 1 + below(device_.multiprocessors);
       const int power = 2 + below(4);
       const int warps = 1 + below(14 / power);
       try {

@@ -50,6 +50,7 @@
 #include <type_traits>
 
 #include "strata/execute/gpu/flagged_arguments.hpp"
+#include "strata/execute/gpu/internal/flagged_words.hpp"
 #include "strata/execute/gpu/internal/hopper.hpp"
 #include "strata/kernels/gpu/products.hpp"
 #include "strata/kernels/gpu/value.hpp"
@@ -61,204 +62,6 @@ inline constexpr std::uint32_t kAllCleared = 0x7fffffff;
 // ahead; fences would be in the way of the workers.
 inline constexpr std::uint32_t kFirstLooks = 100;
 inline constexpr std::uint32_t kLaterLooks = 4000;
-
-// Sixteen bytes, or one element, as they are loaded.
-struct Words {
-  std::uint64_t w[2];
-};
-
-template <class T>
-struct RealOf {
-  using type = T;
-};
-template <class R>
-struct RealOf<Complex<R>> {
-  using type = R;
-};
-template <class T>
-inline constexpr bool kWide = sizeof(typename RealOf<T>::type) == 8;
-
-// Of doubles the upper half tells.
-template <class T>
-__device__ __forceinline__ bool has_flag(std::uint64_t word) {
-  if constexpr (kWide<T>) return static_cast<std::uint32_t>(word >> 32) == kFlagUpper;
-  return static_cast<std::uint32_t>(word) == kFlag32 ||
-         static_cast<std::uint32_t>(word >> 32) == kFlag32;
-}
-template <class T>
-__device__ __forceinline__ bool has_flag(const Words& words) {
-  return has_flag<T>(words.w[0]) || has_flag<T>(words.w[1]);
-}
-
-template <class T>
-__device__ __forceinline__ T element(const Words& words, int e) {
-  if constexpr (sizeof(T) == 16) {
-    return {__longlong_as_double(static_cast<long long>(words.w[0])),
-            __longlong_as_double(static_cast<long long>(words.w[1]))};
-  } else if constexpr (sizeof(T) == 4) {
-    return __uint_as_float(static_cast<std::uint32_t>(words.w[e / 2] >> (32 * (e % 2))));
-  } else if constexpr (kWide<T>) {
-    return __longlong_as_double(static_cast<long long>(words.w[e]));
-  } else {
-    return {__uint_as_float(static_cast<std::uint32_t>(words.w[e])),
-            __uint_as_float(static_cast<std::uint32_t>(words.w[e] >> 32))};
-  }
-}
-
-__device__ __forceinline__ std::uint64_t without_flag(double value) {
-  const auto bits = static_cast<std::uint64_t>(__double_as_longlong(value));
-  return has_flag<double>(bits) ? bits | std::uint64_t{1} << 51 : bits;
-}
-__device__ __forceinline__ std::uint32_t without_flag(float value) {
-  const std::uint32_t bits = __float_as_uint(value);
-  return bits == kFlag32 ? bits | std::uint32_t{1} << 22 : bits;
-}
-// Puts an element, without the flag, where element() finds it.
-template <class T>
-__device__ __forceinline__ void set_element(Words& words, int e, T value) {
-  if constexpr (sizeof(T) == 16) {
-    words.w[0] = without_flag(value.re);
-    words.w[1] = without_flag(value.im);
-  } else if constexpr (sizeof(T) == 4) {
-    const std::uint64_t bits = without_flag(value);
-    words.w[e / 2] = e % 2 == 0 ? bits : words.w[e / 2] | bits << 32;
-  } else if constexpr (kWide<T>) {
-    words.w[e] = without_flag(value);
-  } else {
-    words.w[e] = without_flag(value.re) | std::uint64_t{without_flag(value.im)} << 32;
-  }
-}
-
-__device__ __forceinline__ void load_words(const void* from, Words& to) {
-  asm volatile("ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];"
-               : "=l"(to.w[0]), "=l"(to.w[1])
-               : "l"(from)
-               : "memory");
-}
-// If it is wanted; all are in flight together.
-__device__ __forceinline__ void load_if(bool wanted, const void* from, Words& to) {
-  asm volatile(
-      "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %3, 0;\n\t"
-      "@p ld.relaxed.gpu.global.v2.b64 {%0, %1}, [%2];\n\t}"
-      : "+l"(to.w[0]), "+l"(to.w[1])
-      : "l"(from), "r"(static_cast<int>(wanted))
-      : "memory");
-}
-__device__ __forceinline__ void load_if(bool wanted, const void* from, std::uint64_t& to) {
-  asm volatile(
-      "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %2, 0;\n\t@p ld.relaxed.gpu.global.b64 %0, [%1];\n\t}"
-      : "+l"(to)
-      : "l"(from), "r"(static_cast<int>(wanted))
-      : "memory");
-}
-__device__ __forceinline__ void load_if(bool wanted, const void* from, std::uint32_t& to) {
-  asm volatile(
-      "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %2, 0;\n\t@p ld.relaxed.gpu.global.b32 %0, [%1];\n\t}"
-      : "+r"(to)
-      : "l"(from), "r"(static_cast<int>(wanted))
-      : "memory");
-}
-// Element `column` of x as element e of the words.
-template <class T>
-__device__ __forceinline__ void load_element_if(bool wanted, const T* x, std::int64_t column,
-                                                Words& to, int e) {
-  if constexpr (sizeof(T) == 16) {
-    load_if(wanted, reinterpret_cast<const std::uint64_t*>(x + column), to.w[0]);
-    load_if(wanted, reinterpret_cast<const std::uint64_t*>(x + column) + 1, to.w[1]);
-  } else if constexpr (sizeof(T) == 8 && kWide<T>) {
-    load_if(wanted, x + column, to.w[e]);
-  } else if constexpr (sizeof(T) == 8) {
-    std::uint32_t parts[2] = {static_cast<std::uint32_t>(to.w[e]),
-                              static_cast<std::uint32_t>(to.w[e] >> 32)};
-    load_if(wanted, reinterpret_cast<const std::uint32_t*>(x + column), parts[0]);
-    load_if(wanted, reinterpret_cast<const std::uint32_t*>(x + column) + 1, parts[1]);
-    to.w[e] = parts[0] | std::uint64_t{parts[1]} << 32;
-  } else {
-    const int shift = 32 * (e % 2);
-    auto bits = static_cast<std::uint32_t>(to.w[e / 2] >> shift);
-    load_if(wanted, x + column, bits);
-    to.w[e / 2] = (to.w[e / 2] & ~(std::uint64_t{0xffffffff} << shift)) |
-                  std::uint64_t{bits} << shift;
-  }
-}
-
-// To others, if more powers read it.
-template <class T>
-__device__ __forceinline__ void store_words(T* to, const Words& words, bool read_again) {
-  if (read_again) {
-    asm volatile("st.relaxed.gpu.global.v2.b64 [%0], {%1, %2};"
-                 :
-                 : "l"(to), "l"(words.w[0]), "l"(words.w[1])
-                 : "memory");
-  } else {
-    asm volatile("st.global.cs.v2.b64 [%0], {%1, %2};"
-                 :
-                 : "l"(to), "l"(words.w[0]), "l"(words.w[1])
-                 : "memory");
-  }
-}
-template <class T>
-__device__ __forceinline__ void store_element(T* to, const Words& words, int e) {
-  const auto word = [&](std::uint64_t bits, int place) {
-    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;"
-                 :
-                 : "l"(reinterpret_cast<std::uint64_t*>(to) + place), "l"(bits)
-                 : "memory");
-  };
-  const auto half = [&](std::uint64_t bits, int place) {
-    asm volatile("st.relaxed.gpu.global.b32 [%0], %1;"
-                 :
-                 : "l"(reinterpret_cast<std::uint32_t*>(to) + place),
-                   "r"(static_cast<std::uint32_t>(bits))
-                 : "memory");
-  };
-  if constexpr (sizeof(T) == 16) {
-    word(words.w[0], 0);
-    word(words.w[1], 1);
-  } else if constexpr (sizeof(T) == 4) {
-    half(words.w[e / 2] >> (32 * (e % 2)), 0);
-  } else if constexpr (kWide<T>) {
-    word(words.w[e], 0);
-  } else {
-    half(words.w[e], 0);
-    half(words.w[e] >> 32, 1);
-  }
-}
-
-// Of the lane before or behind; the first or last lane has its own.
-template <class R>
-__device__ __forceinline__ R from_before(R value, R own, int lane) {
-  const R other = __shfl_up_sync(0xffffffffU, value, 1);
-  return lane == 0 ? own : other;
-}
-template <class R>
-__device__ __forceinline__ Complex<R> from_before(Complex<R> value, Complex<R> own, int lane) {
-  return {from_before(value.re, own.re, lane), from_before(value.im, own.im, lane)};
-}
-template <class R>
-__device__ __forceinline__ R from_behind(R value, R own, int lane) {
-  const R other = __shfl_down_sync(0xffffffffU, value, 1);
-  return lane == kWarpLanes - 1 ? own : other;
-}
-template <class R>
-__device__ __forceinline__ Complex<R> from_behind(Complex<R> value, Complex<R> own, int lane) {
-  return {from_behind(value.re, own.re, lane), from_behind(value.im, own.im, lane)};
-}
-
-__device__ __forceinline__ std::uint32_t load_acquire_shared(const std::uint32_t* pointer) {
-  std::uint32_t value;
-  asm volatile("ld.acquire.cta.shared::cta.u32 %0, [%1];"
-               : "=r"(value)
-               : "r"(shared_address(pointer))
-               : "memory");
-  return value;
-}
-__device__ __forceinline__ void store_release_shared(std::uint32_t* pointer, std::uint32_t value) {
-  asm volatile("st.release.cta.shared::cta.u32 [%0], %1;"
-               :
-               : "r"(shared_address(pointer)), "r"(value)
-               : "memory");
-}
 
 // Element `row` of a power that the tile has waited for; or of y_0, which nobody writes. Another
 // lane has seen it, and this one will.
@@ -291,8 +94,8 @@ __device__ __forceinline__ T finished(const FlaggedArguments<T>& a, int k, std::
 // After the last power.
 template <class T>
 __device__ __forceinline__ void add_to_sum(const FlaggedArguments<T>& a, std::int64_t row, T last) {
-  T total = a.starts ? multiply_add(a.start, own_element(a.vectors[0], row, false), T{})
-                     : a.sum[row];
+  T total =
+      a.starts ? multiply_add(a.start, own_element(a.vectors[0], row, false), T{}) : a.sum[row];
   for (int k = 1; k < a.power; ++k) {
     total = multiply_add(a.weight[k - 1], own_element(a.vectors[k], row, true), total);
   }
@@ -328,8 +131,8 @@ class FlaggedBlock {
       : a_(arguments), ring_(ring) {
     tiles_in_ring_ = thread_.template shared<std::byte>();
     buffers_ = tiles_in_ring_ + std::uint64_t{ring.slot_bytes} * ring.slots;
-    barriers_ = reinterpret_cast<Barrier*>(buffers_ + std::uint64_t{ring.buffer_bytes} *
-                                                          ring.buffers);
+    barriers_ =
+        reinterpret_cast<Barrier*>(buffers_ + std::uint64_t{ring.buffer_bytes} * ring.buffers);
     locks_ = reinterpret_cast<std::uint32_t*>(barriers_ + 2 * ring.slots);
     cleared_ = locks_ + ring.buffers;
     loading_ = cleared_ + 1;
@@ -491,8 +294,7 @@ class FlaggedBlock {
     }
   }
   __device__ __forceinline__ void clear_elements(T* y, int count, int lane) {
-    constexpr std::uint64_t flag =
-        kWide<T> ? kFlag64 : std::uint64_t{kFlag32} << 32 | kFlag32;
+    constexpr std::uint64_t flag = kWide<T> ? kFlag64 : std::uint64_t{kFlag32} << 32 | kFlag32;
     if (reinterpret_cast<std::uint64_t>(y) % kChunkBytes == 0 && count % kElements == 0) {
       for (int i = lane; i < count / kElements; i += kWarpLanes) {
         reinterpret_cast<ulonglong2*>(y)[i] = ulonglong2{flag, flag};
@@ -767,11 +569,10 @@ class FlaggedBlock {
                           ? line / 3 * kChain + line % 3 + segment
                           : kOthersFrom + (line - 3 * Lines::chains) * kSegments + segment;
         if ((here & 1) != 0) {
-          const T before = from_before(element<T>(held[l], kElements - 1),
-                                       element<T>(sides[l], 0), lane);
-          add_products(*values, parts[0], [&](int e) {
-            return e == 0 ? before : element<T>(held[l], e - 1);
-          });
+          const T before =
+              from_before(element<T>(held[l], kElements - 1), element<T>(sides[l], 0), lane);
+          add_products(*values, parts[0],
+                       [&](int e) { return e == 0 ? before : element<T>(held[l], e - 1); });
           values += kWarpLanes;
         }
         if ((here & 2) != 0) {
@@ -875,7 +676,7 @@ class FlaggedBlock {
     const T* values = tile.part<T>(tile.values);
     const T alpha = a_.alpha[k - 1];
     const bool plain = is_plain(k);
-    const auto add_block = [&](int entry, T (&sums)[D]) {
+    const auto add_block = [&](int entry, T(&sums)[D]) {
       const T* from = near + columns[entry];
       const T* block = values + entry * (D * D);
       T here[D];
@@ -911,7 +712,8 @@ class FlaggedBlock {
       STRATA_UNROLL
       for (int r = 0; r < D; ++r) {
         const std::int64_t place = tile.first_row + std::int64_t{row} * D + r;
-        const T result = plain ? multiply_add(alpha, sums[r], T{}) : finished(a_, k, place, sums[r]);
+        const T result =
+            plain ? multiply_add(alpha, sums[r], T{}) : finished(a_, k, place, sums[r]);
         Words words{};
         set_element(words, 0, result);
         store_element(a_.vectors[k] + place, words, 0);

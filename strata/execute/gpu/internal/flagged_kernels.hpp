@@ -80,9 +80,9 @@ void launch_flagged_sweep(const FlaggedArguments<DeviceValue<V>>& arguments,
 
 #endif
 
-#define STRATA_INSTANTIATE_FLAGGED_SWEEP(V)                                                \
-  template bool has_flagged_sweep<V>();                                                    \
-  template void launch_flagged_sweep<V>(const FlaggedArguments<DeviceValue<V>>&,           \
+#define STRATA_INSTANTIATE_FLAGGED_SWEEP(V)                                      \
+  template bool has_flagged_sweep<V>();                                          \
+  template void launch_flagged_sweep<V>(const FlaggedArguments<DeviceValue<V>>&, \
                                         const FlaggedForm&, int, const FlaggedRing&, Stream&)
 
 }  // namespace strata::gpu::detail

@@ -88,8 +88,8 @@ void run_sweeps(const Sweep& sweep, std::span<const StepCoefficients<V>> coeffic
                 std::span<V* const> vectors, typename Sweep::Workspace& workspace, Stream& stream,
                 const PowersSum<V>& sum) {
   int first = 0;
-  for (const int block : strata::detail::blocks_of(static_cast<int>(coefficients.size()),
-                                                   sweep.shape().power)) {
+  for (const int block :
+       strata::detail::blocks_of(static_cast<int>(coefficients.size()), sweep.shape().power)) {
     SweepSteps<V> steps;
     steps.vectors.assign(vectors.begin() + first, vectors.begin() + first + block + 1);
     if (first > 0) steps.before = vectors[first - 1];

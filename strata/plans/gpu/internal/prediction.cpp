@@ -112,8 +112,7 @@ void predict_flagged(PowerCandidate& candidate, const PowersToPredict& powers,
   PersistentSweepCosts costs;
   costs.gather_bytes = sweep.gather_bytes;
   costs.warps = sweep.warps;
-  predict_with(costs,
-               {memory, profile.l2_bandwidth(), kFlaggedLoadSeconds, kFlaggedStepSeconds, 0},
+  predict_with(costs, {memory, profile.l2_bandwidth(), kFlaggedLoadSeconds, kFlaggedStepSeconds, 0},
                candidate, powers, sweep, in_l2);
 }
 

@@ -556,7 +556,7 @@ void Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_o
   }
   for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
     if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
-    for (const FlaggedShape& shape : flagged_shapes(*form, block)) {
+    for (const FlaggedShape& shape : flagged_shapes(block)) {
       propose_flagged(rows, tiles, shape);
     }
   }
@@ -581,17 +581,17 @@ void Proposals<V>::propose_flagged(const SharedRows& rows,
   candidate.placement = WindowPlacement::shared_memory;
   candidate.block = shape.power;
   candidate.format_bytes = tiles.record_bytes;
-  candidate.window_bytes = Offset{ring.slots} * form->workers() * tiles.record_bytes /
-                           std::max<Offset>(tiles.tiles, 1);
-  predict_flagged(candidate, powers_in(*rows),
-                  {.tiles = static_cast<double>(tiles.tiles),
-                   .workers = static_cast<double>(form->workers()),
-                   .held_tiles = static_cast<double>(ring.slots) * form->workers(),
-                   .dependency_distance =
-                       static_cast<double>(tiles.dependency_distance[shape.power]),
-                   .warps = static_cast<double>(shape.warps),
-                   .gather_bytes = static_cast<double>(tiles.sectors) * kSectorBytes},
-                  prepared_.profile);
+  candidate.window_bytes =
+      Offset{ring.slots} * form->workers() * tiles.record_bytes / std::max<Offset>(tiles.tiles, 1);
+  predict_flagged(
+      candidate, powers_in(*rows),
+      {.tiles = static_cast<double>(tiles.tiles),
+       .workers = static_cast<double>(form->workers()),
+       .held_tiles = static_cast<double>(ring.slots) * form->workers(),
+       .dependency_distance = static_cast<double>(tiles.dependency_distance[shape.power]),
+       .warps = static_cast<double>(shape.warps),
+       .gather_bytes = static_cast<double>(tiles.sectors) * kSectorBytes},
+      prepared_.profile);
   all_.push_back({candidate, rows, form, {}, nullptr, false, shape});
 }
 
