@@ -60,6 +60,7 @@
 #include "strata/order/padded_order.hpp"
 #include "strata/order/permutation.hpp"
 #include "strata/order/rcm.hpp"
+#include "strata/order/spreading.hpp"
 #include "strata/order/symmetrise.hpp"
 
 // Plans: analyse a matrix once, apply it many times.

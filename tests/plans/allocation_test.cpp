@@ -1,7 +1,9 @@
 // Applying a plan allocates nothing, and new values that find no memory leave a plan as it was. An
 // executable of its own, for it counts every operator new and makes some fail.
 #include <gtest/gtest.h>
+
 #include <malloc.h>
+#include <algorithm>
 
 #include <atomic>
 #include <cstdlib>
@@ -105,7 +107,8 @@ TEST(PowerPlanMemory, NothingIsAllocatedInApply) {
   EXPECT_GT(allocations.load(), 0);
 }
 
-// Of the matrix that the plan keeps, whatever was stored and timed on the way to it.
+// Of the matrix that the plan keeps, whatever was stored and timed on the way to it; or of the
+// caller's, where an order makes diagonals of its rows and the plan keeps less.
 TEST(PowerPlanMemory, PlanningNeedsNoMoreThanAFewTimesItsResult) {
   const auto rows = generate<double, std::int32_t>("stencil27:30x30x60,coefficients=random");
   const auto moved =
@@ -121,7 +124,9 @@ TEST(PowerPlanMemory, PlanningNeedsNoMoreThanAFewTimesItsResult) {
       const auto plan = plan_powers(*matrix, options);
       const auto result = static_cast<double>(live_bytes - before);
       EXPECT_GT(result, 8.0 * static_cast<double>(matrix->nnz()));
-      EXPECT_LT(static_cast<double>(most_bytes - before), 2.5 * result) << plan.explain();
+      const auto given = static_cast<double>(matrix->nnz() * 12);
+      EXPECT_LT(static_cast<double>(most_bytes - before), 2.5 * std::max(result, given))
+          << plan.explain();
     }
   }
 }
