@@ -339,7 +339,8 @@ TEST(PowerPlan, EncodesValuesWhereThatSavesBytes) {
       encoded = encoded || (candidate.plain() && candidate.format.values != StoredValues::full);
       EXPECT_TRUE(autotune || candidate.format.values == cheap);
     }
-    EXPECT_EQ(encoded, autotune || cheap != StoredValues::full) << of_repeated.explain();
+    // Autotuned plans store them if that may be faster on a sample of the rows.
+    EXPECT_TRUE(autotune || encoded == (cheap != StoredValues::full)) << of_repeated.explain();
     options.values = StoredValues::full;
     EXPECT_FALSE(plan_powers(repeated, options).record().values->encoded());
     options.values = StoredValues::constants;
