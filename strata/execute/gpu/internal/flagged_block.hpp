@@ -257,8 +257,7 @@ class FlaggedBlock {
   }
 
   __device__ __forceinline__ void work(int k, int warp) {
-    Waiting waiting;
-    FlaggedWorker<T> worker(a_, given_up_, waiting, k);
+    FlaggedWorker<T> worker(a_, given_up_, k);
     const int number = (k - 1) * ring_.warps + warp;
     int slot = warp;
     std::uint32_t parity = 0;

@@ -79,12 +79,12 @@ class BlockTile {
   __device__ __forceinline__ bool gather() {
     load<whole, false>();
     if (!worker_.waits()) return true;
-    for (int looks = 0;;) {
+    for (typename FlaggedWorker<T>::Patience patience;;) {
       bool missing = false;
       STRATA_UNROLL
       for (int c = 0; c < kChunksOfLane; ++c) missing |= has_flag<T>(held_[c]);
       if (!worker_.thread.any(missing)) return true;
-      if (!worker_.go_on(looks)) return false;
+      if (!worker_.go_on(patience)) return false;
       load<whole, true>();
     }
   }

@@ -113,15 +113,15 @@ class LineTile {
     }
     load<inner, 0, false>(held, sides);
     if (!worker_.waits()) return true;
-    int looks = 0;
+    typename FlaggedWorker<T>::Patience patience;
     // Those behind the rows come last: the others are looked at again when these are there.
     constexpr int last = inner && Lines::chains == 3 ? 2 * kChain : 0;
     while (true) {
       if (worker_.thread.any(is_missing<last>(held, sides))) {
-        if (!worker_.go_on(looks)) return false;
+        if (!worker_.go_on(patience)) return false;
         load<inner, last, true>(held, sides);
       } else if (last > 0 && worker_.thread.any(is_missing<0>(held, sides))) {
-        if (!worker_.go_on(looks)) return false;
+        if (!worker_.go_on(patience)) return false;
         load<inner, 0, true>(held, sides);
       } else {
         return true;
@@ -145,11 +145,11 @@ class LineTile {
         tile_.distances()[line_of(kHeld - 1)] + strides_of(kHeld - 1) * worker_.a.stride;
     const int lane = worker_.thread.lane();
     const T* from = worker_.x() + tile_.first_row + kElements * lane + distance;
-    for (int looks = 0;;) {
+    for (typename FlaggedWorker<T>::Patience patience;;) {
       Words words{};
       load_if(lane == kWarpLanes - 1, from, words);
       if (!worker_.thread.any(has_flag<T>(words))) return true;
-      if (!worker_.go_on(looks)) return false;
+      if (!worker_.go_on(patience)) return false;
     }
   }
   // From this line on; again: those that are missing. Distances are read for every round of loads:

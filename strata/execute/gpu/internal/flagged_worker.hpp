@@ -51,16 +51,15 @@ template <class T>
 struct FlaggedWorker {
   const FlaggedArguments<T>& a;
   std::uint32_t* given_up;  // of the block, in shared memory; not 0: all warps leave
-  Waiting* waiting;         // how long for elements, while there is no register for it
   int k;                    // the power
-  bool plain;               // a row's result is α times its sum, and nothing else has to be done
+  T alpha;
+  bool plain;  // a row's result is α times its sum, and nothing else has to be done
   NativeThread thread;
 
   __device__ __forceinline__ FlaggedWorker(const FlaggedArguments<T>& arguments,
-                                           std::uint32_t* block_gave_up, Waiting& time, int power)
+                                           std::uint32_t* block_gave_up, int power)
       : a(arguments),
         given_up(block_gave_up),
-        waiting(&time),
         k(power),
         alpha(a.alpha[k - 1]),
         plain(is_zero(a.shift[k - 1]) && is_zero(a.beta[k - 1]) &&
@@ -74,23 +73,18 @@ struct FlaggedWorker {
     return plain ? multiply_add(alpha, sum, T{}) : finish_element(a, k, row, sum);
   }
 
-  // After a look at elements that were not there, of which there were so many. False, for all
-  // lanes, if it is time to leave.
-  __device__ __forceinline__ bool go_on(int& looks) {
-    return ++looks % kPollsPerClockRead != 0 ||
-           has_patience(a, given_up, looks == kPollsPerClockRead, *waiting);
-  }
-
- private:
-  // Not inline, and its state in memory, for registers are scarce where elements are held.
-  __device__ __forceinline__ static bool has_patience(const FlaggedArguments<T>& a,
-                                                      std::uint32_t* given_up, bool first,
-                                                      Waiting& waiting) {
-    NativeThread thread;
+  // Looks at elements that were not there.
+  struct Patience {
+    int looks = 0;
+    Waiting waiting;
+  };
+  // False, for all lanes, if it is time to leave.
+  __device__ __forceinline__ bool go_on(Patience& patience) {
+    if (++patience.looks % kPollsPerClockRead != 0) return true;
     volatile std::uint32_t& leaves = *given_up;
     if (thread.lane() == 0) {
-      waiting = wait_longer(thread, a.control, first ? Waiting{} : waiting, a.timeout_ns);
-      if (waiting.given_up) leaves = 1;
+      patience.waiting = wait_longer(thread, a.control, patience.waiting, a.timeout_ns);
+      if (patience.waiting.given_up) leaves = 1;
     }
     thread.sync_warp();
     return !thread.any(leaves != 0);
