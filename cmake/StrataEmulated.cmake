@@ -34,6 +34,8 @@ function(strata_emulated_filter result)
   set(left_out
     # Writes where no memory is, which ends the process where the device is part of it.
     Launch.FailuresOfKernelsArriveWithTheNextSynchronisation
+    # The emulated runtime has no default stream.
+    Streams.AdoptTheDefaultStream
     # They measure the GPU first: gigabytes, and speeds that mean nothing.
     GpuMeasure.* MachineGpu.* MpkGpu.* SpmvGpu.* AppsGpu.*)
   list(JOIN left_out ":" filter)

@@ -33,6 +33,8 @@ PinnedBlock allocate_pinned(Offset bytes);
 
 void copy_to_device(const void* from, void* to, Offset bytes, Stream& stream);
 void copy_to_host(const void* from, void* to, Offset bytes, Stream& stream);
+// Done when it returns; by all threads, where there is much (upload.hpp).
+void upload_bytes(const void* from, void* to, Offset bytes, Stream& stream);
 void copy_on_device(const void* from, void* to, Offset bytes, Stream& stream);
 void fill_zero(void* memory, Offset bytes, Stream& stream);
 
@@ -174,8 +176,7 @@ void fill_zero(DeviceSpan<T> span, Stream& stream) {
 template <class T>
 DeviceArray<T> to_device(std::span<const T> from, Stream& stream) {
   DeviceArray<T> to(std::ssize(from));
-  copy(from, to.span(), stream);
-  stream.synchronize();
+  detail::upload_bytes(from.data(), to.data(), to.bytes(), stream);
   return to;
 }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <mutex>
+
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/device/internal/availability.hpp"
@@ -126,8 +129,9 @@ std::string why_no_device() {
   return find_devices().why_none;
 }
 
-DeviceProperties device_properties(int index) {
-  require_device(index);
+namespace {
+
+DeviceProperties ask_properties(int index) {
   rt::Properties reported;
   STRATA_RT_CALL(GetDeviceProperties, &reported, index);
   int clock_kilohertz = 0;
@@ -150,6 +154,18 @@ DeviceProperties device_properties(int index) {
       .runtime = detail::version_text(runtime_version())};
   add_limits(reported, properties);
   return properties;
+}
+
+}  // namespace
+
+DeviceProperties device_properties(int index) {
+  require_device(index);
+  static std::mutex mutex;
+  static std::map<int, DeviceProperties> known;
+  const std::lock_guard lock(mutex);
+  auto found = known.find(index);
+  if (found == known.end()) found = known.emplace(index, ask_properties(index)).first;
+  return found->second;
 }
 
 void use_device(int index) {

@@ -45,8 +45,8 @@ int device_count();
 // Why device_count() is 0: no driver, a driver that is too old, no device. Empty if it is not 0.
 std::string why_no_device();
 
-// Both throw Unavailable if there is no device of that number. Asking for all properties may take
-// milliseconds: keep them.
+// Both throw Unavailable if there is no device of that number. Asking the driver for all properties
+// may take milliseconds: that is done once.
 DeviceProperties device_properties(int index);
 // For everything that the calling thread does on a device from now on.
 void use_device(int index);

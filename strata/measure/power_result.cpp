@@ -101,6 +101,18 @@ void add_trace(Json& result, const TaskTrace& trace) {
   if (shown.tiles_per_entry > 1) result["trace_levels_per_entry"] = shown.tiles_per_entry;
 }
 
+// "setup_parts": where the set-up went.
+void add_parts(Json& result, const std::vector<PlanningPart>& parts) {
+  if (parts.empty()) return;
+  Json list = Json::array();
+  for (const PlanningPart& part : parts) {
+    Json one{{"part", name_of(part.kind)}, {"seconds", part.seconds}};
+    if (!part.subject.empty()) one["of"] = part.subject;
+    list.push_back(std::move(one));
+  }
+  result["setup_parts"] = std::move(list);
+}
+
 }  // namespace
 
 Json json_of(const PowerResult& result) {
@@ -123,6 +135,7 @@ Json json_of(const PowerResult& result) {
   if (result.over_vendor > 0) json["speedup_over_vendor"] = result.over_vendor;
   if (result.break_even > 0) json["break_even_applications"] = result.break_even;
   if (result.levels > 0) json["levels"] = result.levels;
+  add_parts(json, result.setup_parts);
   if (result.overflow) {
     json["overflow"] = {{"power", result.overflow->power}, {"element", result.overflow->element}};
   }
@@ -138,6 +151,7 @@ std::vector<Json> candidates_json(const PlanRecord& record, const PowerContext& 
     result["chosen"] = &candidate == &record.choice();
     result["setup_seconds"] = record.setup_seconds;
     result["bytes"] = {{"format", candidate.format_bytes}, {"from_memory", candidate.memory_bytes}};
+    if (&candidate == &record.choice()) add_parts(result, record.parts);
     if (&candidate == &record.choice() && record.values) {
       result["bytes"]["full_values"] = record.values->full_bytes;
       result["update_seconds"] = record.values->seconds;

@@ -32,6 +32,7 @@ struct PowerResult {
   PowerCandidate choice = {};
   Offset levels = 0;
   double setup_seconds = 0;
+  std::vector<PlanningPart> setup_parts = {};
   Measurement measurement = {};
   double memory_bandwidth = 0;              // bytes per second that the device reads
   std::optional<ValueStorage> values = {};  // of packed SELL

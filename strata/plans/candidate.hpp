@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "strata/base/types.hpp"
@@ -104,6 +105,34 @@ enum class PlainReason {
   in_cache,          // where the matrix stays as it is
 };
 
+// A part of planning, and how long it took.
+struct PlanningPart {
+  enum class Kind {
+    formats,     // that may be of use, by samples of the rows
+    tiles,       // that sweeps need, and rows in the form that they are cut from
+    levels,      // of the rows
+    order,       // of the rows, from levels
+    reordering,  // of the matrix
+    storing,     // of a matrix in its form, on the device that will use it
+    timing,      // of a candidate
+  };
+  Kind kind = Kind::formats;
+  std::string subject = {};  // "packed-sell C=32, rows given"; empty where there is only one
+  double seconds = 0;
+};
+constexpr std::string_view name_of(PlanningPart::Kind kind) {
+  switch (kind) {
+    case PlanningPart::Kind::formats: return "formats";
+    case PlanningPart::Kind::tiles: return "tiles";
+    case PlanningPart::Kind::levels: return "levels";
+    case PlanningPart::Kind::order: return "order";
+    case PlanningPart::Kind::reordering: return "reordering";
+    case PlanningPart::Kind::storing: return "storing";
+    case PlanningPart::Kind::timing: return "timing";
+  }
+  return {};
+}
+
 // What a plan has decided, and how it came to that.
 struct PlanRecord {
   std::vector<PowerCandidate> candidates;  // all that was considered, the choice first
@@ -113,6 +142,7 @@ struct PlanRecord {
   bool spreads_fast = false;         // as random graphs do: none were searched for
   Offset largest_level_rows = 0;
   double setup_seconds = 0;
+  std::vector<PlanningPart> parts = {};  // of these, the longest first; not all is in a part
   // Of the same powers by plain products in the given order; of one product in CSR, where that was
   // timed.
   double plain_seconds = 0;

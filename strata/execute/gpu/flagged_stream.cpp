@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
+#include <new>
 #include <span>
 #include <utility>
 #include <vector>
@@ -58,17 +60,16 @@ class Diagonals {
  public:
   // Whether there are at most so many of the rows [first, end) and those that were added before.
   bool add(const Csr<V, I>& matrix, Offset first, Offset end, std::size_t most) {
+    const I* columns = matrix.columns().data();
     for (Offset row = first; row < end; ++row) {
-      for (Offset entry = matrix.row_offsets()[row]; entry < matrix.row_offsets()[row + 1];
-           ++entry) {
-        const auto diagonal = static_cast<I>(matrix.columns()[entry] - row);
-        // Rows that follow one another mostly have the same ones.
-        const auto place = std::ranges::lower_bound(found_, diagonal);
-        if (place != found_.end() && *place == diagonal) continue;
-        found_.insert(place, diagonal);
-        if (found_.size() > most) return false;
+      const Offset begin = matrix.row_offsets()[row];
+      const Offset count = matrix.row_offsets()[row + 1] - begin;
+      entries_ += count;
+      // Rows that follow one another mostly have the same ones.
+      if (count == std::ssize(found_) && are_found(columns + begin, static_cast<I>(row))) continue;
+      if (!insert({columns + begin, static_cast<std::size_t>(count)}, static_cast<I>(row), most)) {
+        return false;
       }
-      entries_ += matrix.row_offsets()[row + 1] - matrix.row_offsets()[row];
     }
     return true;
   }
@@ -76,6 +77,23 @@ class Diagonals {
   Offset entries() const { return entries_; }
 
  private:
+  bool are_found(const I* columns, I row) const {
+    I different = 0;
+    for (std::size_t d = 0; d < found_.size(); ++d) different |= columns[d] - row - found_[d];
+    return different == 0;
+  }
+  bool insert(std::span<const I> columns, I row, std::size_t most) {
+    auto place = found_.begin();
+    for (const I column : columns) {
+      const I diagonal = column - row;
+      while (place != found_.end() && *place < diagonal) ++place;
+      if (place != found_.end() && *place == diagonal) continue;
+      place = found_.insert(place, diagonal);
+      if (found_.size() > most) return false;
+    }
+    return true;
+  }
+
   std::vector<I> found_;
   Offset entries_ = 0;
 };
@@ -189,32 +207,28 @@ class SectorSet {
   void clear() { sectors_.clear(); }
   // With those of the block row. False, and as before, if there are too many.
   bool add(const Csr<V, I>& matrix, Offset row, int block) {
-    scratch_ = sectors_;
+    row_.clear();
     const auto insert = [&](Offset column) {
       const auto sector = static_cast<std::uint32_t>(column / sector_elements<V>());
-      if (scratch_.empty() || scratch_.back() != sector) scratch_.push_back(sector);
+      if (row_.empty() || row_.back() < sector) row_.push_back(sector);
     };
+    // Columns increase, and the row's own are among them at their place.
+    const auto columns = matrix.pattern().columns_of(static_cast<I>(row));
+    const auto own = std::ranges::lower_bound(columns, static_cast<I>(row)) - columns.begin();
+    for (const I column : columns.first(own)) insert(column);
     for (int r = 0; r < block; ++r) insert(row + r);
-    const auto offsets = matrix.row_offsets();
-    for (Offset entry = offsets[row]; entry < offsets[row + 1]; ++entry) {
-      insert(matrix.columns()[entry]);
-    }
-    std::ranges::sort(scratch_);
-    scratch_.erase(std::ranges::unique(scratch_).begin(), scratch_.end());
+    for (const I column : columns.subspan(own)) insert(column);
+    scratch_.clear();
+    std::ranges::set_union(sectors_, row_, std::back_inserter(scratch_));
     if (scratch_.size() > static_cast<std::size_t>(kMostSectors)) return false;
     std::swap(scratch_, sectors_);
     return true;
   }
   const std::vector<std::uint32_t>& all() const { return sectors_; }
-  std::uint16_t local(I column) const {
-    const auto place = std::ranges::lower_bound(
-        sectors_, static_cast<std::uint32_t>(column / sector_elements<V>()));
-    return static_cast<std::uint16_t>((place - sectors_.begin()) * sector_elements<V>() +
-                                      column % sector_elements<V>());
-  }
 
  private:
   std::vector<std::uint32_t> sectors_;
+  std::vector<std::uint32_t> row_;
   std::vector<std::uint32_t> scratch_;
 };
 
@@ -245,32 +259,54 @@ Offset end_of_block_tile(const Csr<V, I>& matrix, Offset first, Offset end, int 
   return row;
 }
 
-// The tiles of some consecutive pieces of the rows.
+// Before the values of lines.
+constexpr Offset kLinesHead = sizeof(FlaggedTile) + kLineSlots * sizeof(I);
+
+// Of the rows of some segments.
+template <Value V>
+Offset entries_in(const Csr<V, I>& matrix, Offset stride, Offset first, Offset rows, int segments) {
+  Offset entries = 0;
+  for (Offset segment = 0; segment < segments; ++segment) {
+    const Offset row = first + segment * stride;
+    entries += matrix.row_offsets()[row + rows] - matrix.row_offsets()[row];
+  }
+  return entries;
+}
+
+// The tiles of some consecutive rows.
 struct TilesOfPiece {
-  std::vector<std::byte> bytes;
-  std::vector<FlaggedPlace> places;     // with places in these bytes
-  std::vector<std::uint64_t> presence;  // of lines, whole words for each tile
+  std::vector<FlaggedPlace> places;  // in the bytes of this piece
+  std::vector<FlaggedHead> heads;    // with lists and presence of this piece
+  std::vector<std::uint32_t> lists;
+  Offset bytes = 0;
+  Offset words = 0;  // of presence
   bool has_holes = false;
   Offset line_rows = 0;
   Offset sectors = 0;
   int most_sectors = 0;
 
-  // Room for a tile, of zeros.
-  FlaggedTile& add(Offset tile_bytes, I first_row, Offset rows, int segments) {
-    const std::size_t begin = bytes.size();
-    bytes.resize(begin + static_cast<std::size_t>(tile_bytes));
-    places.push_back({narrow<std::uint32_t>(begin / kFlaggedUnit, "a piece of a sweep's matrix"),
-                      narrow<std::uint32_t>(tile_bytes, "a tile of a sweep"), first_row,
-                      narrow<std::uint16_t>(rows, "the rows of a tile"),
+  // The list is of distances or sectors.
+  template <class List>
+  FlaggedHead& add(Offset tile_bytes, Offset first_row, Offset rows, int segments,
+                   const List& list) {
+    places.push_back({narrow<std::uint32_t>(bytes / kFlaggedUnit, "a piece of a sweep's matrix"),
+                      narrow<std::uint32_t>(tile_bytes, "a tile of a sweep"),
+                      static_cast<I>(first_row), narrow<std::uint16_t>(rows, "the rows of a tile"),
                       static_cast<std::uint16_t>(segments)});
-    return *reinterpret_cast<FlaggedTile*>(bytes.data() + begin);
+    bytes += tile_bytes;
+    FlaggedHead& head = heads.emplace_back();
+    head.first_listed = std::ssize(lists);
+    head.listed = static_cast<std::uint16_t>(list.size());
+    for (const auto item : list) lists.push_back(static_cast<std::uint32_t>(item));
+    return head;
   }
 };
 
+// Cuts rows into tiles.
 template <Value V>
-class TileMaker {
+class TileCutter {
  public:
-  TileMaker(const Csr<V, I>& matrix, const FlaggedForm& form) : matrix_(matrix), form_(form) {}
+  TileCutter(const Csr<V, I>& matrix, const FlaggedForm& form) : matrix_(matrix), form_(form) {}
 
   TilesOfPiece make(Offset first, Offset end) {
     made_ = {};
@@ -326,23 +362,20 @@ class TileMaker {
 
   void add_lines(Offset first, Offset rows, int segments, const LinesOfTile& lines) {
     const Offset values = std::popcount(lines.columns) * Offset{segments} * kSegment;
-    constexpr Offset head = sizeof(FlaggedTile) + kLineSlots * sizeof(I);
-    FlaggedTile& tile =
-        made_.add(head + values * Offset{sizeof(V)}, static_cast<I>(first), rows, segments);
-    tile.first_row = static_cast<I>(first);
-    tile.rows = static_cast<I>(rows);
-    tile.kind = FlaggedKind::lines;
-    tile.columns = lines.columns;
-    tile.values = head;
-    tile.first_value = made_.presence.size() * 64;
-    tile.whole = is_whole(first, lines);
-    tile.inner = tile.whole && is_inner(first, rows, segments, lines);
-    auto* bytes = reinterpret_cast<std::byte*>(&tile);
-    std::memcpy(bytes + sizeof(FlaggedTile), lines.distances.data(), sizeof lines.distances);
-    made_.presence.resize(made_.presence.size() + ceil_div<Offset>(values, 64));
-    fill_lines(tile, reinterpret_cast<V*>(bytes + head), segments);
+    FlaggedHead& head =
+        made_.add(kLinesHead + values * Offset{sizeof(V)}, first, rows, segments, lines.distances);
+    head.kind = FlaggedKind::lines;
+    head.columns = lines.columns;
+    head.first_word = made_.words;
+    head.whole = is_whole(first, lines);
+    head.inner = head.whole && is_inner(first, rows, segments, lines);
+    made_.words += ceil_div<Offset>(values, 64);
+    made_.has_holes = made_.has_holes || entries_of(first, rows, segments) < values;
     made_.line_rows += rows * segments;
     count_line_sectors(lines, segments);
+  }
+  Offset entries_of(Offset first, Offset rows, int segments) const {
+    return entries_in(matrix_, form_.stride, first, rows, segments);
   }
   bool is_whole(Offset first, const LinesOfTile& lines) const {
     constexpr Offset chunk = kChunk<DeviceValue<V>>;
@@ -363,34 +396,6 @@ class TileMaker {
         std::span(lines.distances).first(seven ? kLinesOf<SevenPoints> : kLinesOf<NineLines>));
     return first + least >= 1 &&
            first + (segments - 1) * Offset{form_.stride} + kSegment + most < matrix_.rows();
-  }
-  void fill_lines(const FlaggedTile& tile, V* values, int segments) {
-    std::array<std::pair<I, int>, 3 * kMostLines> places;  // of diagonals among the columns
-    int count = 0;
-    for (int line = 0; line < kMostLines; ++line) {
-      for (int side = 0; side < 3; ++side) {
-        if ((line_columns(tile.columns, line) >> side & 1) == 0) continue;
-        places[count] = {tile.distances()[line] + side - 1, count};
-        ++count;
-      }
-    }
-    std::sort(places.begin(), places.begin() + count);
-    Offset entries = 0;
-    for (int segment = 0; segment < segments; ++segment) {
-      for (Offset place = 0; place < tile.rows; ++place) {
-        const Offset row = tile.first_row + Offset{segment} * form_.stride + place;
-        int next = 0;  // diagonals and columns both increase
-        for (Offset entry = matrix_.row_offsets()[row]; entry < matrix_.row_offsets()[row + 1];
-             ++entry, ++entries) {
-          const auto diagonal = static_cast<I>(matrix_.columns()[entry] - row);
-          while (places[next].first != diagonal) ++next;
-          const Offset at = (Offset{segment} * count + places[next].second) * kSegment + place;
-          values[at] = matrix_.values()[entry];
-          made_.presence[tile.first_value / 64 + at / 64] |= std::uint64_t{1} << (at % 64);
-        }
-      }
-    }
-    made_.has_holes = made_.has_holes || entries < Offset{segments} * count * kSegment;
   }
   void count_line_sectors(const LinesOfTile& lines, int segments) {
     constexpr Offset each = kSegment / sector_elements<V>();
@@ -420,41 +425,19 @@ class TileMaker {
   void add_blocks(Offset first, Offset end) {
     const int block = form_.block;
     const auto offsets = matrix_.row_offsets();
-    const Offset block_rows = (end - first) / block;
-    const Offset blocks = (offsets[end] - offsets[first]) / (block * block);
-    const auto& sectors = sectors_.all();
-    FlaggedTile& tile = made_.add(block_tile_bytes<V>(sectors.size(), block_rows, blocks, block),
-                                  static_cast<I>(first), end - first, 1);
-    auto* bytes = reinterpret_cast<std::byte*>(&tile);
-    tile.first_row = static_cast<I>(first);
-    tile.rows = static_cast<I>(end - first);
-    tile.kind = FlaggedKind::blocks;
-    tile.sectors = static_cast<std::uint16_t>(sectors.size());
-    tile.whole = (Offset{sectors.back()} + 1) * sector_elements<V>() <= matrix_.rows();
-    std::memcpy(bytes + sizeof(FlaggedTile), sectors.data(), sectors.size() * 4);
-    tile.ends = static_cast<std::uint32_t>(sizeof(FlaggedTile)) +
-                static_cast<std::uint32_t>(rounded(static_cast<Offset>(sectors.size()) * 4));
-    auto* ends = reinterpret_cast<std::uint16_t*>(bytes + tile.ends);
-    auto* columns = ends + ceil_div<Offset>(block_rows, 8) * 8;
-    tile.values = tile.ends + static_cast<std::uint32_t>(
-                                  rounded(ceil_div<Offset>(block_rows, 8) * 16 + blocks * 2));
-    auto* values = reinterpret_cast<V*>(bytes + tile.values);
-    Offset number = 0;
-    for (Offset row = first; row < end; row += block) {
-      if (block > 1 && !is_block_row(matrix_, row, block)) {
+    for (Offset row = first; block > 1 && row < end; row += block) {
+      if (!is_block_row(matrix_, row, block)) {
         throw InvalidArgument(fmt::format("row {} does not consist of full blocks", row));
       }
-      const Offset count = (offsets[row + 1] - offsets[row]) / block;
-      for (Offset b = 0; b < count; ++b, ++number) {
-        columns[number] = sectors_.local(matrix_.columns()[offsets[row] + b * block]);
-        for (int r = 0; r < block; ++r) {
-          std::copy_n(matrix_.values().data() + offsets[row + r] + b * block, block,
-                      values + (number * block + r) * block);
-        }
-      }
-      ends[(row - first) / block] = static_cast<std::uint16_t>(number);
     }
-    made_.sectors += static_cast<Offset>(sectors.size());
+    const auto& sectors = sectors_.all();
+    const Offset blocks = (offsets[end] - offsets[first]) / (block * block);
+    FlaggedHead& head =
+        made_.add(block_tile_bytes<V>(sectors.size(), (end - first) / block, blocks, block), first,
+                  end - first, 1, sectors);
+    head.kind = FlaggedKind::blocks;
+    head.whole = (Offset{sectors.back()} + 1) * sector_elements<V>() <= matrix_.rows();
+    made_.sectors += std::ssize(sectors);
     made_.most_sectors = std::max(made_.most_sectors, static_cast<int>(sectors.size()));
   }
 
@@ -489,29 +472,30 @@ Array<I> tile_of_rows(const FlaggedSizes& sizes, std::span<const FlaggedPlace> p
 
 // The last of the tiles whose rows a tile loads. Holes count, for their x is loaded as well.
 template <Value V>
-I last_input(const FlaggedTile& tile, const FlaggedSizes& sizes, int segments,
+I last_input(const FlaggedPlace& place, const FlaggedHead& head,
+             std::span<const std::uint32_t> list, const FlaggedSizes& sizes,
              std::span<const I> tile_of) {
   I last = 0;
   const auto take = [&](Offset row) {
     last = std::max(last, tile_of[std::clamp<Offset>(row, 0, sizes.rows - 1)]);
   };
-  if (tile.kind == FlaggedKind::blocks) {
-    for (int s = 0; s < tile.sectors; ++s) {
-      const Offset row = Offset{tile.sector_list()[s]} * sector_elements<V>();
+  if (head.kind == FlaggedKind::blocks) {
+    for (const std::uint32_t sector : list) {
+      const Offset row = Offset{sector} * sector_elements<V>();
       take(row);
       take(row + sector_elements<V>() - 1);
     }
     return last;
   }
   for (int line = 0; line < kMostLines; ++line) {
-    if (line_columns(tile.columns, line) == 0) continue;
-    for (int segment = 0; segment < segments; ++segment) {
+    if (line_columns(head.columns, line) == 0) continue;
+    for (int segment = 0; segment < place.segments; ++segment) {
       const Offset row =
-          tile.first_row + Offset{segment} * sizes.form.stride + tile.distances()[line];
+          place.first_row + Offset{segment} * sizes.form.stride + static_cast<I>(list[line]);
       // A chunk may reach beyond the rows of a segment that is short; so may what is to its side.
       // The rows of a segment are in two tiles at most.
-      for (const Offset place : {-1, 0, segment_rows<V>() - 1, segment_rows<V>()}) {
-        take(row + place);
+      for (const Offset of_line : {-1, 0, segment_rows<V>() - 1, segment_rows<V>()}) {
+        take(row + of_line);
       }
     }
   }
@@ -532,6 +516,139 @@ std::array<Offset, kMaxSweepPower + 1> distances_of(std::vector<I> last) {
   }
   return distances;
 }
+
+// Writes tiles whose heads and places are known.
+template <Value V>
+class TileWriter {
+ public:
+  TileWriter(const Csr<V, I>& matrix, const FlaggedForm& form) : matrix_(matrix), form_(form) {}
+
+  // presence: of the values of this tile and more, or none.
+  void write(const FlaggedPlace& place, const FlaggedHead& head,
+             std::span<const std::uint32_t> list, std::span<std::uint64_t> presence,
+             std::byte* to) const {
+    std::memset(to, 0, sizeof(FlaggedTile));
+    auto& tile = *::new (static_cast<void*>(to)) FlaggedTile{};
+    tile.first_row = place.first_row;
+    tile.rows = place.rows;
+    tile.kind = head.kind;
+    tile.whole = head.whole;
+    tile.inner = head.inner;
+    tile.columns = head.columns;
+    tile.cleared = head.cleared;
+    std::memcpy(to + sizeof(FlaggedTile), list.data(), list.size_bytes());
+    if (head.kind == FlaggedKind::lines) {
+      tile.values = static_cast<std::uint32_t>(kLinesHead);
+      tile.first_value = static_cast<std::uint64_t>(head.first_word) * 64;
+      fill_lines(tile, reinterpret_cast<V*>(to + tile.values), place.segments, presence);
+      return;
+    }
+    switch (form_.block) {
+      case 1: return fill_blocks<1>(tile, place.bytes, list);
+      case 2: return fill_blocks<2>(tile, place.bytes, list);
+      default: return fill_blocks<3>(tile, place.bytes, list);
+    }
+  }
+
+ private:
+  static constexpr Offset kSegment = segment_rows<V>();
+
+  void fill_lines(const FlaggedTile& tile, V* values, int segments,
+                  std::span<std::uint64_t> presence) const {
+    std::array<std::pair<I, int>, 3 * kMostLines> places;  // of diagonals among the columns
+    int count = 0;
+    for (int line = 0; line < kMostLines; ++line) {
+      for (int side = 0; side < 3; ++side) {
+        if ((line_columns(tile.columns, line) >> side & 1) == 0) continue;
+        places[count] = {tile.distances()[line] + side - 1, count};
+        ++count;
+      }
+    }
+    std::sort(places.begin(), places.begin() + count);
+    const Offset stored = Offset{segments} * count * kSegment;
+    if (!presence.empty()) {
+      presence = presence.first(static_cast<std::size_t>(ceil_div<Offset>(stored, 64)));
+      std::ranges::fill(presence, ~std::uint64_t{0});
+      if (stored % 64 != 0) presence.back() >>= 64 - stored % 64;
+    }
+    const auto leave_out = [&](Offset at) {
+      values[at] = V{};
+      if (!presence.empty()) presence[at / 64] &= ~(std::uint64_t{1} << (at % 64));
+    };
+    for (int segment = 0; segment < segments; ++segment) {
+      V* const of_segment = values + Offset{segment} * count * kSegment;
+      for (Offset place = 0; place < tile.rows; ++place) {
+        const Offset row = tile.first_row + Offset{segment} * form_.stride + place;
+        Offset entry = matrix_.row_offsets()[row];
+        const Offset end = matrix_.row_offsets()[row + 1];
+        const V* const source = matrix_.values().data();
+        if (end - entry == count) {
+          for (int d = 0; d < count; ++d) {
+            of_segment[places[d].second * kSegment + place] = source[entry + d];
+          }
+          continue;
+        }
+        for (int d = 0; d < count; ++d) {  // diagonals and columns both increase
+          const Offset at = places[d].second * kSegment + place;
+          if (entry < end && matrix_.columns()[entry] - row == places[d].first) {
+            of_segment[at] = source[entry++];
+          } else {
+            leave_out(of_segment - values + at);
+          }
+        }
+      }
+      for (Offset place = tile.rows; place < kSegment; ++place) {
+        for (int d = 0; d < count; ++d) leave_out(of_segment - values + d * kSegment + place);
+      }
+    }
+  }
+
+  template <int block>
+  void fill_blocks(FlaggedTile& tile, Offset tile_bytes,
+                   std::span<const std::uint32_t> sectors) const {
+    auto* bytes = reinterpret_cast<std::byte*>(&tile);
+    const auto offsets = matrix_.row_offsets();
+    const Offset first = tile.first_row;
+    const Offset end = first + tile.rows;
+    const Offset block_rows = tile.rows / block;
+    const Offset blocks = (offsets[end] - offsets[first]) / (block * block);
+    tile.sectors = static_cast<std::uint16_t>(sectors.size());
+    tile.ends = static_cast<std::uint32_t>(sizeof(FlaggedTile)) +
+                static_cast<std::uint32_t>(rounded(std::ssize(sectors) * 4));
+    tile.values = tile.ends + static_cast<std::uint32_t>(
+                                  rounded(ceil_div<Offset>(block_rows, 8) * 16 + blocks * 2));
+    // What is between the parts.
+    clear_end(bytes, sizeof(FlaggedTile) + std::ssize(sectors) * 4, tile.ends);
+    std::memset(bytes + tile.ends, 0, tile.values - tile.ends);
+    clear_end(bytes, tile.values + blocks * block * block * Offset{sizeof(V)}, tile_bytes);
+    auto* ends = reinterpret_cast<std::uint16_t*>(bytes + tile.ends);
+    auto* columns = ends + ceil_div<Offset>(block_rows, 8) * 8;
+    auto* values = reinterpret_cast<V*>(bytes + tile.values);
+    Offset number = 0;
+    for (Offset row = first; row < end; row += block) {
+      const Offset count = (offsets[row + 1] - offsets[row]) / block;
+      auto sector = sectors.begin();  // columns increase, too
+      for (Offset b = 0; b < count; ++b, ++number) {
+        const I column = matrix_.columns()[offsets[row] + b * block];
+        sector = std::lower_bound(sector, sectors.end(),
+                                  static_cast<std::uint32_t>(column / sector_elements<V>()));
+        columns[number] = static_cast<std::uint16_t>(
+            (sector - sectors.begin()) * sector_elements<V>() + column % sector_elements<V>());
+        for (int r = 0; r < block; ++r) {
+          std::copy_n(matrix_.values().data() + offsets[row + r] + b * block, block,
+                      values + (number * block + r) * block);
+        }
+      }
+      ends[(row - first) / block] = static_cast<std::uint16_t>(number);
+    }
+  }
+  static void clear_end(std::byte* bytes, Offset begin, Offset end) {
+    std::memset(bytes + begin, 0, static_cast<std::size_t>(end - begin));
+  }
+
+  const Csr<V, I>& matrix_;
+  const FlaggedForm& form_;
+};
 
 // Whether so many of some are as many as kMostlyLines says.
 bool are_most(Offset these, Offset all) {
@@ -626,7 +743,8 @@ std::optional<FlaggedForm> find_flagged_form(const Csr<V, I>& matrix) {
 }
 
 template <Value V>
-FlaggedStream<V>::FlaggedStream(const Csr<V, I>& matrix, const FlaggedForm& cut, int workers) {
+FlaggedStream<V>::FlaggedStream(const Csr<V, I>& matrix, const FlaggedForm& cut, int workers)
+    : matrix_(matrix) {
   if (matrix.rows() != matrix.cols()) {
     throw InvalidArgument("powers need a square matrix");
   }
@@ -642,63 +760,80 @@ FlaggedStream<V>::FlaggedStream(const Csr<V, I>& matrix, const FlaggedForm& cut,
   const Offset pieces = ceil_div<Offset>(rows, each);
   std::vector<TilesOfPiece> made(static_cast<std::size_t>(pieces));
   parallel_dynamic(pieces, 1, [&](Offset begin, Offset end) {
-    TileMaker<V> maker(matrix, form);
+    TileCutter<V> cutter(matrix, form);
     for (Offset piece = begin; piece < end; ++piece) {
-      made[piece] = maker.make(piece * each, std::min<Offset>((piece + 1) * each, rows));
+      made[piece] = cutter.make(piece * each, std::min<Offset>((piece + 1) * each, rows));
     }
   });
   // Where the pieces go.
-  std::vector<Offset> first_byte(made.size() + 1, 0);
-  std::vector<Offset> first_tile(made.size() + 1, 0);
-  std::vector<Offset> first_word(made.size() + 1, 0);
+  struct Place {
+    Offset byte = 0;
+    Offset tile = 0;
+    Offset word = 0;
+    Offset listed = 0;
+  };
+  std::vector<Place> firsts(made.size() + 1);
   bool has_holes = false;
   for (std::size_t piece = 0; piece < made.size(); ++piece) {
     const TilesOfPiece& here = made[piece];
-    first_byte[piece + 1] = first_byte[piece] + std::ssize(here.bytes);
-    first_tile[piece + 1] = first_tile[piece] + std::ssize(here.places);
-    first_word[piece + 1] = first_word[piece] + std::ssize(here.presence);
+    const Place& first = firsts[piece];
+    firsts[piece + 1] = {first.byte + here.bytes, first.tile + std::ssize(here.places),
+                         first.word + here.words, first.listed + std::ssize(here.lists)};
     has_holes = has_holes || here.has_holes;
     line_rows += here.line_rows;
     sectors += here.sectors;
     most_sectors = std::max(most_sectors, here.most_sectors);
   }
-  record_bytes = first_byte.back();
+  record_bytes = firsts.back().byte;
   narrow<std::uint32_t>(record_bytes / kFlaggedUnit, "the matrix of a sweep");
-  tiles = narrow<I>(first_tile.back(), "the tiles of a sweep");
-  records.resize(static_cast<std::size_t>(record_bytes));
-  places.resize(static_cast<std::size_t>(tiles));
-  if (has_holes) presence.resize(static_cast<std::size_t>(first_word.back()));
+  tiles = narrow<I>(firsts.back().tile, "the tiles of a sweep");
+  presence_words_ = has_holes ? firsts.back().word : 0;
+  places_.resize(static_cast<std::size_t>(tiles));
+  heads_.resize(static_cast<std::size_t>(tiles));
+  lists_.resize(static_cast<std::size_t>(firsts.back().listed));
   parallel_dynamic(pieces, 1, [&](Offset begin, Offset end) {
     for (Offset piece = begin; piece < end; ++piece) {
-      TilesOfPiece& here = made[piece];
-      std::ranges::copy(here.bytes, records.begin() + first_byte[piece]);
-      if (has_holes) std::ranges::copy(here.presence, presence.begin() + first_word[piece]);
+      const TilesOfPiece here = std::move(made[piece]);
+      const Place& first = firsts[piece];
+      std::ranges::copy(here.lists, lists_.begin() + first.listed);
       for (std::size_t t = 0; t < here.places.size(); ++t) {
-        FlaggedPlace place = here.places[t];
-        place.begin += static_cast<std::uint32_t>(first_byte[piece] / kFlaggedUnit);
-        places[first_tile[piece] + static_cast<Offset>(t)] = place;
-        auto& tile =
-            *reinterpret_cast<FlaggedTile*>(records.data() + Offset{place.begin} * kFlaggedUnit);
-        tile.first_value += static_cast<std::uint64_t>(first_word[piece]) * 64;
+        const auto tile = static_cast<std::size_t>(first.tile) + t;
+        places_[tile] = here.places[t];
+        places_[tile].begin += static_cast<std::uint32_t>(first.byte / kFlaggedUnit);
+        heads_[tile] = here.heads[t];
+        heads_[tile].first_listed += first.listed;
+        heads_[tile].first_word += first.word;
       }
-      here = {};
     }
   });
-  for (const FlaggedPlace& place : places) largest_tile = std::max(largest_tile, place.bytes);
-  const Array<I> tile_of = tile_of_rows(*this, places);
+  for (const FlaggedPlace& place : places_) largest_tile = std::max(largest_tile, place.bytes);
+  const Array<I> tile_of = tile_of_rows(*this, places_);
   std::vector<I> last(static_cast<std::size_t>(tiles));
   parallel_for(tiles, [&](Offset t) {
-    auto& tile =
-        *reinterpret_cast<FlaggedTile*>(records.data() + Offset{places[t].begin} * kFlaggedUnit);
-    last[t] = std::max(static_cast<I>(t), last_input<V>(tile, *this, places[t].segments, tile_of));
-    tile.cleared = last[t] / workers + 1;
+    FlaggedHead& head = heads_[t];
+    last[t] =
+        std::max(static_cast<I>(t), last_input<V>(places_[t], head, list_of(head), *this, tile_of));
+    head.cleared = last[t] / workers + 1;
   });
   dependency_distance = distances_of(std::move(last));
 }
 
+template <Value V>
+void FlaggedStream<V>::write(Offset first, Offset end, std::byte* to,
+                             std::span<std::uint64_t> presence) const {
+  const TileWriter<V> writer(matrix_, form);
+  for (Offset t = first; t < end; ++t) {
+    const FlaggedHead& head = heads_[t];
+    const bool has_presence = !presence.empty() && head.kind == FlaggedKind::lines;
+    writer.write(places_[t], head, list_of(head),
+                 has_presence ? presence.subspan(head.first_word) : presence.first(0), to);
+    to += places_[t].bytes;
+  }
+}
+
 #define STRATA_INSTANTIATE(V, unused)                                                        \
   template std::optional<FlaggedForm> find_flagged_form(const Csr<V, std::int32_t>& matrix); \
-  template struct FlaggedStream<V>
+  template class FlaggedStream<V>
 STRATA_FOR_EACH_VALUE(STRATA_INSTANTIATE, );
 
 }  // namespace strata::gpu

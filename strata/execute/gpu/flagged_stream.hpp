@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
@@ -48,16 +49,49 @@ struct FlaggedSizes {
   std::array<Offset, kMaxSweepPower + 1> dependency_distance{};
 };
 
-template <Value V>
-struct FlaggedStream : FlaggedSizes {
-  Array<std::byte> records;
-  Array<FlaggedPlace> places;
-  Array<std::uint64_t> presence;  // of the values of lines; empty: all are entries
+// What is written into a tile besides entries of the matrix.
+struct FlaggedHead {
+  Offset first_listed = 0;  // of its distances or sectors, in the lists of all tiles
+  Offset first_word = 0;    // of lines: where the presence of its values begins
+  std::uint32_t columns = 0;
+  std::int32_t cleared = 0;
+  std::uint16_t listed = 0;
+  FlaggedKind kind = FlaggedKind::lines;
+  bool whole = false;
+  bool inner = false;
+};
 
-  // workers: that share the tiles, tile t is worker t mod workers'. Throws InvalidArgument unless
-  // the matrix is square, and if a row needs more sectors than a tile can have or has blocks that
-  // are not full; OverflowError if it is too large.
+// The tiles are there when they are written, some at a time: all of them are as large as the
+// matrix, and nobody but the device needs them.
+template <Value V>
+class FlaggedStream : public FlaggedSizes {
+ public:
+  // The matrix must outlive it. workers: that share the tiles, tile t is worker t mod workers'.
+  // Throws InvalidArgument unless the matrix is square, and if a row needs more sectors than a tile
+  // can have or has blocks that are not full; OverflowError if it is too large.
   FlaggedStream(const Csr<V, std::int32_t>& matrix, const FlaggedForm& cut, int workers);
+
+  std::span<const FlaggedPlace> places() const { return places_; }
+  // Which values of lines are entries, bit by bit, takes so many words; 0: all of them are.
+  Offset presence_words() const { return presence_words_; }
+  // Where a tile begins, in bytes; for the number of tiles, where the last one ends.
+  Offset begin_of(Offset tile) const {
+    return tile == tiles ? record_bytes : Offset{places_[tile].begin} * kFlaggedUnit;
+  }
+
+  // Writes the tiles [first, end) one after another, and their words of those of all tiles.
+  void write(Offset first, Offset end, std::byte* to, std::span<std::uint64_t> presence) const;
+
+ private:
+  std::span<const std::uint32_t> list_of(const FlaggedHead& head) const {
+    return std::span(lists_).subspan(head.first_listed, head.listed);
+  }
+
+  const Csr<V, std::int32_t>& matrix_;
+  Array<FlaggedPlace> places_;
+  Array<FlaggedHead> heads_;
+  Array<std::uint32_t> lists_;  // distances and sectors
+  Offset presence_words_ = 0;
 };
 
 }  // namespace strata::gpu

@@ -9,6 +9,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/device/error.hpp"
+#include "strata/device/upload.hpp"
 #include "strata/execute/gpu/internal/flagged_launch.hpp"
 
 namespace strata::gpu {
@@ -86,9 +87,16 @@ template <Value V>
 FlaggedTiles<V>::FlaggedTiles(const FlaggedStream<V>& matrix, int worker_count, Stream& stream)
     : FlaggedSizes(matrix),
       workers(worker_count),
-      records(to_device(std::span<const std::byte>(matrix.records), stream)),
-      places(to_device(std::span<const FlaggedPlace>(matrix.places), stream)),
-      presence(to_device(std::span<const std::uint64_t>(matrix.presence), stream)) {}
+      records(matrix.record_bytes),
+      places(to_device(matrix.places(), stream)) {
+  Array<std::uint64_t> present(static_cast<std::size_t>(matrix.presence_words()));
+  upload_pieces({.count = matrix.tiles,
+                 .begin_of = [&](Offset tile) { return matrix.begin_of(tile); },
+                 .write = [&](Offset first, Offset end,
+                              std::byte* to) { matrix.write(first, end, to, present); }},
+                records.span(), stream);
+  presence = to_device(std::span<const std::uint64_t>(present), stream);
+}
 
 template <Value V>
 FlaggedSweep<V>::FlaggedSweep(std::shared_ptr<const FlaggedTiles<V>> tiles,

@@ -113,6 +113,7 @@ class PlannedPowers {
     result.values = plan.record().values;
     result.levels = plan.levels();
     result.setup_seconds = plan.setup_seconds();
+    result.setup_parts = plan.record().parts;
     backend_.describe(plan, result);
     return result;
   }

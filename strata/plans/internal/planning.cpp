@@ -1,5 +1,7 @@
 #include "strata/plans/internal/planning.hpp"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <utility>
 
@@ -9,6 +11,25 @@ namespace strata::detail {
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+PartTimer::PartTimer(PlanRecord& record, PlanningPart::Kind kind, std::string subject)
+    : record_(record), part_{kind, std::move(subject)}, started_(now()) {}
+
+PartTimer::~PartTimer() {
+  part_.seconds = now() - started_;
+  const auto same = std::ranges::find_if(record_.parts, [&](const PlanningPart& other) {
+    return other.kind == part_.kind && other.subject == part_.subject;
+  });
+  if (same == record_.parts.end()) {
+    record_.parts.push_back(std::move(part_));
+  } else {
+    same->seconds += part_.seconds;
+  }
+}
+
+std::string subject_of(const PowerCandidate& candidate) {
+  return fmt::format("{}, rows {}", format_text(candidate), text_of(candidate.order));
 }
 
 std::vector<int> block_sizes(int power, int asked_for) {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <tuple>
 #include <vector>
 
@@ -23,6 +24,7 @@
 #include "strata/order/levels.hpp"
 #include "strata/order/spreading.hpp"
 #include "strata/plans/candidate.hpp"
+#include "strata/plans/internal/part_timer.hpp"
 #include "strata/plans/internal/power_choice.hpp"
 
 namespace strata::detail {
@@ -144,7 +146,10 @@ void choose(Backend& backend, const PowerOptions& options, PlanRecord& record) {
   const bool searches = backend.worth_searching();
   record.spreads_fast = searches && !must_block(options) && spreads_fast(backend.pattern());
   if (searches && !record.spreads_fast) {
-    const auto structure = find_levels(backend.pattern());
+    const auto structure = [&] {
+      const PartTimer timer(record, PlanningPart::Kind::levels);
+      return find_levels(backend.pattern());
+    }();
     record.levels = structure.levels();
     record.largest_level_rows = structure.max_rows();
     if (must_block(options) || backend.promising(structure)) backend.propose_levels(structure);
@@ -169,6 +174,7 @@ void choose(Backend& backend, const PowerOptions& options, PlanRecord& record) {
   std::vector<PowerCandidate> candidates;
   for (const Proposal* proposal : ranked) candidates.push_back(proposal->candidate);
   record_candidates(record, std::move(candidates), options, backend.affords_sweeps());
+  std::ranges::stable_sort(record.parts, std::ranges::greater{}, &PlanningPart::seconds);
   record.setup_seconds = now() - started;
 }
 

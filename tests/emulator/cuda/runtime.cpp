@@ -361,6 +361,10 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return cudaStreamCreateWithPriority(stream, 0, 0);
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   const Lock lock(device().mutex);
   run_all(stream);

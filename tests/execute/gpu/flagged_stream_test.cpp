@@ -20,26 +20,41 @@ namespace {
 
 constexpr int kWorkers = 5;
 
+// All tiles of a matrix, written some at a time over garbage.
 template <Value V>
-const FlaggedTile& tile_at(const FlaggedStream<V>& stream, Offset t) {
-  return *reinterpret_cast<const FlaggedTile*>(stream.records.data() +
-                                               Offset{stream.places[t].begin} * kFlaggedUnit);
-}
+struct WrittenTiles : FlaggedStream<V> {
+  Array<std::byte> records;
+  Array<std::uint64_t> presence;
+
+  WrittenTiles(const Csr<V, std::int32_t>& matrix, const FlaggedForm& cut)
+      : FlaggedStream<V>(matrix, cut, kWorkers),
+        records(static_cast<std::size_t>(this->record_bytes), std::byte{0xa5}),
+        presence(static_cast<std::size_t>(this->presence_words()), ~std::uint64_t{0}) {
+    constexpr Offset kTogether = 7;
+    parallel_dynamic(this->tiles, kTogether, [&](Offset first, Offset end) {
+      this->write(first, end, records.data() + this->begin_of(first), presence);
+    });
+  }
+
+  const FlaggedTile& tile(Offset t) const {
+    return *reinterpret_cast<const FlaggedTile*>(records.data() + this->begin_of(t));
+  }
+};
 
 // y = Ax of a tile, and which rows of x it reads.
 template <Value V>
 class TileReader {
  public:
-  TileReader(const FlaggedStream<V>& stream, const std::vector<V>& x, std::vector<V>& y)
+  TileReader(const WrittenTiles<V>& stream, const std::vector<V>& x, std::vector<V>& y)
       : stream_(stream), x_(x), y_(y) {}
 
   void multiply(Offset t) {
     read.clear();
-    const FlaggedTile& tile = tile_at(stream_, t);
-    ASSERT_EQ(tile.first_row, stream_.places[t].first_row);
-    ASSERT_EQ(tile.rows, stream_.places[t].rows);
+    const FlaggedTile& tile = stream_.tile(t);
+    ASSERT_EQ(tile.first_row, stream_.places()[t].first_row);
+    ASSERT_EQ(tile.rows, stream_.places()[t].rows);
     if (tile.kind == FlaggedKind::lines) {
-      lines(tile, stream_.places[t].segments);
+      lines(tile, stream_.places()[t].segments);
     } else {
       blocks(tile);
     }
@@ -107,14 +122,14 @@ class TileReader {
     }
   }
 
-  const FlaggedStream<V>& stream_;
+  const WrittenTiles<V>& stream_;
   const std::vector<V>& x_;
   std::vector<V>& y_;
 };
 
 template <Value V>
 void expect_product(const Csr<V, std::int32_t>& matrix, const FlaggedForm& form) {
-  const FlaggedStream<V> stream(matrix, form, kWorkers);
+  const WrittenTiles<V> stream(matrix, form);
   const auto rows = static_cast<std::size_t>(matrix.rows());
   const auto x = test::random_vector<V>(rows, 7);
   std::vector<V> expected(rows);
@@ -122,7 +137,7 @@ void expect_product(const Csr<V, std::int32_t>& matrix, const FlaggedForm& form)
   std::vector<V> y(rows, V(std::numeric_limits<float>::quiet_NaN()));
   std::vector<std::int32_t> tile_of(rows, -1);
   for (std::int32_t t = 0; t < stream.tiles; ++t) {
-    const FlaggedPlace& place = stream.places[t];
+    const FlaggedPlace& place = stream.places()[t];
     for (Offset segment = 0; segment < place.segments; ++segment) {
       for (Offset row = 0; row < place.rows; ++row) {
         std::int32_t& tile = tile_of[place.first_row + segment * form.stride + row];
@@ -139,7 +154,7 @@ void expect_product(const Csr<V, std::int32_t>& matrix, const FlaggedForm& form)
     if (testing::Test::HasFatalFailure()) return;
     std::int32_t needed = t;
     for (const Offset row : reader.read) needed = std::max(needed, tile_of[row]);
-    EXPECT_GT(tile_at(stream, t).cleared, needed / kWorkers) << "tile " << t;
+    EXPECT_GT(stream.tile(t).cleared, needed / kWorkers) << "tile " << t;
     last[t] = needed;
   }
   // The window has to hold what the powers need, one after the other.
@@ -223,7 +238,7 @@ TEST(FlaggedStreamThreads, TilesDoNotDependOnTheirNumber) {
   ASSERT_TRUE(form.has_value());
   const auto bytes = [&](int threads) {
     const ThreadCountScope scope(threads);
-    return FlaggedStream<double>(matrix, *form, kWorkers).records;
+    return WrittenTiles<double>(matrix, *form).records;
   };
   EXPECT_EQ(bytes(1), bytes(3));
 }

@@ -15,6 +15,8 @@
 
 namespace strata::gpu::detail {
 
+using strata::detail::PartTimer;
+
 namespace {
 
 // How many sweeps over rows in one order are timed, the most promising first; and of levels in
@@ -151,6 +153,8 @@ std::ptrdiff_t Autotuner<V>::take(const std::vector<Proposal<V>*>& ranked) {
 // DeviceOutOfMemory.
 template <Value V>
 Method<V> Autotuner<V>::make_method(const Proposal<V>& proposal) {
+  const PartTimer timer(prepared_.record, PlanningPart::Kind::storing,
+                        strata::detail::subject_of(proposal.candidate));
   if (const auto* tiled = std::get_if<std::shared_ptr<TiledForm<V>>>(&proposal.form)) {
     return PersistentSweep<V>((*tiled)->on_device(stream_), proposal.shape);
   }
@@ -275,6 +279,7 @@ void Autotuner<V>::hold_final(std::vector<Proposal<V>>& proposals, Trials<V>& tr
       runners.push_back({&methods.back(), proposal->rows.get()});
     }
     if (runners.size() < 2) return;
+    const PartTimer timer(prepared_.record, PlanningPart::Kind::timing, "the fastest in turn");
     const std::vector<double> seconds = trials.seconds_in_turn(runners);
     for (std::size_t i = 0; i < seconds.size(); ++i) {
       close[i]->candidate.measured_seconds = seconds[i];
@@ -294,7 +299,11 @@ Method<V> Autotuner<V>::time_on_device(Proposal<V>& proposal, Trials<V>& trials)
   const double beaten = fastest_.proposal == nullptr
                             ? std::numeric_limits<double>::infinity()
                             : kBeaten * fastest_.proposal->candidate.seconds();
-  proposal.candidate.measured_seconds = trials.seconds_of(method, *proposal.rows, beaten);
+  {
+    const PartTimer timer(prepared_.record, PlanningPart::Kind::timing,
+                          strata::detail::subject_of(proposal.candidate));
+    proposal.candidate.measured_seconds = trials.seconds_of(method, *proposal.rows, beaten);
+  }
   count_bytes(proposal);
   if (proposal.candidate.plain()) {
     const double seconds = proposal.candidate.measured_seconds;

@@ -206,12 +206,13 @@ class TiledForm {
   std::weak_ptr<const DeviceTiles<V>> uploaded_;
 };
 
-// A matrix in tiles for sweeps in which values are flags. They are made at once, for only they tell
-// how many there are and how far apart those that need each other.
+// A matrix in tiles for sweeps in which values are flags. They are cut at once, for only they tell
+// how many there are and how far apart those that need each other, and written on the way to the
+// device.
 template <Value V>
 class FlaggedTilesForm {
  public:
-  // Throws what FlaggedStream throws.
+  // The matrix must outlive it. Throws what FlaggedStream throws.
   FlaggedTilesForm(const Csr<V, std::int32_t>& matrix, const FlaggedForm& form, int workers)
       : stream_(matrix, form, workers), workers_(workers) {}
 
@@ -219,8 +220,8 @@ class FlaggedTilesForm {
   int workers() const { return workers_; }
   std::optional<ValueStorage> values() const { return std::nullopt; }
   Offset device_bytes() const {
-    return stream_.record_bytes + std::ssize(stream_.places) * Offset{sizeof(FlaggedPlace)} +
-           std::ssize(stream_.presence) * 8;
+    return stream_.record_bytes + std::ssize(stream_.places()) * Offset{sizeof(FlaggedPlace)} +
+           stream_.presence_words() * Offset{sizeof(std::uint64_t)};
   }
   std::shared_ptr<const FlaggedTiles<V>> on_device(Stream& stream);
 

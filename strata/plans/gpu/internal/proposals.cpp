@@ -23,6 +23,7 @@ namespace strata::gpu::detail {
 
 namespace {
 
+using strata::detail::PartTimer;
 using strata::detail::SampledFormat;
 using I = std::int32_t;
 
@@ -227,8 +228,10 @@ void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
                           group_bytes(cache_shares().front(), block_sizes().front()) / kLayoutShare,
                           1, kLayoutBytes)
                     : kLayoutBytes;
-  auto layout =
-      strata::detail::choose_layout(matrix_, structure, options_, layout_bytes, entry_bytes_);
+  auto layout = [&] {
+    const PartTimer timer(prepared_.record, PlanningPart::Kind::order);
+    return strata::detail::choose_layout(matrix_, structure, options_, layout_bytes, entry_bytes_);
+  }();
   const std::vector<StoredFormat> formats = formats_for(layout.storage, layout.groups.order);
   SharedRows rows;
   try {
@@ -238,7 +241,10 @@ void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
         fmt::format("levels were not considered, for their order does not fit: {}", error.what()));
     return;
   }
-  in_levels_ = std::make_unique<const Csr<V, I>>(reordered(matrix_, rows->order));
+  {
+    const PartTimer timer(prepared_.record, PlanningPart::Kind::reordering);
+    in_levels_ = std::make_unique<const Csr<V, I>>(reordered(matrix_, rows->order));
+  }
   const auto conversions = std::make_shared<Conversions<V>>(*in_levels_);
   if (may_sweep()) propose_sweeps(rows, conversions);
   if (!chooses() && !must_level()) return;
@@ -311,6 +317,7 @@ template <Value V>
 auto Proposals<V>::forms_for(const SharedConversions& conversions,
                              const std::vector<StoredFormat>& formats) const
     -> std::vector<SharedForm> {
+  const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
   std::vector<SharedForm> forms;
   for (const StoredFormat& stored : formats) {
     auto form = std::make_shared<StoredForm<V>>(conversions, stored);
@@ -480,7 +487,11 @@ void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversion
   // Full values alone: where they can be encoded, products are faster than sweeps of full ones.
   if (formats.size() == 1) propose_flagged(rows, conversions->matrix());
   for (const StoredFormat& stored : formats) {
-    const auto slices = conversions->packed(stored, false);
+    const auto slices = [&] {
+      const PartTimer timer(prepared_.record, PlanningPart::Kind::tiles,
+                            fmt::format("{}, rows {}", text_of(stored), text_of(rows->kind)));
+      return conversions->packed(stored, false);
+    }();
     // The whole matrix may have more distinct values than the sample.
     const bool same_as_next = stored != formats.back() && slices->matrix.has_full_values();
     if (!same_as_next) propose_sweeps(rows, slices, stored.values);
@@ -491,6 +502,10 @@ template <Value V>
 void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedSlices<V>& slices,
                                   StoredValues values) {
   const Offset height = slices->matrix.slice_height();
+  const PartTimer timer(
+      prepared_.record, PlanningPart::Kind::tiles,
+      fmt::format("{}, rows {}", text_of(StoredFormat{Format::packed_sell, height, values}),
+                  text_of(rows->kind)));
   std::vector<std::shared_ptr<TiledForm<V>>> forms;
   for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
     if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
@@ -546,6 +561,8 @@ void Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_o
       options_.slice_height != 0 || !can_run_flagged<V>(device_)) {
     return;
   }
+  const PartTimer timer(prepared_.record, PlanningPart::Kind::tiles,
+                        fmt::format("values as flags, rows {}", text_of(rows->kind)));
   const std::optional<FlaggedForm> form = find_flagged_form(in_order);
   if (!form) return;
   std::shared_ptr<FlaggedTilesForm<V>> tiles;
