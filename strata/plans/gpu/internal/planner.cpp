@@ -34,7 +34,7 @@ class GpuPlanner {
         autotuner_(matrix, options, prepared, stream) {}
 
   PatternView<I> pattern() const { return matrix_.pattern(); }
-  std::vector<Proposal>& proposals() { return proposals_.all(); }
+  ProposalList<V>& proposals() { return proposals_.all(); }
   static strata::detail::Handicaps handicaps() { return kHandicaps; }
   static bool affords_sweeps() { return true; }
 
@@ -44,7 +44,14 @@ class GpuPlanner {
   void propose_levels(const LevelStructure<I>& levels) { proposals_.propose_levels(levels); }
   void autotune() {
     const bool decided = proposals_.settled() && proposals_.all().size() == 1;
-    if (!decided) autotuner_.autotune(proposals_.all());
+    if (decided) return;
+    autotuner_.time_favourites(proposals_.all(), 0);
+    if (proposals_.has_more_sweeps() && !autotuner_.sweeps_suffice(proposals_.all())) {
+      const std::size_t known = proposals_.all().size();
+      proposals_.propose_more_sweeps();
+      autotuner_.time_favourites(proposals_.all(), known);
+    }
+    autotuner_.time_others(proposals_.all());
   }
   std::ptrdiff_t take(const std::vector<Proposal*>& ranked) { return autotuner_.take(ranked); }
   void finish() { proposals_.finish(); }

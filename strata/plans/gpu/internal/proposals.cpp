@@ -11,8 +11,10 @@
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
 #include "strata/device/error.hpp"
 #include "strata/formats/registry.hpp"
+#include "strata/formats/value_table.hpp"
 #include "strata/order/spreading.hpp"
 #include "strata/plans/gpu/internal/product_candidates.hpp"
 #include "strata/plans/internal/given_order.hpp"
@@ -40,6 +42,8 @@ constexpr double kGoodSpeedUp = 1.2;
 constexpr Offset kFewestLevels = 6;
 // Encoded values that take more than this share of the bytes are not worth another candidate.
 constexpr double kMostEncodedBytes = 0.98;
+// Of windows of sweeps, in caches: so many times the L2 cache, and nothing can be gained.
+constexpr Offset kLargestWindow = 4;
 // Levels are put together up to so many bytes, before they are cut for the cache.
 constexpr Offset kLayoutBytes = Offset{1} << 20;
 // The largest part of a group for the cache that one of these may be.
@@ -232,7 +236,7 @@ void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
     const PartTimer timer(prepared_.record, PlanningPart::Kind::order);
     return strata::detail::choose_layout(matrix_, structure, options_, layout_bytes, entry_bytes_);
   }();
-  const std::vector<StoredFormat> formats = formats_for(layout.storage, layout.groups.order);
+  const std::vector<SampledFormat> formats = formats_for(layout.storage, layout.groups.order);
   SharedRows rows;
   try {
     rows = make_rows(layout.order, std::move(layout.groups.order));
@@ -286,41 +290,60 @@ std::shared_ptr<const Rows> Proposals<V>::make_rows(const RowOrder& kind, Padded
 // full ones. Also slices of a row per thread, which run faster than their bytes say; and, where any
 // will do, CSR: rows of any lengths run at full speed in it.
 template <Value V>
-std::vector<StoredFormat> Proposals<V>::formats_for(const SampledFormat& best,
-                                                    const PaddedOrder<I>& order) const {
-  std::vector<StoredFormat> stored;
+std::vector<SampledFormat> Proposals<V>::formats_for(const SampledFormat& best,
+                                                     const PaddedOrder<I>& order) const {
+  const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
+  const Csr<V, I> sample = strata::detail::sample_of(matrix_, order);
+  std::vector<SampledFormat> stored;
   const bool packed = best.stored.format == Format::packed_sell;
   if (options_.values && packed) {
-    stored.push_back({Format::packed_sell, best.stored.slice_height, *options_.values});
+    stored.push_back({{Format::packed_sell, best.stored.slice_height, *options_.values}});
   } else {
     const std::array levels{options_.values.value_or(StoredValues::all)};
-    for (const SampledFormat& encoded : strata::detail::encoded_storage(
-             strata::detail::sample_of(matrix_, order), best, options_, levels)) {
-      stored.push_back(encoded.stored);
+    if (!hardly_repeat(matrix_.values())) {
+      stored = strata::detail::encoded_storage(sample, best, options_, levels);
     }
-    stored.push_back(best.stored);
+    stored.push_back(best);
   }
-  std::vector<StoredFormat> formats = stored;
-  for (const StoredFormat& low : stored) {
+  std::vector<SampledFormat> formats = stored;
+  for (const auto& [low, bytes] : stored) {
     const bool other_height =
         is_sliced(low.format) && options_.slice_height == 0 && low.slice_height != kWarp;
-    if (other_height) formats.push_back({low.format, kWarp, low.values});
+    if (!other_height) continue;
+    const StoredFormat tall{low.format, kWarp, low.values};
+    formats.push_back({tall, footprint(sample, FormatSpec(tall)).bytes_per_entry()});
   }
   if (options_.format == Format::automatic && best.stored.format != Format::csr) {
-    formats.push_back({Format::csr, 1});
+    formats.push_back({{Format::csr, 1}});
   }
   return formats;
+}
+
+// In slices of full values many entries take about the bytes of the sample: counting all of them
+// would take as long as a plan that is made of other forms in the end.
+template <Value V>
+auto Proposals<V>::form_of(const SharedConversions& conversions, const SampledFormat& format) const
+    -> SharedForm {
+  const StoredFormat& stored = format.stored;
+  const bool sampled = stored.format == Format::packed_sell &&
+                       stored.values == StoredValues::full && format.bytes_per_entry > 0 &&
+                       matrix_.nnz() >= kFewEntries && conversions->held(stored) == nullptr;
+  if (!sampled) return std::make_shared<StoredForm<V>>(conversions, stored);
+  return std::make_shared<StoredForm<V>>(
+      conversions, stored,
+      static_cast<Offset>(format.bytes_per_entry * static_cast<double>(matrix_.nnz())));
 }
 
 // Without encoded values that save next to nothing after all: full ones come after them.
 template <Value V>
 auto Proposals<V>::forms_for(const SharedConversions& conversions,
-                             const std::vector<StoredFormat>& formats) const
+                             const std::vector<SampledFormat>& formats) const
     -> std::vector<SharedForm> {
   const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
   std::vector<SharedForm> forms;
-  for (const StoredFormat& stored : formats) {
-    auto form = std::make_shared<StoredForm<V>>(conversions, stored);
+  for (const SampledFormat& format : formats) {
+    const StoredFormat& stored = format.stored;
+    SharedForm form = form_of(conversions, format);
     std::erase_if(forms, [&](const SharedForm& other) {
       return stored.format == Format::packed_sell && stored.values == StoredValues::full &&
              other->stored().format == Format::packed_sell &&
@@ -472,6 +495,7 @@ std::vector<StoredFormat> Proposals<V>::sweep_formats(const Csr<V, I>& in_order,
   const Offset height = height_for(in_order, kTileBytes);
   if (options_.values) return {{Format::packed_sell, height, *options_.values}};
   const StoredFormat full{Format::packed_sell, height, StoredValues::full};
+  if (hardly_repeat(matrix_.values())) return {full};
   const StoredFormat encoded{Format::packed_sell, height, StoredValues::all};
   const auto sample = strata::detail::sample_of(matrix_, order);
   const auto bytes = [&](const StoredFormat& stored) {
@@ -483,9 +507,33 @@ std::vector<StoredFormat> Proposals<V>::sweep_formats(const Csr<V, I>& in_order,
 
 template <Value V>
 void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversions& conversions) {
-  const auto formats = sweep_formats(conversions->matrix(), rows->order);
+  const Csr<V, I>& in_order = conversions->matrix();
+  Postponed sweeps{rows, conversions, [&] {
+                     const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
+                     return sweep_formats(in_order, rows->order);
+                   }()};
+  // Windows that are much larger than the cache are read from memory again and again.
+  const bool encoded = sweeps.formats.front().values != StoredValues::full;
+  const Offset entry_bytes = encoded ? 1 : Offset{sizeof(V)};
+  const Offset window = kLargestWindow * l2_bytes_of(prepared_.profile) / entry_bytes;
+  if (chooses() && !has_window(in_order, window)) return;
   // Full values alone: where they can be encoded, products are faster than sweeps of full ones.
-  if (formats.size() == 1) propose_flagged(rows, conversions->matrix());
+  const bool flagged = sweeps.formats.size() == 1 && propose_flagged(rows, in_order);
+  if (flagged && options_.autotune) {
+    postponed_.push_back(std::move(sweeps));
+  } else {
+    propose_signal_sweeps(sweeps);
+  }
+}
+
+template <Value V>
+void Proposals<V>::propose_more_sweeps() {
+  for (const Postponed& sweeps : std::exchange(postponed_, {})) propose_signal_sweeps(sweeps);
+}
+
+template <Value V>
+void Proposals<V>::propose_signal_sweeps(const Postponed& sweeps) {
+  const auto& [rows, conversions, formats] = sweeps;
   for (const StoredFormat& stored : formats) {
     const auto slices = [&] {
       const PartTimer timer(prepared_.record, PlanningPart::Kind::tiles,
@@ -496,6 +544,25 @@ void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversion
     const bool same_as_next = stored != formats.back() && slices->matrix.has_full_values();
     if (!same_as_next) propose_sweeps(rows, slices, stored.values);
   }
+}
+
+// Whether a window of so many entries has room for all between a row and the last of those that it
+// reads, which even a sweep of two powers needs.
+template <Value V>
+bool Proposals<V>::has_window(const Csr<V, I>& in_order, Offset entries) const {
+  const auto offsets = in_order.row_offsets();
+  const Offset farthest = parallel_reduce(
+      Offset{in_order.rows()}, Offset{0},
+      [&](Offset begin, Offset end) {
+        Offset most = 0;
+        for (Offset row = begin; row < end; ++row) {
+          if (offsets[row] == offsets[row + 1]) continue;
+          most = std::max(most, offsets[in_order.columns()[offsets[row + 1] - 1]] - offsets[row]);
+        }
+        return most;
+      },
+      [](Offset one, Offset other) { return std::max(one, other); });
+  return farthest <= entries;
 }
 
 template <Value V>
@@ -554,29 +621,35 @@ void Proposals<V>::propose_sweep(const SharedRows& rows, const std::shared_ptr<T
   all_.push_back({candidate, rows, form, shape, nullptr});
 }
 
+// Whether there are any.
 template <Value V>
-void Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_order) {
+bool Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_order) {
   const bool full = !options_.values || *options_.values == StoredValues::full;
   if (options_.vectors != 1 || options_.format != Format::automatic || !full ||
       options_.slice_height != 0 || !can_run_flagged<V>(device_)) {
-    return;
+    return false;
   }
+  // Windows are in shared memory.
+  const Offset room = device_.shared_bytes_per_block * device_.multiprocessors;
+  if (!has_window(in_order, room / Offset{sizeof(V)})) return false;
   const PartTimer timer(prepared_.record, PlanningPart::Kind::tiles,
                         fmt::format("values as flags, rows {}", text_of(rows->kind)));
   const std::optional<FlaggedForm> form = find_flagged_form(in_order);
-  if (!form) return;
+  if (!form) return false;
   std::shared_ptr<FlaggedTilesForm<V>> tiles;
   try {
     tiles = std::make_shared<FlaggedTilesForm<V>>(in_order, *form, device_.multiprocessors);
   } catch (const InvalidArgument&) {
-    return;  // the sample had no rows of those that do not fit
+    return false;  // the sample had no rows of those that do not fit
   }
+  const std::size_t before = all_.size();
   for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
     if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
     for (const FlaggedShape& shape : flagged_shapes(block)) {
       propose_flagged(rows, tiles, shape);
     }
   }
+  return all_.size() > before;
 }
 
 template <Value V>
