@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <ranges>
@@ -33,8 +34,12 @@ constexpr double kMemoryFactor = 2.5;
 // times as fast, not even if some of it stays in the cache; and only so many times what does not.
 constexpr double kOptimism = 1.5;
 constexpr double kFaster = 1.1;
+constexpr double kMuchMore = 1.25;
 // Sweeps with signals are not tried if others are so many times as fast as plain products.
 constexpr double kEnoughGain = 1.25;
+// Nor if they should take more than this part of the time of the fastest: what they are predicted
+// to take they need at least, but for stencils, where that is off by a tenth.
+constexpr double kWorthTrying = 0.95;
 // Whatever takes so many times as long as the fastest so far is not timed any further.
 constexpr double kBeaten = 1.1;
 // Products that take at most so many times as long as the fastest are timed in turn, so many at
@@ -113,8 +118,9 @@ void Autotuner<V>::time_favourites(ProposalList<V>& proposals, std::size_t first
 }
 
 template <Value V>
-bool Autotuner<V>::sweeps_suffice(const ProposalList<V>& proposals) {
-  if (fastest_.proposal == nullptr || !fastest_.proposal->candidate.flagged) return false;
+bool Autotuner<V>::sweeps_suffice(const ProposalList<V>& proposals, double others_seconds) {
+  if (fastest_.proposal == nullptr) return false;
+  const PowerCandidate& fastest = fastest_.proposal->candidate;
   double plain = plain_seconds_;
   if (plain == 0) {  // all were too slow to be timed
     plain = std::numeric_limits<double>::infinity();
@@ -123,13 +129,21 @@ bool Autotuner<V>::sweeps_suffice(const ProposalList<V>& proposals) {
       plain = std::min(plain, proposal.candidate.predicted_seconds);
     }
   }
-  const double gain = plain / fastest_.proposal->candidate.measured_seconds;
-  if (gain < kEnoughGain || gain == std::numeric_limits<double>::infinity()) return false;
-  prepared_.remark(
-      fmt::format("sweeps with signals were not tried, for those with values as flags are {:.2f} "
-                  "times as fast as plain products",
-                  gain));
-  return true;
+  const double gain = plain / fastest.measured_seconds;
+  if (fastest.flagged && gain >= kEnoughGain && std::isfinite(gain)) {
+    prepared_.remark(
+        fmt::format("sweeps with signals were not tried, for those with values as flags are {:.2f} "
+                    "times as fast as plain products",
+                    gain));
+    return true;
+  }
+  if (knows_bandwidth_ && chooses() && others_seconds > kWorthTrying * fastest.measured_seconds) {
+    prepared_.remark(fmt::format(
+        "sweeps with signals were not tried: they should take {:.2f} times as long as the fastest",
+        others_seconds / fastest.measured_seconds));
+    return true;
+  }
+  return false;
 }
 
 template <Value V>
@@ -249,6 +263,15 @@ double Autotuner<V>::least_seconds(const PowerCandidate& candidate) const {
                              (1 - std::min(kept / candidate.memory_bytes, 1.0)) / kFaster);
 }
 
+// Whether it reads so many more bytes than plain products that run about as fast as memory lets
+// them.
+template <Value V>
+bool Autotuner<V>::reads_much_more(const PowerCandidate& candidate) const {
+  return knows_bandwidth_ && matrix_.nnz() >= kFewEntries && candidate.memory_bytes > 0 &&
+         plain_seconds_ < kOptimism * plain_predicted_ &&
+         candidate.predicted_seconds > kMuchMore * plain_predicted_;
+}
+
 // There are many formats, and storing many entries takes long: some have to promise more, also by
 // the bytes of the fastest, for where memory is not the limit it is so for none.
 template <Value V>
@@ -259,20 +282,23 @@ bool Autotuner<V>::is_hopeless_product(const Proposal<V>& proposal) const {
            predicted > kOptimism * fastest_.proposal->candidate.predicted_seconds;
   }
   const double least = least_seconds(proposal.candidate);
-  if (plain_seconds_ > 0 && least > plain_seconds_) return true;
+  if (plain_seconds_ > 0 && (least > plain_seconds_ || reads_much_more(proposal.candidate))) {
+    return true;
+  }
   // Against sweeps. Where p is chosen, one product at a time is always a choice.
   return knows_bandwidth_ && chooses() && options_.products == 0 &&
          least > kHandicaps.blocked * fastest_.proposal->candidate.measured_seconds;
 }
 
 // Whether it would have to run faster than it can to be the fastest. Predictions of sweeps in which
-// values are flags are never too long.
+// values are flags are too short.
 template <Value V>
 bool Autotuner<V>::is_hopeless(const Proposal<V>& proposal) const {
   if (fastest_.proposal == nullptr) return false;
   if (proposal.candidate.plain()) return is_hopeless_product(proposal);
   return knows_bandwidth_ && proposal.candidate.flagged && options_.products == 0 &&
-         proposal.candidate.predicted_seconds > fastest_.proposal->candidate.measured_seconds;
+         proposal.candidate.predicted_seconds >
+             kBeaten * fastest_.proposal->candidate.measured_seconds;
 }
 
 // Those that run on the same matrix one after another, so that it is uploaded once.
@@ -386,7 +412,10 @@ Method<V> Autotuner<V>::time_on_device(Proposal<V>& proposal) {
   count_bytes(proposal);
   if (proposal.candidate.plain()) {
     const double seconds = proposal.candidate.measured_seconds;
-    plain_seconds_ = plain_seconds_ > 0 ? std::min(plain_seconds_, seconds) : seconds;
+    if (plain_seconds_ == 0 || seconds < plain_seconds_) {
+      plain_seconds_ = seconds;
+      plain_predicted_ = proposal.candidate.predicted_seconds;
+    }
   }
   if (is_fastest(proposal)) fastest_ = {&proposal, method};
   return method;

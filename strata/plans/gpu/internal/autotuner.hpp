@@ -31,9 +31,10 @@ class Autotuner {
   // Times plain products, as far as their bytes let them win, and the most promising sweeps, of the
   // proposals from this one on. Sorts these, which then have to stay where they are.
   void time_favourites(ProposalList<V>& proposals, std::size_t first);
-  // Whether sweeps in which values are flags were timed to gain so much over plain products that
-  // others are not worth trying; if so, there is a remark.
-  bool sweeps_suffice(const ProposalList<V>& proposals);
+  // Whether other sweeps, which should take so long at least, are not worth trying: those in which
+  // values are flags gain much over plain products as they were timed, or others hardly could. If
+  // so, there is a remark.
+  bool sweeps_suffice(const ProposalList<V>& proposals, double others_seconds);
   // Times levels whose prediction, which is seldom reached, beats all that was timed; and the
   // fastest of one product once more, in turn. Nothing can be timed after this.
   void time_others(ProposalList<V>& proposals);
@@ -61,6 +62,7 @@ class Autotuner {
   void hold_final(ProposalList<V>& proposals);
   bool is_fastest(const Proposal<V>& proposal) const;
   double least_seconds(const PowerCandidate& candidate) const;
+  bool reads_much_more(const PowerCandidate& candidate) const;
   bool is_hopeless(const Proposal<V>& proposal) const;
   bool is_hopeless_product(const Proposal<V>& proposal) const;
 
@@ -70,8 +72,9 @@ class Autotuner {
   Stream& stream_;
   const bool knows_bandwidth_;  // of this device, as it was measured
   std::optional<Trials<V>> trials_;
-  Offset budget_ = 0;         // of device memory
-  double plain_seconds_ = 0;  // of the fastest plain products so far
+  Offset budget_ = 0;           // of device memory
+  double plain_seconds_ = 0;    // of the fastest plain products so far,
+  double plain_predicted_ = 0;  // and as these were predicted
   Fastest fastest_;
   std::vector<std::string> hopeless_;  // plain products that were not timed
 };

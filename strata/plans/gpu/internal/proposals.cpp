@@ -49,6 +49,24 @@ constexpr Offset kLayoutBytes = Offset{1} << 20;
 // The largest part of a group for the cache that one of these may be.
 constexpr Offset kLayoutShare = 4;
 
+// How many entries there are between a row and the last of those that it reads, at most: even a
+// sweep of two powers needs a window with room for them.
+template <Value V>
+Offset farthest_read(const Csr<V, I>& matrix) {
+  const auto offsets = matrix.row_offsets();
+  return parallel_reduce(
+      Offset{matrix.rows()}, Offset{0},
+      [&](Offset begin, Offset end) {
+        Offset most = 0;
+        for (Offset row = begin; row < end; ++row) {
+          if (offsets[row] == offsets[row + 1]) continue;
+          most = std::max(most, offsets[matrix.columns()[offsets[row + 1] - 1]] - offsets[row]);
+        }
+        return most;
+      },
+      [](Offset one, Offset other) { return std::max(one, other); });
+}
+
 // A candidate of rows in a form.
 template <Value V>
 PowerCandidate candidate_of(PowerStrategy strategy, const Rows& rows, const StoredForm<V>& form) {
@@ -516,10 +534,14 @@ void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversion
   const bool encoded = sweeps.formats.front().values != StoredValues::full;
   const Offset entry_bytes = encoded ? 1 : Offset{sizeof(V)};
   const Offset window = kLargestWindow * l2_bytes_of(prepared_.profile) / entry_bytes;
-  if (chooses() && !has_window(in_order, window)) return;
+  const Offset farthest = farthest_read(in_order);
+  if (chooses() && farthest > window) return;
   // Full values alone: where they can be encoded, products are faster than sweeps of full ones.
-  const bool flagged = sweeps.formats.size() == 1 && propose_flagged(rows, in_order);
-  if (flagged && options_.autotune) {
+  const Offset on_chip = device_.shared_bytes_per_block * device_.multiprocessors;
+  if (sweeps.formats.size() == 1 && farthest <= on_chip / Offset{sizeof(V)}) {
+    sweeps.flagged = propose_flagged(rows, in_order);
+  }
+  if (sweeps.flagged && options_.autotune) {
     postponed_.push_back(std::move(sweeps));
   } else {
     propose_signal_sweeps(sweeps);
@@ -532,8 +554,46 @@ void Proposals<V>::propose_more_sweeps() {
 }
 
 template <Value V>
+double Proposals<V>::predicted_more_sweeps() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Postponed& sweeps : postponed_) {
+    for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
+      if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
+      for (const SweepShape& shape : shapes_for(block, sweeps.formats.front().slice_height)) {
+        least = std::min(least, predicted_sweep(sweeps, shape));
+      }
+    }
+  }
+  return least;
+}
+
+// Without their tiles: as many as values alone would fill, which need each other as far apart as
+// those that were proposed.
+template <Value V>
+double Proposals<V>::predicted_sweep(const Postponed& sweeps, const SweepShape& shape) const {
+  const FlaggedSizes& known = sweeps.flagged->tiles();
+  const auto tile_bytes = static_cast<double>(shape.tile_bytes);
+  const bool in_l2 = shape.placement == WindowPlacement::l2;
+  const Offset window =
+      in_l2 ? shape.window_bytes : device_.shared_bytes_per_block * device_.multiprocessors;
+  const double distance_bytes = static_cast<double>(known.dependency_distance[shape.power]) *
+                                static_cast<double>(known.record_bytes) / known.tiles;
+  PowerCandidate candidate;
+  candidate.placement = shape.placement;
+  candidate.block = shape.power;
+  candidate.format_bytes = matrix_.nnz() * Offset{sizeof(V)};
+  predict_sweeps(candidate, powers_in(*sweeps.rows),
+                 {.tiles = static_cast<double>(candidate.format_bytes) / tile_bytes,
+                  .workers = static_cast<double>(shape.workers),
+                  .held_tiles = static_cast<double>(window) / tile_bytes,
+                  .dependency_distance = shape.specialised ? distance_bytes / tile_bytes : 0},
+                 prepared_.profile);
+  return candidate.predicted_seconds;
+}
+
+template <Value V>
 void Proposals<V>::propose_signal_sweeps(const Postponed& sweeps) {
-  const auto& [rows, conversions, formats] = sweeps;
+  const auto& [rows, conversions, formats, flagged] = sweeps;
   for (const StoredFormat& stored : formats) {
     const auto slices = [&] {
       const PartTimer timer(prepared_.record, PlanningPart::Kind::tiles,
@@ -544,25 +604,6 @@ void Proposals<V>::propose_signal_sweeps(const Postponed& sweeps) {
     const bool same_as_next = stored != formats.back() && slices->matrix.has_full_values();
     if (!same_as_next) propose_sweeps(rows, slices, stored.values);
   }
-}
-
-// Whether a window of so many entries has room for all between a row and the last of those that it
-// reads, which even a sweep of two powers needs.
-template <Value V>
-bool Proposals<V>::has_window(const Csr<V, I>& in_order, Offset entries) const {
-  const auto offsets = in_order.row_offsets();
-  const Offset farthest = parallel_reduce(
-      Offset{in_order.rows()}, Offset{0},
-      [&](Offset begin, Offset end) {
-        Offset most = 0;
-        for (Offset row = begin; row < end; ++row) {
-          if (offsets[row] == offsets[row + 1]) continue;
-          most = std::max(most, offsets[in_order.columns()[offsets[row + 1] - 1]] - offsets[row]);
-        }
-        return most;
-      },
-      [](Offset one, Offset other) { return std::max(one, other); });
-  return farthest <= entries;
 }
 
 template <Value V>
@@ -621,26 +662,24 @@ void Proposals<V>::propose_sweep(const SharedRows& rows, const std::shared_ptr<T
   all_.push_back({candidate, rows, form, shape, nullptr});
 }
 
-// Whether there are any.
+// The tiles, or none if no sweep of them is possible.
 template <Value V>
-bool Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_order) {
+auto Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_order)
+    -> SharedTiles {
   const bool full = !options_.values || *options_.values == StoredValues::full;
   if (options_.vectors != 1 || options_.format != Format::automatic || !full ||
       options_.slice_height != 0 || !can_run_flagged<V>(device_)) {
-    return false;
+    return nullptr;
   }
-  // Windows are in shared memory.
-  const Offset room = device_.shared_bytes_per_block * device_.multiprocessors;
-  if (!has_window(in_order, room / Offset{sizeof(V)})) return false;
   const PartTimer timer(prepared_.record, PlanningPart::Kind::tiles,
                         fmt::format("values as flags, rows {}", text_of(rows->kind)));
   const std::optional<FlaggedForm> form = find_flagged_form(in_order);
-  if (!form) return false;
-  std::shared_ptr<FlaggedTilesForm<V>> tiles;
+  if (!form) return nullptr;
+  SharedTiles tiles;
   try {
     tiles = std::make_shared<FlaggedTilesForm<V>>(in_order, *form, device_.multiprocessors);
   } catch (const InvalidArgument&) {
-    return false;  // the sample had no rows of those that do not fit
+    return nullptr;  // the sample had no rows of those that do not fit
   }
   const std::size_t before = all_.size();
   for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
@@ -649,12 +688,11 @@ bool Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_o
       propose_flagged(rows, tiles, shape);
     }
   }
-  return all_.size() > before;
+  return all_.size() > before ? tiles : nullptr;
 }
 
 template <Value V>
-void Proposals<V>::propose_flagged(const SharedRows& rows,
-                                   const std::shared_ptr<FlaggedTilesForm<V>>& form,
+void Proposals<V>::propose_flagged(const SharedRows& rows, const SharedTiles& form,
                                    const FlaggedShape& shape) {
   const FlaggedSizes& tiles = form->tiles();
   FlaggedRing ring;

@@ -75,18 +75,21 @@ class Proposals {
   // Sweeps with signals, if those in which values are flags were proposed instead. They are worth
   // trying where these gain little, and making their tiles takes long.
   bool has_more_sweeps() const { return !postponed_.empty(); }
+  double predicted_more_sweeps() const;  // seconds of the fastest, at least
   void propose_more_sweeps();
 
  private:
   using SharedRows = std::shared_ptr<const Rows>;
   using SharedForm = std::shared_ptr<StoredForm<V>>;
   using SharedConversions = std::shared_ptr<Conversions<V>>;
+  using SharedTiles = std::shared_ptr<FlaggedTilesForm<V>>;
 
   // Sweeps with signals.
   struct Postponed {
     SharedRows rows;
     SharedConversions conversions;
     std::vector<StoredFormat> formats;
+    SharedTiles flagged = nullptr;  // that were proposed instead
   };
 
   // Of levels.
@@ -140,13 +143,12 @@ class Proposals {
                                           const PaddedOrder<std::int32_t>& order) const;
   void propose_sweeps(const SharedRows& rows, const SharedConversions& conversions);
   void propose_signal_sweeps(const Postponed& sweeps);
-  bool has_window(const Csr<V, std::int32_t>& in_order, Offset entries) const;
   void propose_sweeps(const SharedRows& rows, const SharedSlices<V>& slices, StoredValues values);
   void propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
                      const SweepShape& shape, StoredValues values);
-  bool propose_flagged(const SharedRows& rows, const Csr<V, std::int32_t>& in_order);
-  void propose_flagged(const SharedRows& rows, const std::shared_ptr<FlaggedTilesForm<V>>& form,
-                       const FlaggedShape& shape);
+  SharedTiles propose_flagged(const SharedRows& rows, const Csr<V, std::int32_t>& in_order);
+  void propose_flagged(const SharedRows& rows, const SharedTiles& form, const FlaggedShape& shape);
+  double predicted_sweep(const Postponed& sweeps, const SweepShape& shape) const;
 
   const Csr<V, std::int32_t>& matrix_;
   const PowerOptions& options_;
