@@ -115,7 +115,8 @@ void Prepared<V>::assign_values(const Csr<V, J>& matrix, Stream& stream) {
   const double started = strata::detail::now();
   MethodOfValues<V> made = with_device_indices(matrix, [&](const Csr<V, I>& same) {
     const PaddedOrder<I>& order = rows->order;
-    return method_like(method, stored, order.is_identity() ? same : reordered(same, order), stream);
+    if (order.is_identity()) return method_like(method, stored, same, stream);
+    return method_like(method, stored, reordered(same, order), stream);
   });
   if (made.method.index() != method.index()) {
     remark("new values leave wavefront sweeps no room for a window: products are plain ones now");
