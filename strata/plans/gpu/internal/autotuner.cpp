@@ -138,9 +138,12 @@ bool Autotuner<V>::sweeps_suffice(const ProposalList<V>& proposals, double other
     return true;
   }
   if (knows_bandwidth_ && chooses() && others_seconds > kWorthTrying * fastest.measured_seconds) {
-    prepared_.remark(fmt::format(
-        "sweeps with signals were not tried: they should take {:.2f} times as long as the fastest",
-        others_seconds / fastest.measured_seconds));
+    const double times = others_seconds / fastest.measured_seconds;
+    prepared_.remark(
+        fmt::format("sweeps with signals were not tried: {}",
+                    std::isfinite(times)
+                        ? fmt::format("they should take {:.2f} times as long as the fastest", times)
+                        : "no window has room for them"));
     return true;
   }
   return false;

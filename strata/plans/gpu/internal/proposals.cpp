@@ -43,7 +43,7 @@ constexpr Offset kFewestLevels = 6;
 // Encoded values that take more than this share of the bytes are not worth another candidate.
 constexpr double kMostEncodedBytes = 0.98;
 // Of windows of sweeps, in caches: so many times the L2 cache, and nothing can be gained.
-constexpr Offset kLargestWindow = 4;
+constexpr Offset kLargestWindow = 2;
 // Levels are put together up to so many bytes, before they are cut for the cache.
 constexpr Offset kLayoutBytes = Offset{1} << 20;
 // The largest part of a group for the cache that one of these may be.
@@ -573,19 +573,23 @@ template <Value V>
 double Proposals<V>::predicted_sweep(const Postponed& sweeps, const SweepShape& shape) const {
   const FlaggedSizes& known = sweeps.flagged->tiles();
   const auto tile_bytes = static_cast<double>(shape.tile_bytes);
-  const bool in_l2 = shape.placement == WindowPlacement::l2;
-  const Offset window =
-      in_l2 ? shape.window_bytes : device_.shared_bytes_per_block * device_.multiprocessors;
+  const auto workers = static_cast<double>(shape.workers);
   const double distance_bytes = static_cast<double>(known.dependency_distance[shape.power]) *
                                 static_cast<double>(known.record_bytes) / known.tiles;
+  const bool on_chip = shape.placement == WindowPlacement::shared_memory;
+  // In L2 windows are as large as they have to be.
+  const double window_bytes = on_chip
+                                  ? static_cast<double>(device_.shared_bytes_per_block) * workers
+                                  : std::max(static_cast<double>(shape.window_bytes),
+                                             distance_bytes + workers * tile_bytes);
   PowerCandidate candidate;
   candidate.placement = shape.placement;
   candidate.block = shape.power;
   candidate.format_bytes = matrix_.nnz() * Offset{sizeof(V)};
   predict_sweeps(candidate, powers_in(*sweeps.rows),
                  {.tiles = static_cast<double>(candidate.format_bytes) / tile_bytes,
-                  .workers = static_cast<double>(shape.workers),
-                  .held_tiles = static_cast<double>(window) / tile_bytes,
+                  .workers = workers,
+                  .held_tiles = window_bytes / tile_bytes,
                   .dependency_distance = shape.specialised ? distance_bytes / tile_bytes : 0},
                  prepared_.profile);
   return candidate.predicted_seconds;
