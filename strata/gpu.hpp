@@ -18,6 +18,7 @@
 #include "strata/device/memory.hpp"
 #include "strata/device/stream.hpp"
 #include "strata/device/timing.hpp"
+#include "strata/device/upload.hpp"
 
 // How fast they are.
 #include "strata/machine/gpu/device_profile.hpp"

@@ -45,9 +45,14 @@ PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at)
 
 template <Index I>
 PaddedOrder<I> PaddedOrder<I>::identity(I rows) {
-  Array<I> row_at(rows);
-  parallel_for(rows, [&](Offset row) { row_at[row] = static_cast<I>(row); });
-  return PaddedOrder(rows, std::move(row_at));
+  PaddedOrder order;
+  order.row_at_.resize(static_cast<std::size_t>(rows));
+  order.position_of_.resize(static_cast<std::size_t>(rows));
+  parallel_for(rows, [&](Offset row) {
+    order.row_at_[row] = static_cast<I>(row);
+    order.position_of_[row] = static_cast<I>(row);
+  });
+  return order;
 }
 
 namespace {

@@ -1,9 +1,11 @@
 #include "strata/order/spreading.hpp"
 
+#include <algorithm>
 #include <vector>
 
 #include "strata/base/array.hpp"
 #include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
 
 namespace strata {
 
@@ -14,13 +16,20 @@ constexpr Offset kShare = 8;   // of the entries, one part in so many
 constexpr Offset kGrowth = 3;  // in three dimensions it is 2.6 at most, after two steps
 constexpr int kFirstSteps = 2;
 
+// The first of the longest.
 template <Index I>
 I longest_row(const PatternView<I>& pattern) {
-  I longest = 0;
-  for (I row = 1; row < pattern.rows; ++row) {
-    if (pattern.row_length(row) > pattern.row_length(longest)) longest = row;
-  }
-  return longest;
+  const auto longer = [&](I one, I other) {
+    return pattern.row_length(other) > pattern.row_length(one) ? other : one;
+  };
+  return parallel_reduce(
+      Offset{pattern.rows}, I{0},
+      [&](Offset begin, Offset end) {
+        I longest = static_cast<I>(begin);
+        for (Offset row = begin; row < end; ++row) longest = longer(longest, static_cast<I>(row));
+        return longest;
+      },
+      longer);
 }
 
 }  // namespace
@@ -29,7 +38,10 @@ template <Index I>
 bool spreads_fast(const PatternView<I>& pattern) {
   if (pattern.rows < kFewRows || pattern.rows != pattern.cols) return false;
   const I start = longest_row(pattern);
-  Array<unsigned char> reached(static_cast<std::size_t>(pattern.rows), 0);
+  Array<unsigned char> reached(static_cast<std::size_t>(pattern.rows));
+  parallel_chunks(pattern.rows, [&](Offset begin, Offset end) {
+    std::fill(reached.begin() + begin, reached.begin() + end, static_cast<unsigned char>(0));
+  });
   reached[start] = 1;
   std::vector<I> step{start};
   std::vector<I> next;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <iterator>
 #include <new>
 #include <span>
 #include <utility>
@@ -200,36 +199,81 @@ bool is_block_row(const Csr<V, I>& matrix, Offset row, int block) {
   return true;
 }
 
+constexpr std::uint32_t kNoSector = 0xffffffff;
+
+// The places of the sectors of a tile: a hash table that is never more than a quarter full.
+class SectorPlaces {
+ public:
+  void clear() { sectors_.fill(kNoSector); }
+  // False, and nothing happens, if the sector has a place.
+  bool add(std::uint32_t sector, std::size_t place) {
+    const std::size_t slot = slot_of(sector);
+    if (sectors_[slot] == sector) return false;
+    sectors_[slot] = sector;
+    places_[slot] = static_cast<std::uint16_t>(place);
+    return true;
+  }
+  // The one that was added last of those that are left.
+  void remove_last(std::uint32_t sector) { sectors_[slot_of(sector)] = kNoSector; }
+  // Of a sector that has one.
+  std::uint16_t place_of(std::uint32_t sector) const { return places_[slot_of(sector)]; }
+
+ private:
+  static constexpr int kBits = 9;
+  static constexpr std::size_t kSlots = std::size_t{1} << kBits;
+  static_assert(kSlots >= 4 * kMostSectors);
+
+  std::size_t slot_of(std::uint32_t sector) const {
+    constexpr std::uint32_t kGoldenRatio = 0x9e3779b9;  // times 2^32
+    std::size_t slot = sector * kGoldenRatio >> (32 - kBits);
+    while (sectors_[slot] != sector && sectors_[slot] != kNoSector) slot = (slot + 1) % kSlots;
+    return slot;
+  }
+
+  std::array<std::uint32_t, kSlots> sectors_;
+  std::array<std::uint16_t, kSlots> places_;
+};
+
 // The sectors of x that rows need; their own are always among them.
 template <Value V>
 class SectorSet {
  public:
-  void clear() { sectors_.clear(); }
+  void clear() {
+    sectors_.clear();
+    places_.clear();
+    last_ = kNoSector;
+  }
   // With those of the block row. False, and as before, if there are too many.
   bool add(const Csr<V, I>& matrix, Offset row, int block) {
-    row_.clear();
-    const auto insert = [&](Offset column) {
-      const auto sector = static_cast<std::uint32_t>(column / sector_elements<V>());
-      if (row_.empty() || row_.back() < sector) row_.push_back(sector);
-    };
-    // Columns increase, and the row's own are among them at their place.
-    const auto columns = matrix.pattern().columns_of(static_cast<I>(row));
-    const auto own = std::ranges::lower_bound(columns, static_cast<I>(row)) - columns.begin();
-    for (const I column : columns.first(own)) insert(column);
+    const std::size_t before = sectors_.size();
     for (int r = 0; r < block; ++r) insert(row + r);
-    for (const I column : columns.subspan(own)) insert(column);
-    scratch_.clear();
-    std::ranges::set_union(sectors_, row_, std::back_inserter(scratch_));
-    if (scratch_.size() > static_cast<std::size_t>(kMostSectors)) return false;
-    std::swap(scratch_, sectors_);
-    return true;
+    for (const I column : matrix.pattern().columns_of(static_cast<I>(row))) {
+      insert(column);
+      if (sectors_.size() > kMost) break;
+    }
+    if (sectors_.size() <= kMost) return true;
+    for (; sectors_.size() > before; sectors_.pop_back()) places_.remove_last(sectors_.back());
+    last_ = kNoSector;
+    return false;
   }
-  const std::vector<std::uint32_t>& all() const { return sectors_; }
+  // Increasing. Then nothing can be added before the next clear().
+  std::span<const std::uint32_t> sorted() {
+    std::ranges::sort(sectors_);
+    return sectors_;
+  }
 
  private:
+  static constexpr auto kMost = static_cast<std::size_t>(kMostSectors);
+
+  void insert(Offset column) {
+    const auto sector = static_cast<std::uint32_t>(column / sector_elements<V>());
+    if (sector == std::exchange(last_, sector)) return;
+    if (places_.add(sector, sectors_.size())) sectors_.push_back(sector);
+  }
+
   std::vector<std::uint32_t> sectors_;
-  std::vector<std::uint32_t> row_;
-  std::vector<std::uint32_t> scratch_;
+  SectorPlaces places_;
+  std::uint32_t last_ = kNoSector;  // that was looked for
 };
 
 // The bytes of a tile of blocks.
@@ -430,7 +474,7 @@ class TileCutter {
         throw InvalidArgument(fmt::format("row {} does not consist of full blocks", row));
       }
     }
-    const auto& sectors = sectors_.all();
+    const std::span<const std::uint32_t> sectors = sectors_.sorted();
     const Offset blocks = (offsets[end] - offsets[first]) / (block * block);
     FlaggedHead& head =
         made_.add(block_tile_bytes<V>(sectors.size(), (end - first) / block, blocks, block), first,
@@ -624,16 +668,18 @@ class TileWriter {
     auto* ends = reinterpret_cast<std::uint16_t*>(bytes + tile.ends);
     auto* columns = ends + ceil_div<Offset>(block_rows, 8) * 8;
     auto* values = reinterpret_cast<V*>(bytes + tile.values);
+    SectorPlaces places;
+    places.clear();
+    for (std::size_t place = 0; place < sectors.size(); ++place) places.add(sectors[place], place);
     Offset number = 0;
     for (Offset row = first; row < end; row += block) {
       const Offset count = (offsets[row + 1] - offsets[row]) / block;
-      auto sector = sectors.begin();  // columns increase, too
       for (Offset b = 0; b < count; ++b, ++number) {
         const I column = matrix_.columns()[offsets[row] + b * block];
-        sector = std::lower_bound(sector, sectors.end(),
-                                  static_cast<std::uint32_t>(column / sector_elements<V>()));
-        columns[number] = static_cast<std::uint16_t>(
-            (sector - sectors.begin()) * sector_elements<V>() + column % sector_elements<V>());
+        const Offset sector =
+            places.place_of(static_cast<std::uint32_t>(column / sector_elements<V>()));
+        columns[number] = static_cast<std::uint16_t>(sector * sector_elements<V>() +
+                                                     column % sector_elements<V>());
         for (int r = 0; r < block; ++r) {
           std::copy_n(matrix_.values().data() + offsets[row + r] + b * block, block,
                       values + (number * block + r) * block);

@@ -106,9 +106,10 @@ std::string candidate_table(std::span<const PowerCandidate> candidates, int powe
 
 // ": 1.50 times as fast as plain products (timed)"
 std::string gain_text(const PowerCandidate& plain, const PowerCandidate& best) {
-  return fmt::format(": {:.2f} times as fast as plain products ({})",
-                     plain.seconds() / best.seconds(),
-                     best.measured_seconds > 0 ? "timed" : "predicted");
+  const bool timed = best.measured_seconds > 0;
+  return fmt::format(
+      ": {:.2f} times as fast as plain products{} ({})", plain.seconds() / best.seconds(),
+      timed && plain.measured_seconds == 0 ? " should be" : "", timed ? "timed" : "predicted");
 }
 
 std::string blocked_reason(const PlanRecord& record, int power) {

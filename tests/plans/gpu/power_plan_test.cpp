@@ -135,6 +135,56 @@ TEST_F(GpuPowerPlanTest, TimedPlansAgreeToo) {
       options);
 }
 
+TEST_F(GpuPowerPlanTest, TheRecordSaysWhereTheSetUpWent) {
+  PowerOptions options = quick_options();
+  options.autotune = true;
+  options.power = 2;
+  const auto matrix = generate<double, I>("stencil27:12x12x30,shuffle=1,coefficients=random");
+  const auto plan = plan_powers(matrix, options, stream());
+  const std::vector<PlanningPart>& parts = plan.record().parts;
+  EXPECT_TRUE(std::ranges::is_sorted(parts, std::ranges::greater{}, &PlanningPart::seconds));
+  double sum = 0;
+  for (const PlanningPart& part : parts) sum += part.seconds;
+  EXPECT_LE(sum, plan.setup_seconds());
+  using Kind = PlanningPart::Kind;
+  for (const Kind kind : {Kind::formats, Kind::tiles, Kind::levels, Kind::order, Kind::reordering,
+                          Kind::storing, Kind::timing}) {
+    EXPECT_NE(std::ranges::count(parts, kind, &PlanningPart::kind), 0) << name_of(kind);
+  }
+  for (const PlanningPart& part : parts) {
+    const auto same = [&](const PlanningPart& other) {
+      return other.kind == part.kind && other.subject == part.subject;
+    };
+    EXPECT_EQ(std::ranges::count_if(parts, same), 1) << name_of(part.kind) << part.subject;
+  }
+}
+
+// Memory that is slower than anything makes sweeps, which read less, win whatever they take.
+TEST_F(GpuPowerPlanTest, PlainProductsThatCannotWinAreNotTimed) {
+  PowerOptions options = quick_options();
+  options.autotune = true;
+  options.power = 3;
+  profile_.plateaus = {{1, 1 << 14, 200}, {1, Offset{1} << 30, 100}};
+  profile_.read = {{1, 1 << 13, 200}, {1, 1 << 14, 200}, {1, 1 << 15, 100}, {1, 1 << 30, 100}};
+  const auto matrix = generate<double, I>("stencil27:12x12x30,coefficients=random");
+  const auto plan = plan_powers(matrix, options, stream());
+  SCOPED_TRACE(plan.explain());
+  EXPECT_FALSE(plan.choice().plain());
+  EXPECT_GT(plan.choice().measured_seconds, 0);
+  EXPECT_TRUE(std::ranges::any_of(plan.candidates(), &PowerCandidate::plain));
+  for (const PowerCandidate& candidate : plan.candidates()) {
+    EXPECT_TRUE(!candidate.plain() || candidate.measured_seconds == 0);
+  }
+  EXPECT_NE(plan.explain().find("faster than memory allows"), std::string::npos);
+  expect_powers(plan, matrix, options);
+  // Another device may have faster memory.
+  profile_.device.name = "another device";
+  const auto careful = plan_powers(matrix, options, stream());
+  EXPECT_TRUE(std::ranges::any_of(careful.candidates(), [](const PowerCandidate& candidate) {
+    return candidate.plain() && candidate.measured_seconds > 0;
+  })) << careful.explain();
+}
+
 TEST_F(GpuPowerPlanTest, NewValuesOnTheSamePattern) {
   const auto matrix = generate<double, I>("stencil27:12x12x40,shuffle=1");
   const auto other = scaled(matrix, 2.0);

@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/device/error.hpp"
+#include "strata/machine/default_profile.hpp"
+#include "strata/plans/gpu/internal/prediction.hpp"
 #include "strata/plans/gpu/internal/product_candidates.hpp"
 
 namespace strata::gpu::detail {
@@ -27,10 +31,17 @@ constexpr std::size_t kTimedFlagged = 8;
 // How much more device memory planning may take than a plan.
 constexpr double kMemoryFactor = 2.5;
 // Plain products are predicted by their bytes and the bandwidth that was measured: none is so many
-// times as fast, not even if some of it stays in the cache.
+// times as fast, not even if some of it stays in the cache; and only so many times what does not.
 constexpr double kOptimism = 1.5;
+constexpr double kFaster = 1.1;
+constexpr double kMuchMore = 1.25;
+// Sweeps with signals are not tried if others are so many times as fast as plain products.
+constexpr double kEnoughGain = 1.25;
+// Nor if they should take more than this part of the time of the fastest: what they are predicted
+// to take they need at least, but for stencils, where that is off by a tenth.
+constexpr double kWorthTrying = 0.95;
 // Whatever takes so many times as long as the fastest so far is not timed any further.
-constexpr double kBeaten = 1.25;
+constexpr double kBeaten = 1.1;
 // Products that take at most so many times as long as the fastest are timed in turn, so many at
 // most. That they are on the device together may take so many bytes, whatever the matrix has.
 constexpr double kClose = 1.1;
@@ -61,10 +72,17 @@ bool is_empty(const Method<V>& method) {
   return matrix != nullptr && *matrix == nullptr;
 }
 
-// Of a product whose bytes were an estimate until it was on the device.
+// Whether predictions go by the speed of this device.
+template <Value V>
+bool is_measured(const Prepared<V>& prepared) {
+  const GpuProfile& profile = prepared.profile;
+  return profile.device.name == prepared.device &&
+         profile.memory_bandwidth() != default_profile(profile.device).memory_bandwidth();
+}
+
+// Of products whose bytes were an estimate until they were on the device.
 template <Value V>
 void count_bytes(Proposal<V>& proposal) {
-  if (!proposal.if_it_may_win) return;
   Offset& bytes = proposal.candidate.format_bytes;
   if (const auto* product = std::get_if<std::shared_ptr<ProductForm<V>>>(&proposal.form)) {
     bytes = (*product)->bytes();
@@ -78,7 +96,11 @@ void count_bytes(Proposal<V>& proposal) {
 template <Value V>
 Autotuner<V>::Autotuner(const Csr<V, std::int32_t>& matrix, const PowerOptions& options,
                         Prepared<V>& prepared, Stream& stream)
-    : matrix_(matrix), options_(options), prepared_(prepared), stream_(stream) {}
+    : matrix_(matrix),
+      options_(options),
+      prepared_(prepared),
+      stream_(stream),
+      knows_bandwidth_(is_measured(prepared)) {}
 
 template <Value V>
 Offset Autotuner<V>::Fastest::bytes() const {
@@ -86,31 +108,75 @@ Offset Autotuner<V>::Fastest::bytes() const {
 }
 
 template <Value V>
-void Autotuner<V>::autotune(std::vector<Proposal<V>>& proposals) {
-  std::ranges::stable_sort(proposals, {}, [](const Proposal<V>& proposal) {
-    return proposal.candidate.predicted_seconds;
-  });
-  Trials<V> trials(matrix_, options_, stream_);
-  find_budget(proposals, trials);
-  time_by_forms(favourites(proposals), trials);
-  if (!chooses()) return;
-  if (options_.power == 1) hold_final(proposals, trials);
-  for (Proposal<V>& proposal : proposals) {
-    const PowerCandidate& candidate = proposal.candidate;
-    if (candidate.measured_seconds == 0 && is_by_levels(candidate.strategy) &&
-        (fastest_.proposal == nullptr ||
-         candidate.predicted_seconds < fastest_.proposal->candidate.seconds())) {
-      time(proposal, trials);
+void Autotuner<V>::time_favourites(ProposalList<V>& proposals, std::size_t first) {
+  std::ranges::stable_sort(
+      proposals.begin() + static_cast<std::ptrdiff_t>(first), proposals.end(), {},
+      [](const Proposal<V>& proposal) { return proposal.candidate.predicted_seconds; });
+  if (!trials_) trials_.emplace(matrix_, options_, stream_);
+  find_budget(proposals);
+  time_by_forms(favourites(proposals, first));
+}
+
+template <Value V>
+bool Autotuner<V>::sweeps_suffice(const ProposalList<V>& proposals, double others_seconds) {
+  if (fastest_.proposal == nullptr) return false;
+  const PowerCandidate& fastest = fastest_.proposal->candidate;
+  double plain = plain_seconds_;
+  if (plain == 0) {  // all were too slow to be timed
+    plain = std::numeric_limits<double>::infinity();
+    for (const Proposal<V>& proposal : proposals) {
+      if (!proposal.candidate.plain()) continue;
+      plain = std::min(plain, proposal.candidate.predicted_seconds);
     }
   }
+  const double gain = plain / fastest.measured_seconds;
+  if (fastest.flagged && gain >= kEnoughGain && std::isfinite(gain)) {
+    prepared_.remark(
+        fmt::format("sweeps with signals were not tried, for those with values as flags are {:.2f} "
+                    "times as fast as plain products",
+                    gain));
+    return true;
+  }
+  if (knows_bandwidth_ && chooses() && others_seconds > kWorthTrying * fastest.measured_seconds) {
+    const double times = others_seconds / fastest.measured_seconds;
+    prepared_.remark(
+        fmt::format("sweeps with signals were not tried: {}",
+                    std::isfinite(times)
+                        ? fmt::format("they should take {:.2f} times as long as the fastest", times)
+                        : "no window has room for them"));
+    return true;
+  }
+  return false;
+}
+
+template <Value V>
+void Autotuner<V>::time_others(ProposalList<V>& proposals) {
+  if (chooses()) {
+    if (options_.power == 1) hold_final(proposals);
+    for (Proposal<V>& proposal : proposals) {
+      const PowerCandidate& candidate = proposal.candidate;
+      if (candidate.measured_seconds == 0 && is_by_levels(candidate.strategy) &&
+          (fastest_.proposal == nullptr ||
+           candidate.predicted_seconds < fastest_.proposal->candidate.seconds())) {
+        time(proposal);
+      }
+    }
+  }
+  trials_.reset();
+  if (hopeless_.empty()) return;
+  prepared_.remark(fmt::format(
+      "not timed, for plain products would have to read faster than memory allows to win: {}",
+      fmt::join(hopeless_, "; ")));
 }
 
 // From proposals in the order of their predictions.
 template <Value V>
-std::vector<Proposal<V>*> Autotuner<V>::favourites(std::vector<Proposal<V>>& proposals) const {
+std::vector<Proposal<V>*> Autotuner<V>::favourites(ProposalList<V>& proposals,
+                                                   std::size_t first) const {
   std::map<std::tuple<const Rows*, double, bool>, std::size_t> timed;
   std::vector<Proposal<V>*> chosen;
-  for (Proposal<V>& proposal : proposals) {
+  for (Proposal<V>& proposal :
+       std::ranges::drop_view(proposals, static_cast<std::ptrdiff_t>(first))) {
     const PowerCandidate& candidate = proposal.candidate;
     if (chooses() && is_by_levels(candidate.strategy)) continue;
     const std::tuple kind{static_cast<const Rows*>(proposal.rows.get()), candidate.cache_share,
@@ -175,36 +241,72 @@ Method<V> Autotuner<V>::make_method(const Proposal<V>& proposal) {
 // Planning takes at most kMemoryFactor times what its most compact result needs, with full values
 // if it may have them: encoded ones can take so little that there is no room to compare them.
 template <Value V>
-void Autotuner<V>::find_budget(const std::vector<Proposal<V>>& proposals, const Trials<V>& trials) {
+void Autotuner<V>::find_budget(const ProposalList<V>& proposals) {
   const bool all_encoded = std::ranges::all_of(proposals, [](const Proposal<V>& proposal) {
     return has_encoded_values(proposal.candidate);
   });
   budget_ = std::numeric_limits<Offset>::max();
   for (const Proposal<V>& proposal : proposals) {
     if (has_encoded_values(proposal.candidate) && !all_encoded) continue;
-    const auto needed = static_cast<double>(proposal.device_bytes() + trials.bytes(*proposal.rows));
+    const auto needed =
+        static_cast<double>(proposal.device_bytes() + trials_->bytes(*proposal.rows));
     budget_ = std::min(budget_, static_cast<Offset>(kMemoryFactor * needed));
   }
   if (options_.power == 1) budget_ = std::max(budget_, kProductBudget);
 }
 
-// Whether plain products would have to run faster than memory allows to be the fastest. There are
-// many formats, and storing many entries takes long: some have to promise more, also by the bytes
-// of the fastest, for where memory is not the limit it is so for none.
+// The least that plain products can take: they read all that does not stay in the cache from one to
+// the next, hardly faster than what was measured.
 template <Value V>
-bool Autotuner<V>::is_hopeless(const Proposal<V>& proposal) const {
-  if (!proposal.candidate.plain() || plain_seconds_ == 0) return false;
+double Autotuner<V>::least_seconds(const PowerCandidate& candidate) const {
+  const double least = candidate.predicted_seconds / kOptimism;
+  if (!knows_bandwidth_ || candidate.memory_bytes == 0) return least;
+  const double kept = static_cast<double>(l2_bytes_of(prepared_.profile)) * options_.power;
+  return std::max(least, candidate.predicted_seconds *
+                             (1 - std::min(kept / candidate.memory_bytes, 1.0)) / kFaster);
+}
+
+// Whether it reads so many more bytes than plain products that run about as fast as memory lets
+// them.
+template <Value V>
+bool Autotuner<V>::reads_much_more(const PowerCandidate& candidate) const {
+  return knows_bandwidth_ && matrix_.nnz() >= kFewEntries && candidate.memory_bytes > 0 &&
+         plain_seconds_ < kOptimism * plain_predicted_ &&
+         candidate.predicted_seconds > kMuchMore * plain_predicted_;
+}
+
+// There are many formats, and storing many entries takes long: some have to promise more, also by
+// the bytes of the fastest, for where memory is not the limit it is so for none.
+template <Value V>
+bool Autotuner<V>::is_hopeless_product(const Proposal<V>& proposal) const {
   const double predicted = proposal.candidate.predicted_seconds;
-  if (proposal.if_it_may_win && matrix_.nnz() >= kFewEntries) {
+  if (proposal.if_it_may_win && matrix_.nnz() >= kFewEntries && plain_seconds_ > 0) {
     return predicted > plain_seconds_ ||
            predicted > kOptimism * fastest_.proposal->candidate.predicted_seconds;
   }
-  return predicted > kOptimism * plain_seconds_;
+  const double least = least_seconds(proposal.candidate);
+  if (plain_seconds_ > 0 && (least > plain_seconds_ || reads_much_more(proposal.candidate))) {
+    return true;
+  }
+  // Against sweeps. Where p is chosen, one product at a time is always a choice.
+  return knows_bandwidth_ && chooses() && options_.products == 0 &&
+         least > kHandicaps.blocked * fastest_.proposal->candidate.measured_seconds;
+}
+
+// Whether it would have to run faster than it can to be the fastest. Predictions of sweeps in which
+// values are flags are too short.
+template <Value V>
+bool Autotuner<V>::is_hopeless(const Proposal<V>& proposal) const {
+  if (fastest_.proposal == nullptr) return false;
+  if (proposal.candidate.plain()) return is_hopeless_product(proposal);
+  return knows_bandwidth_ && proposal.candidate.flagged && options_.products == 0 &&
+         proposal.candidate.predicted_seconds >
+             kBeaten * fastest_.proposal->candidate.measured_seconds;
 }
 
 // Those that run on the same matrix one after another, so that it is uploaded once.
 template <Value V>
-void Autotuner<V>::time_by_forms(const std::vector<Proposal<V>*>& timed, Trials<V>& trials) {
+void Autotuner<V>::time_by_forms(const std::vector<Proposal<V>*>& timed) {
   std::vector<const void*> forms;
   for (const Proposal<V>* proposal : timed) {
     if (std::ranges::find(forms, proposal->form_address()) == forms.end()) {
@@ -214,7 +316,8 @@ void Autotuner<V>::time_by_forms(const std::vector<Proposal<V>*>& timed, Trials<
   for (const void* form : forms) {
     Method<V> held;  // keeps the matrix on the device
     for (Proposal<V>* proposal : timed) {
-      if (proposal->form_address() == form) held = time(*proposal, trials);
+      if (proposal->form_address() != form) continue;
+      if (Method<V> made = time(*proposal); !is_empty(made)) held = std::move(made);
     }
   }
 }
@@ -222,9 +325,14 @@ void Autotuner<V>::time_by_forms(const std::vector<Proposal<V>*>& timed, Trials<
 // The method that was timed; none if it does not fit. Besides the matrix of this one there is
 // that of the fastest so far on the device, or none if both are too much.
 template <Value V>
-Method<V> Autotuner<V>::time(Proposal<V>& proposal, Trials<V>& trials) {
-  if (is_hopeless(proposal)) return {};
-  const Offset needed = proposal.device_bytes() + trials.bytes(*proposal.rows);
+Method<V> Autotuner<V>::time(Proposal<V>& proposal) {
+  if (is_hopeless(proposal)) {
+    if (proposal.candidate.plain() && !proposal.if_it_may_win) {
+      hopeless_.push_back(strata::detail::subject_of(proposal.candidate));
+    }
+    return {};
+  }
+  const Offset needed = proposal.device_bytes() + trials_->bytes(*proposal.rows);
   if (needed > budget_) {
     prepared_.remark(fmt::format("{} in {} would take {:.1f} GB on the device and was not tried",
                                  name_of(proposal.candidate.strategy),
@@ -236,7 +344,7 @@ Method<V> Autotuner<V>::time(Proposal<V>& proposal, Trials<V>& trials) {
       fastest_.proposal != nullptr && fastest_.proposal->form_address() == proposal.form_address();
   if (!same_form && fastest_.bytes() + needed > budget_) fastest_.method = {};
   try {
-    return time_on_device(proposal, trials);
+    return time_on_device(proposal);
   } catch (const DeviceOutOfMemory&) {
     fastest_.method = {};
   } catch (const InvalidArgument&) {
@@ -244,7 +352,7 @@ Method<V> Autotuner<V>::time(Proposal<V>& proposal, Trials<V>& trials) {
     return {};  // the format refuses the matrix
   }
   try {
-    return time_on_device(proposal, trials);
+    return time_on_device(proposal);
   } catch (const DeviceOutOfMemory& error) {
     prepared_.remark(does_not_fit(proposal, error));
     return {};
@@ -255,7 +363,7 @@ Method<V> Autotuner<V>::time(Proposal<V>& proposal, Trials<V>& trials) {
 // fastest. Those that fit on the device together take part. They are stored once more, which takes
 // too long for many entries, and products with these take long enough for one timing.
 template <Value V>
-void Autotuner<V>::hold_final(std::vector<Proposal<V>>& proposals, Trials<V>& trials) {
+void Autotuner<V>::hold_final(ProposalList<V>& proposals) {
   if (fastest_.proposal == nullptr || matrix_.nnz() >= kFewEntries) return;
   const double limit = kClose * fastest_.proposal->candidate.measured_seconds;
   std::vector<Proposal<V>*> close;
@@ -272,7 +380,7 @@ void Autotuner<V>::hold_final(std::vector<Proposal<V>>& proposals, Trials<V>& tr
   methods.reserve(close.size());
   try {
     for (Proposal<V>* proposal : close) {
-      const Offset vectors = trials.bytes(*proposal->rows);
+      const Offset vectors = trials_->bytes(*proposal->rows);
       bytes += proposal->device_bytes();
       if (bytes + vectors > budget_) break;
       methods.push_back(make_method(*proposal));
@@ -280,7 +388,7 @@ void Autotuner<V>::hold_final(std::vector<Proposal<V>>& proposals, Trials<V>& tr
     }
     if (runners.size() < 2) return;
     const PartTimer timer(prepared_.record, PlanningPart::Kind::timing, "the fastest in turn");
-    const std::vector<double> seconds = trials.seconds_in_turn(runners);
+    const std::vector<double> seconds = trials_->seconds_in_turn(runners);
     for (std::size_t i = 0; i < seconds.size(); ++i) {
       close[i]->candidate.measured_seconds = seconds[i];
     }
@@ -294,7 +402,7 @@ void Autotuner<V>::hold_final(std::vector<Proposal<V>>& proposals, Trials<V>& tr
 }
 
 template <Value V>
-Method<V> Autotuner<V>::time_on_device(Proposal<V>& proposal, Trials<V>& trials) {
+Method<V> Autotuner<V>::time_on_device(Proposal<V>& proposal) {
   Method<V> method = make_method(proposal);
   const double beaten = fastest_.proposal == nullptr
                             ? std::numeric_limits<double>::infinity()
@@ -302,12 +410,15 @@ Method<V> Autotuner<V>::time_on_device(Proposal<V>& proposal, Trials<V>& trials)
   {
     const PartTimer timer(prepared_.record, PlanningPart::Kind::timing,
                           strata::detail::subject_of(proposal.candidate));
-    proposal.candidate.measured_seconds = trials.seconds_of(method, *proposal.rows, beaten);
+    proposal.candidate.measured_seconds = trials_->seconds_of(method, *proposal.rows, beaten);
   }
   count_bytes(proposal);
   if (proposal.candidate.plain()) {
     const double seconds = proposal.candidate.measured_seconds;
-    plain_seconds_ = plain_seconds_ > 0 ? std::min(plain_seconds_, seconds) : seconds;
+    if (plain_seconds_ == 0 || seconds < plain_seconds_) {
+      plain_seconds_ = seconds;
+      plain_predicted_ = proposal.candidate.predicted_seconds;
+    }
   }
   if (is_fastest(proposal)) fastest_ = {&proposal, method};
   return method;

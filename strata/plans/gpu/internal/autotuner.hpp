@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "strata/base/types.hpp"
@@ -26,11 +28,16 @@ class Autotuner {
   Autotuner(const Csr<V, std::int32_t>& matrix, const PowerOptions& options, Prepared<V>& prepared,
             Stream& stream);
 
-  // Times plain products, as far as their bytes let them win, and the most promising sweeps. Levels
-  // if they were asked for, or if their prediction, which is seldom reached, beats all that was
-  // timed. The fastest of one product are timed once more, in turn. Sorts the proposals, which then
-  // have to stay where they are.
-  void autotune(std::vector<Proposal<V>>& proposals);
+  // Times plain products, as far as their bytes let them win, and the most promising sweeps, of the
+  // proposals from this one on. Sorts these, which then have to stay where they are.
+  void time_favourites(ProposalList<V>& proposals, std::size_t first);
+  // Whether other sweeps, which should take so long at least, are not worth trying: those in which
+  // values are flags gain much over plain products as they were timed, or others hardly could. If
+  // so, there is a remark.
+  bool sweeps_suffice(const ProposalList<V>& proposals, double others_seconds);
+  // Times levels whose prediction, which is seldom reached, beats all that was timed; and the
+  // fastest of one product once more, in turn. Nothing can be timed after this.
+  void time_others(ProposalList<V>& proposals);
 
   // Makes the method of the first proposal that fits that of the plan; returns its place. Throws
   // DeviceOutOfMemory if none does.
@@ -46,23 +53,30 @@ class Autotuner {
   };
 
   bool chooses() const { return options_.strategy == PowerStrategy::automatic; }
-  std::vector<Proposal<V>*> favourites(std::vector<Proposal<V>>& proposals) const;
+  std::vector<Proposal<V>*> favourites(ProposalList<V>& proposals, std::size_t first) const;
   Method<V> make_method(const Proposal<V>& proposal);
-  void find_budget(const std::vector<Proposal<V>>& proposals, const Trials<V>& trials);
-  void time_by_forms(const std::vector<Proposal<V>*>& timed, Trials<V>& trials);
-  Method<V> time(Proposal<V>& proposal, Trials<V>& trials);
-  Method<V> time_on_device(Proposal<V>& proposal, Trials<V>& trials);
-  void hold_final(std::vector<Proposal<V>>& proposals, Trials<V>& trials);
+  void find_budget(const ProposalList<V>& proposals);
+  void time_by_forms(const std::vector<Proposal<V>*>& timed);
+  Method<V> time(Proposal<V>& proposal);
+  Method<V> time_on_device(Proposal<V>& proposal);
+  void hold_final(ProposalList<V>& proposals);
   bool is_fastest(const Proposal<V>& proposal) const;
+  double least_seconds(const PowerCandidate& candidate) const;
+  bool reads_much_more(const PowerCandidate& candidate) const;
   bool is_hopeless(const Proposal<V>& proposal) const;
+  bool is_hopeless_product(const Proposal<V>& proposal) const;
 
   const Csr<V, std::int32_t>& matrix_;
   const PowerOptions& options_;
   Prepared<V>& prepared_;
   Stream& stream_;
-  Offset budget_ = 0;         // of device memory
-  double plain_seconds_ = 0;  // of the fastest plain products so far
+  const bool knows_bandwidth_;  // of this device, as it was measured
+  std::optional<Trials<V>> trials_;
+  Offset budget_ = 0;           // of device memory
+  double plain_seconds_ = 0;    // of the fastest plain products so far,
+  double plain_predicted_ = 0;  // and as these were predicted
   Fastest fastest_;
+  std::vector<std::string> hopeless_;  // plain products that were not timed
 };
 
 }  // namespace strata::gpu::detail

@@ -310,6 +310,10 @@ template <Value V>
 SharedMatrix<V> StoredForm<V>::on_device(Stream& stream) {
   SharedMatrix<V> matrix = uploaded_.lock();
   if (!matrix) {
+    // What is converted need not be counted before.
+    if (estimated_ && stored_.format == Format::packed_sell) {
+      slices_ = conversions_->packed(stored_);
+    }
     if (estimated_) find_bytes();
     matrix = std::make_shared<const StoredMatrix<V>>(
         stored_.format == Format::packed_sell ? uploaded_slices(stream)

@@ -34,7 +34,7 @@ class GpuPlanner {
         autotuner_(matrix, options, prepared, stream) {}
 
   PatternView<I> pattern() const { return matrix_.pattern(); }
-  std::vector<Proposal>& proposals() { return proposals_.all(); }
+  ProposalList<V>& proposals() { return proposals_.all(); }
   static strata::detail::Handicaps handicaps() { return kHandicaps; }
   static bool affords_sweeps() { return true; }
 
@@ -44,7 +44,15 @@ class GpuPlanner {
   void propose_levels(const LevelStructure<I>& levels) { proposals_.propose_levels(levels); }
   void autotune() {
     const bool decided = proposals_.settled() && proposals_.all().size() == 1;
-    if (!decided) autotuner_.autotune(proposals_.all());
+    if (decided) return;
+    autotuner_.time_favourites(proposals_.all(), 0);
+    if (proposals_.has_more_sweeps() &&
+        !autotuner_.sweeps_suffice(proposals_.all(), proposals_.predicted_more_sweeps())) {
+      const std::size_t known = proposals_.all().size();
+      proposals_.propose_more_sweeps();
+      autotuner_.time_favourites(proposals_.all(), known);
+    }
+    autotuner_.time_others(proposals_.all());
   }
   std::ptrdiff_t take(const std::vector<Proposal*>& ranked) { return autotuner_.take(ranked); }
   void finish() { proposals_.finish(); }
@@ -107,7 +115,8 @@ void Prepared<V>::assign_values(const Csr<V, J>& matrix, Stream& stream) {
   const double started = strata::detail::now();
   MethodOfValues<V> made = with_device_indices(matrix, [&](const Csr<V, I>& same) {
     const PaddedOrder<I>& order = rows->order;
-    return method_like(method, stored, order.is_identity() ? same : reordered(same, order), stream);
+    if (order.is_identity()) return method_like(method, stored, same, stream);
+    return method_like(method, stored, reordered(same, order), stream);
   });
   if (made.method.index() != method.index()) {
     remark("new values leave wavefront sweeps no room for a window: products are plain ones now");

@@ -11,8 +11,10 @@
 #include "strata/base/checked.hpp"
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
 #include "strata/device/error.hpp"
 #include "strata/formats/registry.hpp"
+#include "strata/formats/value_table.hpp"
 #include "strata/order/spreading.hpp"
 #include "strata/plans/gpu/internal/product_candidates.hpp"
 #include "strata/plans/internal/given_order.hpp"
@@ -40,10 +42,30 @@ constexpr double kGoodSpeedUp = 1.2;
 constexpr Offset kFewestLevels = 6;
 // Encoded values that take more than this share of the bytes are not worth another candidate.
 constexpr double kMostEncodedBytes = 0.98;
+// Of windows of sweeps, in caches: so many times the L2 cache, and nothing can be gained.
+constexpr Offset kLargestWindow = 2;
 // Levels are put together up to so many bytes, before they are cut for the cache.
 constexpr Offset kLayoutBytes = Offset{1} << 20;
 // The largest part of a group for the cache that one of these may be.
 constexpr Offset kLayoutShare = 4;
+
+// How many entries there are between a row and the last of those that it reads, at most: even a
+// sweep of two powers needs a window with room for them.
+template <Value V>
+Offset farthest_read(const Csr<V, I>& matrix) {
+  const auto offsets = matrix.row_offsets();
+  return parallel_reduce(
+      Offset{matrix.rows()}, Offset{0},
+      [&](Offset begin, Offset end) {
+        Offset most = 0;
+        for (Offset row = begin; row < end; ++row) {
+          if (offsets[row] == offsets[row + 1]) continue;
+          most = std::max(most, offsets[matrix.columns()[offsets[row + 1] - 1]] - offsets[row]);
+        }
+        return most;
+      },
+      [](Offset one, Offset other) { return std::max(one, other); });
+}
 
 // A candidate of rows in a form.
 template <Value V>
@@ -232,7 +254,7 @@ void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
     const PartTimer timer(prepared_.record, PlanningPart::Kind::order);
     return strata::detail::choose_layout(matrix_, structure, options_, layout_bytes, entry_bytes_);
   }();
-  const std::vector<StoredFormat> formats = formats_for(layout.storage, layout.groups.order);
+  const std::vector<SampledFormat> formats = formats_for(layout.storage, layout.groups.order);
   SharedRows rows;
   try {
     rows = make_rows(layout.order, std::move(layout.groups.order));
@@ -286,41 +308,60 @@ std::shared_ptr<const Rows> Proposals<V>::make_rows(const RowOrder& kind, Padded
 // full ones. Also slices of a row per thread, which run faster than their bytes say; and, where any
 // will do, CSR: rows of any lengths run at full speed in it.
 template <Value V>
-std::vector<StoredFormat> Proposals<V>::formats_for(const SampledFormat& best,
-                                                    const PaddedOrder<I>& order) const {
-  std::vector<StoredFormat> stored;
+std::vector<SampledFormat> Proposals<V>::formats_for(const SampledFormat& best,
+                                                     const PaddedOrder<I>& order) const {
+  const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
+  const Csr<V, I> sample = strata::detail::sample_of(matrix_, order);
+  std::vector<SampledFormat> stored;
   const bool packed = best.stored.format == Format::packed_sell;
   if (options_.values && packed) {
-    stored.push_back({Format::packed_sell, best.stored.slice_height, *options_.values});
+    stored.push_back({{Format::packed_sell, best.stored.slice_height, *options_.values}});
   } else {
     const std::array levels{options_.values.value_or(StoredValues::all)};
-    for (const SampledFormat& encoded : strata::detail::encoded_storage(
-             strata::detail::sample_of(matrix_, order), best, options_, levels)) {
-      stored.push_back(encoded.stored);
+    if (!hardly_repeat(matrix_.values())) {
+      stored = strata::detail::encoded_storage(sample, best, options_, levels);
     }
-    stored.push_back(best.stored);
+    stored.push_back(best);
   }
-  std::vector<StoredFormat> formats = stored;
-  for (const StoredFormat& low : stored) {
+  std::vector<SampledFormat> formats = stored;
+  for (const auto& [low, bytes] : stored) {
     const bool other_height =
         is_sliced(low.format) && options_.slice_height == 0 && low.slice_height != kWarp;
-    if (other_height) formats.push_back({low.format, kWarp, low.values});
+    if (!other_height) continue;
+    const StoredFormat tall{low.format, kWarp, low.values};
+    formats.push_back({tall, footprint(sample, FormatSpec(tall)).bytes_per_entry()});
   }
   if (options_.format == Format::automatic && best.stored.format != Format::csr) {
-    formats.push_back({Format::csr, 1});
+    formats.push_back({{Format::csr, 1}});
   }
   return formats;
+}
+
+// In slices of full values many entries take about the bytes of the sample: counting all of them
+// would take as long as a plan that is made of other forms in the end.
+template <Value V>
+auto Proposals<V>::form_of(const SharedConversions& conversions, const SampledFormat& format) const
+    -> SharedForm {
+  const StoredFormat& stored = format.stored;
+  const bool sampled = stored.format == Format::packed_sell &&
+                       stored.values == StoredValues::full && format.bytes_per_entry > 0 &&
+                       matrix_.nnz() >= kFewEntries && conversions->held(stored) == nullptr;
+  if (!sampled) return std::make_shared<StoredForm<V>>(conversions, stored);
+  return std::make_shared<StoredForm<V>>(
+      conversions, stored,
+      static_cast<Offset>(format.bytes_per_entry * static_cast<double>(matrix_.nnz())));
 }
 
 // Without encoded values that save next to nothing after all: full ones come after them.
 template <Value V>
 auto Proposals<V>::forms_for(const SharedConversions& conversions,
-                             const std::vector<StoredFormat>& formats) const
+                             const std::vector<SampledFormat>& formats) const
     -> std::vector<SharedForm> {
   const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
   std::vector<SharedForm> forms;
-  for (const StoredFormat& stored : formats) {
-    auto form = std::make_shared<StoredForm<V>>(conversions, stored);
+  for (const SampledFormat& format : formats) {
+    const StoredFormat& stored = format.stored;
+    SharedForm form = form_of(conversions, format);
     std::erase_if(forms, [&](const SharedForm& other) {
       return stored.format == Format::packed_sell && stored.values == StoredValues::full &&
              other->stored().format == Format::packed_sell &&
@@ -472,6 +513,7 @@ std::vector<StoredFormat> Proposals<V>::sweep_formats(const Csr<V, I>& in_order,
   const Offset height = height_for(in_order, kTileBytes);
   if (options_.values) return {{Format::packed_sell, height, *options_.values}};
   const StoredFormat full{Format::packed_sell, height, StoredValues::full};
+  if (hardly_repeat(matrix_.values())) return {full};
   const StoredFormat encoded{Format::packed_sell, height, StoredValues::all};
   const auto sample = strata::detail::sample_of(matrix_, order);
   const auto bytes = [&](const StoredFormat& stored) {
@@ -483,9 +525,79 @@ std::vector<StoredFormat> Proposals<V>::sweep_formats(const Csr<V, I>& in_order,
 
 template <Value V>
 void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversions& conversions) {
-  const auto formats = sweep_formats(conversions->matrix(), rows->order);
+  const Csr<V, I>& in_order = conversions->matrix();
+  Postponed sweeps{rows, conversions, [&] {
+                     const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
+                     return sweep_formats(in_order, rows->order);
+                   }()};
+  // Windows that are much larger than the cache are read from memory again and again.
+  const bool encoded = sweeps.formats.front().values != StoredValues::full;
+  const Offset entry_bytes = encoded ? 1 : Offset{sizeof(V)};
+  const Offset window = kLargestWindow * l2_bytes_of(prepared_.profile) / entry_bytes;
+  const Offset farthest = farthest_read(in_order);
+  if (chooses() && farthest > window) return;
   // Full values alone: where they can be encoded, products are faster than sweeps of full ones.
-  if (formats.size() == 1) propose_flagged(rows, conversions->matrix());
+  const Offset on_chip = device_.shared_bytes_per_block * device_.multiprocessors;
+  if (sweeps.formats.size() == 1 && farthest <= on_chip / Offset{sizeof(V)}) {
+    sweeps.flagged = propose_flagged(rows, in_order);
+  }
+  if (sweeps.flagged && options_.autotune) {
+    postponed_.push_back(std::move(sweeps));
+  } else {
+    propose_signal_sweeps(sweeps);
+  }
+}
+
+template <Value V>
+void Proposals<V>::propose_more_sweeps() {
+  for (const Postponed& sweeps : std::exchange(postponed_, {})) propose_signal_sweeps(sweeps);
+}
+
+template <Value V>
+double Proposals<V>::predicted_more_sweeps() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Postponed& sweeps : postponed_) {
+    for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
+      if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
+      for (const SweepShape& shape : shapes_for(block, sweeps.formats.front().slice_height)) {
+        least = std::min(least, predicted_sweep(sweeps, shape));
+      }
+    }
+  }
+  return least;
+}
+
+// Without their tiles: as many as values alone would fill, which need each other as far apart as
+// those that were proposed.
+template <Value V>
+double Proposals<V>::predicted_sweep(const Postponed& sweeps, const SweepShape& shape) const {
+  const FlaggedSizes& known = sweeps.flagged->tiles();
+  const auto tile_bytes = static_cast<double>(shape.tile_bytes);
+  const auto workers = static_cast<double>(shape.workers);
+  const double distance_bytes = static_cast<double>(known.dependency_distance[shape.power]) *
+                                static_cast<double>(known.record_bytes) / known.tiles;
+  const bool on_chip = shape.placement == WindowPlacement::shared_memory;
+  // In L2 windows are as large as they have to be.
+  const double window_bytes = on_chip
+                                  ? static_cast<double>(device_.shared_bytes_per_block) * workers
+                                  : std::max(static_cast<double>(shape.window_bytes),
+                                             distance_bytes + workers * tile_bytes);
+  PowerCandidate candidate;
+  candidate.placement = shape.placement;
+  candidate.block = shape.power;
+  candidate.format_bytes = matrix_.nnz() * Offset{sizeof(V)};
+  predict_sweeps(candidate, powers_in(*sweeps.rows),
+                 {.tiles = static_cast<double>(candidate.format_bytes) / tile_bytes,
+                  .workers = workers,
+                  .held_tiles = window_bytes / tile_bytes,
+                  .dependency_distance = shape.specialised ? distance_bytes / tile_bytes : 0},
+                 prepared_.profile);
+  return candidate.predicted_seconds;
+}
+
+template <Value V>
+void Proposals<V>::propose_signal_sweeps(const Postponed& sweeps) {
+  const auto& [rows, conversions, formats, flagged] = sweeps;
   for (const StoredFormat& stored : formats) {
     const auto slices = [&] {
       const PartTimer timer(prepared_.record, PlanningPart::Kind::tiles,
@@ -554,34 +666,37 @@ void Proposals<V>::propose_sweep(const SharedRows& rows, const std::shared_ptr<T
   all_.push_back({candidate, rows, form, shape, nullptr});
 }
 
+// The tiles, or none if no sweep of them is possible.
 template <Value V>
-void Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_order) {
+auto Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_order)
+    -> SharedTiles {
   const bool full = !options_.values || *options_.values == StoredValues::full;
   if (options_.vectors != 1 || options_.format != Format::automatic || !full ||
       options_.slice_height != 0 || !can_run_flagged<V>(device_)) {
-    return;
+    return nullptr;
   }
   const PartTimer timer(prepared_.record, PlanningPart::Kind::tiles,
                         fmt::format("values as flags, rows {}", text_of(rows->kind)));
   const std::optional<FlaggedForm> form = find_flagged_form(in_order);
-  if (!form) return;
-  std::shared_ptr<FlaggedTilesForm<V>> tiles;
+  if (!form) return nullptr;
+  SharedTiles tiles;
   try {
     tiles = std::make_shared<FlaggedTilesForm<V>>(in_order, *form, device_.multiprocessors);
   } catch (const InvalidArgument&) {
-    return;  // the sample had no rows of those that do not fit
+    return nullptr;  // the sample had no rows of those that do not fit
   }
+  const std::size_t before = all_.size();
   for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
     if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
     for (const FlaggedShape& shape : flagged_shapes(block)) {
       propose_flagged(rows, tiles, shape);
     }
   }
+  return all_.size() > before ? tiles : nullptr;
 }
 
 template <Value V>
-void Proposals<V>::propose_flagged(const SharedRows& rows,
-                                   const std::shared_ptr<FlaggedTilesForm<V>>& form,
+void Proposals<V>::propose_flagged(const SharedRows& rows, const SharedTiles& form,
                                    const FlaggedShape& shape) {
   const FlaggedSizes& tiles = form->tiles();
   FlaggedRing ring;

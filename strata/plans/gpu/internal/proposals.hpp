@@ -1,6 +1,7 @@
 // Proposals: what a GPU can run of a matrix, in which order of the rows, and what that should cost.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <variant>
 #include <vector>
@@ -49,6 +50,10 @@ struct Proposal {
   }
 };
 
+// Proposals stay where they are while others are added.
+template <Value V>
+using ProposalList = std::deque<Proposal<V>>;
+
 template <Value V>
 class Proposals {
  public:
@@ -56,7 +61,7 @@ class Proposals {
   Proposals(const Csr<V, std::int32_t>& matrix, const PowerOptions& options,
             const strata::detail::ProductRequest& request, Prepared<V>& prepared, Stream& stream);
 
-  std::vector<Proposal<V>>& all() { return all_; }
+  ProposalList<V>& all() { return all_; }
 
   void propose_given_order();
   // The caller or the tuning store left nothing to search.
@@ -67,11 +72,25 @@ class Proposals {
   bool worth_searching() const;
   bool promising(const LevelStructure<std::int32_t>& structure) const;
   void propose_levels(const LevelStructure<std::int32_t>& structure);
+  // Sweeps with signals, if those in which values are flags were proposed instead. They are worth
+  // trying where these gain little, and making their tiles takes long.
+  bool has_more_sweeps() const { return !postponed_.empty(); }
+  double predicted_more_sweeps() const;  // seconds of the fastest, at least
+  void propose_more_sweeps();
 
  private:
   using SharedRows = std::shared_ptr<const Rows>;
   using SharedForm = std::shared_ptr<StoredForm<V>>;
   using SharedConversions = std::shared_ptr<Conversions<V>>;
+  using SharedTiles = std::shared_ptr<FlaggedTilesForm<V>>;
+
+  // Sweeps with signals.
+  struct Postponed {
+    SharedRows rows;
+    SharedConversions conversions;
+    std::vector<StoredFormat> formats;
+    SharedTiles flagged = nullptr;  // that were proposed instead
+  };
 
   // Of levels.
   struct WindowShape {
@@ -87,10 +106,13 @@ class Proposals {
   bool must_level() const { return blocks() && is_by_levels(options_.strategy); }
 
   SharedRows make_rows(const RowOrder& kind, PaddedOrder<std::int32_t> order);
-  std::vector<StoredFormat> formats_for(const strata::detail::SampledFormat& best,
-                                        const PaddedOrder<std::int32_t>& order) const;
-  std::vector<SharedForm> forms_for(const SharedConversions& conversions,
-                                    const std::vector<StoredFormat>& formats) const;
+  std::vector<strata::detail::SampledFormat> formats_for(
+      const strata::detail::SampledFormat& best, const PaddedOrder<std::int32_t>& order) const;
+  SharedForm form_of(const SharedConversions& conversions,
+                     const strata::detail::SampledFormat& format) const;
+  std::vector<SharedForm> forms_for(
+      const SharedConversions& conversions,
+      const std::vector<strata::detail::SampledFormat>& formats) const;
   std::vector<int> block_sizes() const;
   std::vector<double> cache_shares() const;
   Offset window_budget(double share) const;
@@ -120,12 +142,13 @@ class Proposals {
   std::vector<StoredFormat> sweep_formats(const Csr<V, std::int32_t>& in_order,
                                           const PaddedOrder<std::int32_t>& order) const;
   void propose_sweeps(const SharedRows& rows, const SharedConversions& conversions);
+  void propose_signal_sweeps(const Postponed& sweeps);
   void propose_sweeps(const SharedRows& rows, const SharedSlices<V>& slices, StoredValues values);
   void propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
                      const SweepShape& shape, StoredValues values);
-  void propose_flagged(const SharedRows& rows, const Csr<V, std::int32_t>& in_order);
-  void propose_flagged(const SharedRows& rows, const std::shared_ptr<FlaggedTilesForm<V>>& form,
-                       const FlaggedShape& shape);
+  SharedTiles propose_flagged(const SharedRows& rows, const Csr<V, std::int32_t>& in_order);
+  void propose_flagged(const SharedRows& rows, const SharedTiles& form, const FlaggedShape& shape);
+  double predicted_sweep(const Postponed& sweeps, const SweepShape& shape) const;
 
   const Csr<V, std::int32_t>& matrix_;
   const PowerOptions& options_;
@@ -133,11 +156,12 @@ class Proposals {
   Prepared<V>& prepared_;
   const DeviceProperties device_;
   Stream& stream_;
-  std::vector<Proposal<V>> all_;
+  ProposalList<V> all_;
   std::unique_ptr<const Csr<V, std::int32_t>> in_levels_;  // the matrix that cuts refer to
   double entry_bytes_ = 0;                                 // of the rows as given
   SharedRows given_;                                       // the rows as they are
   SharedConversions conversions_;                          // of these
+  std::vector<Postponed> postponed_;
   bool settled_ = false;
   bool no_window_ =
       false;  // smaller than the matrix, whatever the order: powers are plain products

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <functional>
 
+#include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/device/array.hpp"
 #include "strata/device/error.hpp"
 #include "strata/device/timing.hpp"
+#include "strata/device/upload.hpp"
 #include "strata/plans/internal/trials.hpp"
 
 namespace strata::gpu::detail {
@@ -38,9 +40,10 @@ Offset Trials<V>::elements_for(const Rows& rows) const {
   return Offset{std::max(rows.order.padded_rows(), matrix_.cols())} * options_.vectors;
 }
 
+// Whether they are new.
 template <Value V>
-void Trials<V>::make_vectors(Offset elements) {
-  if (!arrays_.empty() && arrays_.front().size() >= elements) return;
+bool Trials<V>::make_vectors(Offset elements) {
+  if (!arrays_.empty() && arrays_.front().size() >= elements) return false;
   // Power k may stand in place of power k − 2.
   constexpr std::size_t kFewest = 2;
   arrays_.clear();
@@ -50,6 +53,7 @@ void Trials<V>::make_vectors(Offset elements) {
     if (arrays_.size() < kFewest) throw;
     arrays_.resize(kFewest);
   }
+  return true;
 }
 
 template <Value V>
@@ -70,7 +74,26 @@ void Trials<V>::run(const Method<V>& method, const Rows& rows, MethodWorkspace<V
   }
 }
 
-// Vectors of ones for all of them.
+namespace {
+
+template <Value V>
+void fill_ones(DeviceSpan<V> vector, Stream& stream) {
+  constexpr Offset kElements = 8192;  // of a piece
+  const auto begin_of = [&](Offset piece) {
+    return std::min(piece * kElements, vector.size()) * Offset{sizeof(V)};
+  };
+  const auto write = [&](Offset first, Offset end, std::byte* to) {
+    std::fill_n(reinterpret_cast<V*>(to), (begin_of(end) - begin_of(first)) / Offset{sizeof(V)},
+                V(1));
+  };
+  upload_pieces({ceil_div(vector.size(), kElements), begin_of, write},
+                {reinterpret_cast<std::byte*>(vector.data()), vector.bytes()}, stream);
+}
+
+}  // namespace
+
+// Vectors of ones for all of them. Runs do not change y_0, unless powers take turns in it, and
+// leave vectors in the caller's order that are as good.
 template <Value V>
 void Trials<V>::load_vectors(const std::vector<Runner>& runners) {
   Offset elements = 0;
@@ -79,16 +102,12 @@ void Trials<V>::load_vectors(const std::vector<Runner>& runners) {
     elements = std::max(elements, elements_for(*runner.rows));
     if (copies(*runner.rows)) own = Offset{runner.rows->order.rows()} * options_.vectors;
   }
-  make_vectors(elements);
-  const std::vector<V> ones(static_cast<std::size_t>(std::max(elements, own)), V(1));
-  copy(std::span<const V>(ones).first(static_cast<std::size_t>(elements)),
-       arrays_.front().subspan(0, elements), stream_);
-  if (own > 0) {
-    if (callers_.size() != own) callers_ = DeviceArray<V>(own);
-    copy(std::span<const V>(ones).first(static_cast<std::size_t>(own)), callers_.span(), stream_);
+  const bool changed = arrays_.size() <= steps_.size();
+  if (make_vectors(elements) || changed) fill_ones(arrays_.front().span(), stream_);
+  if (own > 0 && callers_.size() != own) {
+    callers_ = DeviceArray<V>(own);
+    fill_ones(callers_.span(), stream_);
   }
-  // What follows may throw, and the copies must have read the ones by then.
-  stream_.synchronize();
 }
 
 template <Value V>

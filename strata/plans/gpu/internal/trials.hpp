@@ -40,7 +40,7 @@ class Trials {
   bool copies(const Rows& rows) const;
   Offset elements_for(const Rows& rows) const;  // 0 if there is nothing to run
   void load_vectors(const std::vector<Runner>& runners);
-  void make_vectors(Offset elements);
+  bool make_vectors(Offset elements);
   void run(const Method<V>& method, const Rows& rows, MethodWorkspace<V>& workspace);
 
   const Csr<V, std::int32_t>& matrix_;
