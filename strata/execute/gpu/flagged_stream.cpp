@@ -30,6 +30,9 @@ constexpr Offset kSamples = 128;
 // Of blocks: tiles are as large as this at most, so that there are enough for all warps.
 constexpr Offset kBlockTileBytes = 16 * 1024 + 512;
 constexpr int kMostTileRows = 256;
+// So many of the multiprocessors are enough, if planes of tiles are whole rounds of them then:
+// tiles that need each other are on the same one, which has them in its turn.
+constexpr double kMostWorkers = 0.95;
 // So many times the rows that fit into a tile have lanes: a few of them have nothing to do.
 constexpr double kMostLanes = 1.25;
 // Rows that are cut independently of others: about so many.
@@ -730,6 +733,18 @@ I stencil_stride(const Csr<V, I>& matrix, std::span<const Offset> segments) {
   return mostly && patches ? stride : 0;
 }
 
+// How many tiles of a stencil with this stride have the rows between a row and the farthest one
+// that it needs.
+template <Value V>
+I tiles_of_plane(const Csr<V, I>& matrix, I stride) {
+  const I rows_of_tile = SevenPoints::segments * segment_rows<V>();
+  const I middle = matrix.rows() / 2;
+  const Offset end = matrix.row_offsets()[middle + 1];
+  if (end == matrix.row_offsets()[middle]) return 0;
+  const I plane = matrix.columns()[end - 1] - middle;
+  return plane > stride && plane % (SevenPoints::segments * stride) == 0 ? plane / rows_of_tile : 0;
+}
+
 // How many of the block rows from a sampled one on fit into a tile, in the mean; 0 if one does not.
 template <Value V>
 double rows_that_fit(const Csr<V, I>& matrix, int block) {
@@ -773,7 +788,10 @@ std::optional<FlaggedForm> find_flagged_form(const Csr<V, I>& matrix) {
   form.has_lines = !segments.empty() && are_most(in_lines, std::ssize(segments));
   if (form.has_lines) {
     form.stride = stencil_stride(matrix, segments);
-    if (form.stride > 0) form.lines = FlaggedLines::seven_points;
+    if (form.stride > 0) {
+      form.lines = FlaggedLines::seven_points;
+      form.period = tiles_of_plane(matrix, form.stride);
+    }
   } else {
     for (const int block : {3, 2}) {
       if (matrix.rows() % block != 0 || form.block > 1) continue;
@@ -786,6 +804,14 @@ std::optional<FlaggedForm> find_flagged_form(const Csr<V, I>& matrix) {
   choose_lanes(matrix, form);
   if (form.lanes == 0) return std::nullopt;
   return form;
+}
+
+int flagged_workers(const FlaggedForm& form, int multiprocessors) {
+  for (int workers = multiprocessors; form.period > 0 && workers >= kMostWorkers * multiprocessors;
+       --workers) {
+    if (form.period % workers == 0) return workers;
+  }
+  return multiprocessors;
 }
 
 template <Value V>

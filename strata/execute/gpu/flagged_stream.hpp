@@ -26,6 +26,7 @@ struct FlaggedForm {
   int lanes = 1;            // of a block row; a power of two
   int rows = 0;             // block rows of a tile, at most; 0: one for all lanes of a warp
   std::int32_t stride = 0;  // between the segments of a tile
+  std::int32_t period = 0;  // of seven-point stencils: tiles of a plane; 0: another number in each
 
   bool operator==(const FlaggedForm&) const = default;
 };
@@ -34,6 +35,10 @@ struct FlaggedForm {
 // far apart, that their x does not fit into the registers of a warp.
 template <Value V>
 std::optional<FlaggedForm> find_flagged_form(const Csr<V, std::int32_t>& matrix);
+
+// How many workers should share such tiles, at most one for each multiprocessor of a device: all,
+// or a few less if they go round a plane in a whole number of turns.
+int flagged_workers(const FlaggedForm& form, int multiprocessors);
 
 struct FlaggedSizes {
   FlaggedForm form;

@@ -19,6 +19,7 @@ namespace {
 // Tiles are cleared some rounds of the ring before their turn: counts of other workers are looked
 // at every few microseconds, in which a ring goes round about once. But what is cleared should be
 // in the L2 cache still when it is written: more than so many bytes are slower.
+constexpr int kFewestRoundsAhead = 2;
 constexpr int kMostRoundsAhead = 4;
 constexpr Offset kBytesAhead = Offset{7} << 20;
 // Slots start on a line of 128 bytes, where copies are fastest.
@@ -184,8 +185,8 @@ int FlaggedSweep<V>::tiles_ahead(int power) const {
   const Offset bytes = Offset{tiles_->rows} * Offset{sizeof(V)} * std::max(power - 1, 1);
   const Offset rounds = ceil_div<Offset>(tiles_->tiles, tiles_->workers);
   const Offset tiles = kBytesAhead * rounds / std::max<Offset>(bytes, 1);
-  return static_cast<int>(
-      std::clamp<Offset>(tiles, ring_.slots, Offset{kMostRoundsAhead} * ring_.slots));
+  return static_cast<int>(std::clamp<Offset>(tiles, Offset{kFewestRoundsAhead} * ring_.slots,
+                                             Offset{kMostRoundsAhead} * ring_.slots));
 }
 
 template <Value V>

@@ -210,6 +210,7 @@ TEST(FlaggedForms, AreThoseOfTheMatrix) {
   EXPECT_TRUE(seven.has_lines);
   EXPECT_EQ(seven.lines, FlaggedLines::seven_points);
   EXPECT_EQ(seven.stride, 64);
+  EXPECT_EQ(seven.period, 64 * 16 / (4 * 64));
   // Rows of 48 do not make segments of 64.
   const FlaggedForm nine = form_of("stencil7:48x16x16,coefficients=random");
   EXPECT_TRUE(nine.has_lines);
@@ -222,6 +223,13 @@ TEST(FlaggedForms, AreThoseOfTheMatrix) {
   EXPECT_EQ(mesh.block, 1);
   // Every row has more sectors than a tile can have.
   EXPECT_EQ(form_of("random:4000,nnzr=200").lanes, 0);
+}
+
+TEST(FlaggedWorkers, GoRoundAPlaneInWholeTurnsIfFewAreLeftOut) {
+  EXPECT_EQ(flagged_workers({.period = 256}, 132), 128);
+  EXPECT_EQ(flagged_workers({.period = 132 * 3}, 132), 132);
+  EXPECT_EQ(flagged_workers({.period = 200}, 132), 132);
+  EXPECT_EQ(flagged_workers({}, 132), 132);
 }
 
 TEST(FlaggedForms, RowsThatAreTooLongAreRefused) {

@@ -62,7 +62,7 @@ inline constexpr std::uint32_t kAllCleared = 0x7fffffff;
 // Nanoseconds between two looks of a clearer at the others': at first, and later, when it is far
 // ahead; fences would be in the way of the workers.
 inline constexpr std::uint32_t kFirstLooks = 100;
-inline constexpr std::uint32_t kLaterLooks = 2000;
+inline constexpr std::uint32_t kLaterLooks = 1000;
 
 template <class Lines, int D, class T>
 class FlaggedBlock {

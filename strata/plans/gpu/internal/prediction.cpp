@@ -18,8 +18,8 @@ constexpr double kLoadSeconds = 6.5e-6;
 constexpr double kStepSeconds = 1.8e-6;
 
 // The same where values are flags: a load, and a round trip to the L2 cache per power.
-constexpr double kFlaggedLoadSeconds = 1.6e-6;
-constexpr double kFlaggedStepSeconds = 2.1e-6;
+constexpr double kFlaggedLoadSeconds = 1.5e-6;
+constexpr double kFlaggedStepSeconds = 1.6e-6;
 
 // What of the L2 cache's bandwidth powers reach that read all their tiles through it: they wait for
 // x as well.

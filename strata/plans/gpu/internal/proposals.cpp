@@ -681,7 +681,8 @@ auto Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_o
   if (!form) return nullptr;
   SharedTiles tiles;
   try {
-    tiles = std::make_shared<FlaggedTilesForm<V>>(in_order, *form, device_.multiprocessors);
+    tiles = std::make_shared<FlaggedTilesForm<V>>(in_order, *form,
+                                                  flagged_workers(*form, device_.multiprocessors));
   } catch (const InvalidArgument&) {
     return nullptr;  // the sample had no rows of those that do not fit
   }
