@@ -1,7 +1,6 @@
 // The strata command: finds the command asked for, runs it, and turns what goes wrong into one line
 // on standard error and an exit status.
 
-#include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -79,7 +78,7 @@ int main(int argc, char** argv) {
     line.parse(argc, argv)();
   } catch (const Interrupted& interrupted) {
     // Other ranks are told by the signal, not by this one.
-    if (speaks()) fmt::print(stderr, "strata: {}\n", interrupted.what());
+    say_interrupted();
     let_the_speaker_save();
     if (rank_count() > 1) _exit(static_cast<int>(interrupted.status()));
     return static_cast<int>(interrupted.status());

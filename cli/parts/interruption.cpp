@@ -22,7 +22,7 @@ constexpr auto kTimeout = std::chrono::milliseconds(300);
 
 // Never destroyed: the waiting thread uses it until the process is gone.
 struct State {
-  std::atomic<bool> interrupted{false};
+  std::atomic<int> signal{0};  // that has come
   std::atomic<bool> ending{false};
   std::atomic<int> cleaning{0};
   std::mutex mutex;
@@ -51,7 +51,7 @@ sigset_t watched_signals() {
       // Nobody is left to catch it; the message below is the error.
     }
   }
-  if (speaks()) std::fprintf(stderr, "strata: %s\n", kMessage);
+  say_interrupted();
   let_the_speaker_save();
   _exit(static_cast<int>(ExitStatus::failure));
 }
@@ -61,7 +61,7 @@ void wait_for_signal() {
   int signal = 0;
   while (sigwait(&signals, &signal) != 0) {
   }
-  state().interrupted = true;
+  state().signal = signal;
   do {
     std::this_thread::sleep_for(kTimeout);
   } while (state().cleaning > 0);
@@ -79,11 +79,16 @@ void watch_for_interruption() {
 Interrupted::Interrupted() : Failure(ExitStatus::failure, kMessage) {}
 
 bool is_interrupted() {
-  return state().interrupted;
+  return state().signal != 0;
 }
 
 void check_interruption() {
   if (is_interrupted()) throw Interrupted();
+}
+
+void say_interrupted() {
+  const bool by_launcher = rank_count() > 1 && state().signal == SIGTERM;
+  if (speaks() && !by_launcher) std::fprintf(stderr, "strata: %s\n", kMessage);
 }
 
 void on_interruption(std::function<void()> save) {

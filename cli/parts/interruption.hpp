@@ -25,6 +25,11 @@ bool is_interrupted();
 // Throws Interrupted if it has.
 void check_interruption();
 
+// Says so on standard error, once for all ranks. Of several ranks nothing is said after SIGTERM:
+// with that a launcher ends the others when one has failed, whose message is the error, or when it
+// is interrupted itself, which it says.
+void say_interrupted();
+
 // What the waiting thread does before it ends the process: save the results so far.
 void on_interruption(std::function<void()> save);
 

@@ -56,6 +56,19 @@ struct SliceChoice {
   Offset bytes_with_full_values(Offset height) const {
     return columns_bytes(height) + width * height * Offset{sizeof(V)};
   }
+
+  // What leads to other columns in every slice, or is large, is not compared.
+  bool may_be_shared(Offset height) const {
+    constexpr Offset kLargestShared = 8192;
+    return encoding != SliceEncoding::index32 && width > 0 &&
+           columns_bytes(height) + values.block_bytes <= kLargestShared;
+  }
+  // Codes repeat where regular matrices do; full values hardly ever.
+  bool data_may_be_shared() const {
+    constexpr Offset kLargestShared = 16384;
+    return values.encoding != ValueEncoding::full && values.mixed.full == 0 &&
+           values.data_bytes > 0 && values.data_bytes <= kLargestShared;
+  }
 };
 
 // Two code blocks with the same digest are the same, but for a chance of 2^−128.
@@ -76,13 +89,13 @@ Digest digest_of(std::span<const std::byte> block, std::uint64_t kind) {
 template <Value V, Index I>
 class SliceEncoder {
  public:
-  SliceEncoder(const Csr<V, I>& matrix, const SlottedPattern<I>& slots, I slice_height,
+  SliceEncoder(std::span<const V> entries, const SlottedPattern<I>& slots, I slice_height,
                Offset run_length, const PackedSellOptions& options, const AllowedValues& values,
                const ValueTable<V>& table)
       : height_(slice_height),
         run_(run_length),
         columns_(slots, slice_height, sizeof(V), run_length, options),
-        values_(matrix, slots, values, table) {}
+        values_(entries, slots, values, table) {}
 
   // Columns are chosen by the pattern alone, as for full values: where entries lie decides which
   // thread of a GPU adds them, and sums must not depend on how values are stored.
@@ -120,19 +133,15 @@ class SliceEncoder {
     columns_.write(choice.encoding, first, choice.width, arrangement(first, choice).offsets, block);
     values_.write_block(choice.values, block + choice.columns_bytes(height_));
   }
-  // The value data of the slice, of a mixed one the last that was chosen, and which positions are
-  // entries; either may be null.
-  void write_data(Offset slice, const SliceChoice<V>& choice, std::byte* data,
-                  SlicePresence* presence) {
-    values_.write_data(arrangement(slice * height_, choice), choice.values, data, presence);
+  // The value data of the slice, of a mixed one the last that was chosen, unless they are null, and
+  // which of the positions from `first` on are entries.
+  void write_data(Offset slice, const SliceChoice<V>& choice, std::byte* data, Offset first,
+                  PresenceBits& presence) {
+    presence_.start(first, choice.width * height_);
+    values_.write_data(arrangement(slice * height_, choice), choice.values, data, &presence_);
+    presence_.finish(presence);
   }
 
-  // What leads to other columns in every slice, or is large, is not compared.
-  bool may_be_shared(const SliceChoice<V>& choice) const {
-    constexpr Offset kLargestShared = 8192;
-    return choice.encoding != SliceEncoding::index32 && choice.width > 0 &&
-           choice.columns_bytes(height_) + choice.values.block_bytes <= kLargestShared;
-  }
   // Of the slice that was chosen last.
   Digest digest(Offset slice, const SliceChoice<V>& choice) {
     block_.resize(choice.columns_bytes(height_) + choice.values.block_bytes);
@@ -142,13 +151,6 @@ class SliceEncoder {
                                  static_cast<std::uint64_t>(choice.values.encoding));
   }
 
-  // Codes repeat where regular matrices do; full values hardly ever.
-  bool data_may_be_shared(const SliceChoice<V>& choice) const {
-    const ValueChoice<V>& values = choice.values;
-    constexpr Offset kLargestShared = 16384;
-    return values.encoding != ValueEncoding::full && values.mixed.full == 0 &&
-           values.data_bytes > 0 && values.data_bytes <= kLargestShared;
-  }
   // Of the slice that was chosen last.
   Digest data_digest(Offset slice, const SliceChoice<V>& choice) {
     block_.resize(choice.values.data_bytes);
@@ -167,6 +169,7 @@ class SliceEncoder {
   Offset run_;
   ColumnAnalysis<I> columns_;
   ValueAnalysis<V, I> values_;
+  SlicePresence presence_;
   std::vector<std::byte> block_;
 };
 
@@ -222,11 +225,11 @@ class FirstWithDigest {
   std::vector<Offset> slots_;
 };
 
-// choose(encoder, slice) says how a slice is stored.
-template <Value V, Index I, class MakeEncoder, class Choose>
-Layout<V> layout_of(Offset slices, I slice_height, const MakeEncoder& make_encoder,
+// choose(encoder, slice) says how a slice is stored; for_each_slice(body) calls body(encoder,
+// slice).
+template <Value V, Index I, class ForEachSlice, class Choose>
+Layout<V> layout_of(Offset slices, Offset height, const ForEachSlice& for_each_slice,
                     const Choose& choose) {
-  const Offset height = slice_height;
   Layout<V> layout;
   layout.slices.resize(slices);
   layout.shares.resize(slices);
@@ -236,21 +239,15 @@ Layout<V> layout_of(Offset slices, I slice_height, const MakeEncoder& make_encod
   layout.data_offsets = Array<Offset>(slices + 1, 0);
   std::vector<Digest> digests(slices);
   std::vector<Digest> data_digests(slices);
-  parallel_dynamic(slices, 256, [&](Offset begin, Offset end) {
-    SliceEncoder<V, I> encoder = make_encoder();
-    for (Offset slice = begin; slice < end; ++slice) {
-      const SliceChoice<V> choice = choose(encoder, slice);
-      layout.slices[slice] = choice;
-      layout.entry_offsets[slice] = choice.width * height;
-      if (encoder.may_be_shared(choice)) digests[slice] = encoder.digest(slice, choice);
-      if (encoder.data_may_be_shared(choice)) {
-        data_digests[slice] = encoder.data_digest(slice, choice);
-      }
-    }
+  for_each_slice([&](SliceEncoder<V, I>& encoder, Offset slice) {
+    const SliceChoice<V> choice = choose(encoder, slice);
+    layout.slices[slice] = choice;
+    layout.entry_offsets[slice] = choice.width * height;
+    if (choice.may_be_shared(height)) digests[slice] = encoder.digest(slice, choice);
+    if (choice.data_may_be_shared()) data_digests[slice] = encoder.data_digest(slice, choice);
   });
   exclusive_scan(layout.entry_offsets);
 
-  SliceEncoder<V, I> encoder = make_encoder();
   FirstWithDigest first_with(slices);
   FirstWithDigest first_with_data(slices);
   Offset data = 0;
@@ -259,13 +256,12 @@ Layout<V> layout_of(Offset slices, I slice_height, const MakeEncoder& make_encod
     const auto sharer = [&](bool may, FirstWithDigest& firsts, std::span<const Digest> of) {
       return may ? firsts.find(of, slice) : slice;
     };
-    const Offset with_data =
-        sharer(encoder.data_may_be_shared(choice), first_with_data, data_digests);
+    const Offset with_data = sharer(choice.data_may_be_shared(), first_with_data, data_digests);
     layout.shares_data[slice] = with_data != slice;
     layout.data_offsets[slice] = with_data != slice ? layout.data_offsets[with_data] : data;
     if (with_data == slice) data += choice.values.data_bytes;
 
-    const Offset with_block = sharer(encoder.may_be_shared(choice), first_with, digests);
+    const Offset with_block = sharer(choice.may_be_shared(height), first_with, digests);
     layout.shares[slice] = with_block != slice;
     layout.code_offsets[slice] =
         with_block != slice ? layout.code_offsets[with_block] : layout.code_bytes;
@@ -371,17 +367,35 @@ class PackedSell<V, I>::Builder {
       : matrix_(matrix),
         options_(options),
         allowed_values_(options.allowed_values()),
-        run_length_(options.allowed.runs ? run_length_of(matrix.pattern()) : 1),
-        shape_(packed_shape(options, matrix.rows(), matrix.cols())),
+        rows_(matrix.rows()),
+        cols_(matrix.cols()),
+        shape_(packed_shape(options, rows_, cols_)),
         row_of_slot_(sort_rows_by_length(matrix.pattern(), shape_.sort_window)) {
-    const auto choose = [](SliceEncoder<V, I>& encoder, Offset slice) {
-      return encoder.choose(slice);
-    };
-    lay_out(choose);
-    if (run_length_ == 1 || runs_save()) return;
-    run_length_ = 1;
-    paying_values_ = allowed_values_;
-    lay_out(choose);
+    if (options.allowed.runs) {
+      run_length_ = run_length_of(
+          rows_, [&](Offset row) { return matrix.pattern().columns_of(static_cast<I>(row)); });
+    }
+    choose_all();
+  }
+  // Of rows that are made when they are needed.
+  Builder(const Csr<V, I>& matrix, I rows, const ReadRows<V, I>& read,
+          const PackedSellOptions& options)
+      : matrix_(matrix),
+        read_(&read),
+        options_(options),
+        allowed_values_(options.allowed_values()),
+        rows_(rows),
+        cols_(rows),
+        shape_(packed_shape(options, rows_, cols_)) {
+    if (shape_.sort_window > 1) throw InvalidArgument("rows that are not stored are not sorted");
+    if (options.allowed.runs) {
+      RowBlock<V, I> row_alone;
+      run_length_ = run_length_of(rows_, [&](Offset row) {
+        read({static_cast<I>(row), static_cast<I>(row + 1)}, row_alone);
+        return std::span<const I>(row_alone.columns);
+      });
+    }
+    choose_all();
   }
   // With the columns of another matrix of the same pattern.
   Builder(const Csr<V, I>& matrix, const PackedSell& other)
@@ -392,7 +406,9 @@ class PackedSell<V, I>::Builder {
                  .values = other.allowed_values_},
         allowed_values_(other.allowed_values_),
         run_length_(other.run_length_),
-        shape_(packed_shape(options_, matrix.rows(), matrix.cols())),
+        rows_(matrix.rows()),
+        cols_(matrix.cols()),
+        shape_(packed_shape(options_, rows_, cols_)),
         row_of_slot_(other.row_of_slot_) {
     lay_out([&](SliceEncoder<V, I>& encoder, Offset slice) {
       const auto number = static_cast<I>(slice);
@@ -412,8 +428,8 @@ class PackedSell<V, I>::Builder {
   PackedSell build() && {
     require_fill(footprint(), options_.max_fill, "packed SELL");
     PackedSell packed;
-    packed.rows_ = matrix_.rows();
-    packed.cols_ = matrix_.cols();
+    packed.rows_ = rows_;
+    packed.cols_ = cols_;
     packed.nnz_ = matrix_.nnz();
     packed.slice_height_ = shape_.slice_height;
     packed.sort_window_ = shape_.sort_window;
@@ -427,11 +443,8 @@ class PackedSell<V, I>::Builder {
     packed.presence_ = PresenceBits(layout_.entry_offsets.back(), matrix_.nnz());
     packed.encodings_.resize(layout_.slices.size());
     packed.value_encodings_.resize(layout_.slices.size());
-    parallel_dynamic(std::ssize(layout_.slices), 256, [&](Offset begin, Offset end) {
-      SliceEncoder<V, I> encoder = make_encoder();
-      SlicePresence presence;
-      for (Offset slice = begin; slice < end; ++slice) write(slice, encoder, presence, packed);
-    });
+    for_each_slice(
+        [&](SliceEncoder<V, I>& encoder, Offset slice) { write(slice, encoder, packed); });
     packed.entry_offsets_ = std::move(layout_.entry_offsets);
     packed.code_offsets_ = std::move(layout_.code_offsets);
     packed.data_offsets_ = std::move(layout_.data_offsets);
@@ -441,12 +454,22 @@ class PackedSell<V, I>::Builder {
   }
 
  private:
+  void choose_all() {
+    const auto choose = [](SliceEncoder<V, I>& encoder, Offset slice) {
+      return encoder.choose(slice);
+    };
+    lay_out(choose);
+    if (run_length_ == 1 || runs_save()) return;
+    run_length_ = 1;
+    paying_values_ = allowed_values_;
+    lay_out(choose);
+  }
+
   template <class Choose>
   void lay_out(const Choose& choose) {
     const auto lay = [&] {
       layout_ = layout_of<V, I>(
-          ceil_div(matrix_.rows(), shape_.slice_height), shape_.slice_height,
-          [&] { return make_encoder(); }, choose);
+          slices(), shape_.slice_height, [&](const auto& body) { for_each_slice(body); }, choose);
     };
     if (allowed_values_.codes()) {
       table_ = ValueTable<V>(matrix_.values(), allowed_values_.most_codes);
@@ -486,19 +509,45 @@ class PackedSell<V, I>::Builder {
     lay();
   }
 
-  SliceEncoder<V, I> make_encoder() const {
-    return SliceEncoder<V, I>(matrix_, {matrix_.pattern(), row_of_slot_}, shape_.slice_height,
-                              run_length_, options_, paying_values_, table_);
+  Offset slices() const { return ceil_div(rows_, shape_.slice_height); }
+
+  SliceEncoder<V, I> make_encoder(std::span<const V> entries,
+                                  const SlottedPattern<I>& slots) const {
+    return SliceEncoder<V, I>(entries, slots, shape_.slice_height, run_length_, options_,
+                              paying_values_, table_);
+  }
+
+  // body(encoder, slice)
+  template <class Body>
+  void for_each_slice(const Body& body) const {
+    if (read_ != nullptr) return for_each_slice_of_blocks(body);
+    parallel_dynamic(slices(), 256, [&](Offset begin, Offset end) {
+      auto encoder = make_encoder(matrix_.values(), {matrix_.pattern(), row_of_slot_});
+      for (Offset slice = begin; slice < end; ++slice) body(encoder, slice);
+    });
+  }
+  template <class Body>
+  void for_each_slice_of_blocks(const Body& body) const {
+    // Which stay in a cache, of rows that are not too long.
+    constexpr Offset kBlockRows = 1024;
+    const Offset height = shape_.slice_height;
+    parallel_dynamic(slices(), kBlockRows / height, [&](Offset begin, Offset end) {
+      RowBlock<V, I> block;
+      (*read_)(
+          {static_cast<I>(begin * height), static_cast<I>(std::min<Offset>(end * height, rows_))},
+          block);
+      auto encoder = make_encoder(block.values, {block.pattern(cols_), {}, begin * height});
+      for (Offset slice = begin; slice < end; ++slice) body(encoder, slice);
+    });
   }
 
   Footprint footprint() const {
-    return footprint_from<V>(matrix_.rows(), !row_of_slot_.empty(), std::ssize(layout_.slices),
+    return footprint_from<V>(rows_, !row_of_slot_.empty(), std::ssize(layout_.slices),
                              layout_.entry_offsets.back(), matrix_.nnz(), layout_.code_bytes,
                              layout_.value_block_bytes, layout_.data_bytes(), table_.size());
   }
 
-  void write(Offset slice, SliceEncoder<V, I>& encoder, SlicePresence& presence,
-             PackedSell& packed) const {
+  void write(Offset slice, SliceEncoder<V, I>& encoder, PackedSell& packed) const {
     const SliceChoice<V>& choice = layout_.slices[slice];
     packed.encodings_[slice] = choice.encoding;
     packed.value_encodings_[slice] = choice.values.encoding;
@@ -512,18 +561,19 @@ class PackedSell<V, I>::Builder {
     if (own_block) {
       encoder.write_block(slice, choice, packed.codes_.data() + layout_.code_offsets[slice]);
     }
-    presence.start(layout_.entry_offsets[slice], choice.width * shape_.slice_height);
     std::byte* data =
         layout_.shares_data[slice] ? nullptr : packed.data_.data() + layout_.data_offsets[slice];
-    encoder.write_data(slice, choice, data, &presence);
-    presence.finish(packed.presence_);
+    encoder.write_data(slice, choice, data, layout_.entry_offsets[slice], packed.presence_);
   }
 
   const Csr<V, I>& matrix_;
+  const ReadRows<V, I>* read_ = nullptr;  // makes its rows; null: they are as they are
   PackedSellOptions options_;
   AllowedValues allowed_values_;
   AllowedValues paying_values_ = allowed_values_;  // those of them that save something
-  Offset run_length_;
+  Offset run_length_ = 1;
+  I rows_;
+  I cols_;
   SliceShape<I> shape_;
   Array<I> row_of_slot_;
   ValueTable<V> table_;
@@ -540,6 +590,12 @@ template <Value V, Index I>
 PackedSell<V, I> PackedSell<V, I>::from_csr(const Csr<V, I>& matrix,
                                             const PackedSellOptions& options) {
   return Builder(matrix, options).build();
+}
+
+template <Value V, Index I>
+PackedSell<V, I> PackedSell<V, I>::from_rows(const Csr<V, I>& matrix, I rows, ReadRows<V, I> read,
+                                             const PackedSellOptions& options) {
+  return Builder(matrix, rows, read, options).build();
 }
 
 template <Value V, Index I>

@@ -55,6 +55,7 @@
 #include "strata/formats/footprint.hpp"
 #include "strata/formats/format_parameters.hpp"
 #include "strata/formats/presence.hpp"
+#include "strata/formats/row_block.hpp"
 #include "strata/formats/value_encoding.hpp"
 #include "strata/formats/value_table.hpp"
 
@@ -221,6 +222,11 @@ class PackedSell {
   // Throws OverflowError if the matrix has more than 2^31 columns, and InvalidArgument, naming the
   // slice, where no allowed encoding fits.
   static PackedSell from_csr(const Csr<V, I>& matrix, const PackedSellOptions& options = {});
+  // The same of rows that are made when they are needed, some at a time and each of them two or
+  // three times: so many, of a square matrix, with the entries of this one in another order. Throws
+  // InvalidArgument if they are to be sorted.
+  static PackedSell from_rows(const Csr<V, I>& matrix, I rows, ReadRows<V, I> read,
+                              const PackedSellOptions& options = {});
   static Footprint footprint_of(const Csr<V, I>& matrix, const PackedSellOptions& options = {}) {
     return forecast(matrix, options).footprint;
   }

@@ -74,25 +74,51 @@ class RowMover {
   void move(I row, I* columns, V* values) {
     const Offset begin = matrix_.row_offsets()[row];
     const auto length = static_cast<std::size_t>(matrix_.row_offsets()[row + 1] - begin);
+    const V* const from = matrix_.values().data() + begin;
+    moved_.resize(length);
     bool increasing = true;
     for (std::size_t k = 0; k < length; ++k) {
-      columns[k] = order_.position_of(matrix_.columns()[begin + k]);
-      increasing = increasing && (k == 0 || columns[k - 1] < columns[k]);
+      moved_[k] = order_.position_of(matrix_.columns()[begin + k]);
+      increasing &= k == 0 || moved_[k - 1] < moved_[k];
     }
-    std::copy_n(matrix_.values().begin() + begin, length, values);
-    if (increasing) return;
-    entries_.resize(length);
-    for (std::size_t k = 0; k < length; ++k) entries_[k] = {columns[k], values[k]};
+    if (increasing) {
+      std::ranges::copy(moved_, columns);
+      std::copy_n(from, length, values);
+    } else if (length <= kShort) {
+      move_by_counting(from, columns, values);
+    } else {
+      move_by_sorting(from, columns, values);
+    }
+  }
+
+ private:
+  // Up to here it is faster to compare all columns with each other, many at a time, than to sort.
+  static constexpr std::size_t kShort = 64;
+
+  // The place of an entry is how many come before it.
+  void move_by_counting(const V* from, I* columns, V* values) const {
+    for (std::size_t k = 0; k < moved_.size(); ++k) {
+      const I column = moved_[k];
+      I place = 0;
+      for (const I other : moved_) place += other < column ? 1 : 0;
+      columns[place] = column;
+      values[place] = from[k];
+    }
+  }
+
+  void move_by_sorting(const V* from, I* columns, V* values) {
+    entries_.resize(moved_.size());
+    for (std::size_t k = 0; k < moved_.size(); ++k) entries_[k] = {moved_[k], from[k]};
     std::ranges::sort(entries_, {}, &std::pair<I, V>::first);
-    for (std::size_t k = 0; k < length; ++k) {
+    for (std::size_t k = 0; k < moved_.size(); ++k) {
       columns[k] = entries_[k].first;
       values[k] = entries_[k].second;
     }
   }
 
- private:
   const Csr<V, I>& matrix_;
   const PaddedOrder<I>& order_;
+  std::vector<I> moved_;  // columns of the row
   std::vector<std::pair<I, V>> entries_;
 };
 
@@ -158,6 +184,28 @@ Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
 }
 
 template <Value V, Index I>
+void read_reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order, RowRange<I> positions,
+                    RowBlock<V, I>& block) {
+  block.row_offsets.resize(static_cast<std::size_t>(positions.end - positions.begin) + 1);
+  Offset entries = 0;
+  for (I position = positions.begin; position < positions.end; ++position) {
+    const I row = order.row_at(position);
+    block.row_offsets[position - positions.begin] = entries;
+    if (row != PaddedOrder<I>::kEmpty) entries += matrix.pattern().row_length(row);
+  }
+  block.row_offsets.back() = entries;
+  block.columns.resize(static_cast<std::size_t>(entries));
+  block.values.resize(static_cast<std::size_t>(entries));
+  RowMover<V, I> mover(matrix, order);
+  for (I position = positions.begin; position < positions.end; ++position) {
+    const I row = order.row_at(position);
+    const Offset begin = block.row_offsets[position - positions.begin];
+    if (row == PaddedOrder<I>::kEmpty) continue;
+    mover.move(row, block.columns.data() + begin, block.values.data() + begin);
+  }
+}
+
+template <Value V, Index I>
 Csr<V, I> reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
   const RowRange<I> all{0, order.padded_rows()};
   return reordered_rows<V, I>(matrix, order, std::span(&all, 1));
@@ -177,6 +225,8 @@ Permutation<I> without_padding(const PaddedOrder<I>& order) {
   template void PaddedOrder<I>::gather(std::span<const V>, std::span<V>, int) const;  \
   template void PaddedOrder<I>::scatter(std::span<const V>, std::span<V>, int) const; \
   template Csr<V, I> reordered(const Csr<V, I>&, const PaddedOrder<I>&);              \
+  template void read_reordered(const Csr<V, I>&, const PaddedOrder<I>&, RowRange<I>,  \
+                               RowBlock<V, I>&);                                      \
   template Csr<V, I> reordered_rows(const Csr<V, I>&, const PaddedOrder<I>&,          \
                                     std::span<const RowRange<I>>)
 #define STRATA_INSTANTIATE_INDEX(I) \

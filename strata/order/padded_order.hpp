@@ -9,6 +9,7 @@
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/csr.hpp"
+#include "strata/formats/row_block.hpp"
 #include "strata/order/permutation.hpp"
 
 namespace strata {
@@ -53,6 +54,12 @@ Permutation<I> without_padding(const PaddedOrder<I>& order);
 // A square matrix with its rows and columns in the padded order.
 template <Value V, Index I>
 Csr<V, I> reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order);
+
+// The same row by row, where all of it need not be stored: positions [begin, end). The matrix and
+// the order must fit.
+template <Value V, Index I>
+void read_reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order, RowRange<I> positions,
+                    RowBlock<V, I>& block);
 
 // Some rows of the same: positions [begin, end) of each range, one range after another, the columns
 // in the padded order.

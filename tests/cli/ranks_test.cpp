@@ -58,7 +58,7 @@ class Ranks : public BenchmarkTest {
     return document;
   }
 
-  // One line of ours on standard error, whatever the launcher adds, and ranks that it stops.
+  // One line of ours on standard error, whatever the launcher adds.
   void expect_one_message(const Outcome& outcome, int status, const std::string& part) {
     EXPECT_EQ(outcome.status, status) << outcome.err;
     EXPECT_EQ(outcome.out, "");
@@ -67,7 +67,7 @@ class Ranks : public BenchmarkTest {
     for (std::size_t at = 0; at < outcome.err.size();) {
       const std::size_t end = std::min(outcome.err.find('\n', at), outcome.err.size());
       const std::string line = outcome.err.substr(at, end - at);
-      if (line.starts_with("strata: ") && !line.starts_with("strata: interrupted")) {
+      if (line.starts_with("strata: ")) {
         ++lines;
         message = line;
       }
@@ -333,6 +333,29 @@ TEST_F(Ranks, LeaveValidJsonWhenInterrupted) {
   ASSERT_TRUE(document.is_object()) << outcome.err;
   ASSERT_TRUE(document.contains("interrupted")) << document;
   EXPECT_EQ(document["matrix"]["name"], "stencil7:40x40x40");
+}
+
+// With SIGTERM a launcher ends ranks whose others have failed, and those are who speak.
+TEST_F(Ranks, SayThatTheyWereInterruptedUnlessByTheLauncher) {
+  const auto lines_after = [&](const char* signal) {
+    const Outcome outcome = run_script(
+        fmt::format(":\n{} -n 2 \"$strata\" mpk stencil7:40x40x40 -p 2:60 & launcher=$!\n"
+                    "for i in $(seq 300); do ranks=($(pgrep -P $launcher -x strata)); "
+                    "[ ${{#ranks[@]}} = 2 ] && break; sleep 0.1; done\n"
+                    "sleep 2; kill -{} ${{ranks[@]}}\n"
+                    "(sleep 120; kill -9 $launcher) & guard=$!\n"
+                    "wait $launcher; status=$?; kill $guard; exit $status",
+                    STRATA_MPIEXEC, signal));
+    EXPECT_NE(outcome.status, 0);
+    Offset lines = 0;
+    for (std::size_t at = 0; (at = outcome.err.find("strata: interrupted", at)) < std::string::npos;
+         ++at) {
+      ++lines;
+    }
+    return lines;
+  };
+  EXPECT_EQ(lines_after("INT"), 1);
+  EXPECT_EQ(lines_after("TERM"), 0);
 }
 
 TEST_F(Ranks, MeasureTheNetworkAndModelsUseIt) {

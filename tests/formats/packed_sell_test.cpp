@@ -67,6 +67,48 @@ TYPED_TEST(PackedSellTyped, TakesNewValuesAsIfConvertedAgain) {
   }
 }
 
+TYPED_TEST(PackedSellTyped, OfRowsThatAreMadeWhenNeededIsThatOfStoredOnes) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  std::vector<Csr<V, I>> matrices{generate<V, I>("stencil27:13x14x15,coefficients=random"),
+                                  generate<V, I>("stencil7:9x20x30"),
+                                  generate<V, I>("mesh:900,dim=2,nnzr=7,dof=3,shuffle=1")};
+  for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
+    if (Csr<V, I> matrix = entries.to_csr(); matrix.rows() == matrix.cols()) {
+      matrices.push_back(std::move(matrix));
+    }
+  }
+  for (const Csr<V, I>& matrix : matrices) {
+    const auto read = [&](RowRange<I> rows, RowBlock<V, I>& block) {
+      const auto begin = matrix.row_offsets()[rows.begin];
+      const auto end = matrix.row_offsets()[rows.end];
+      block.row_offsets.clear();
+      for (I row = rows.begin; row <= rows.end; ++row) {
+        block.row_offsets.push_back(matrix.row_offsets()[row] - begin);
+      }
+      block.columns.assign(matrix.columns().begin() + begin, matrix.columns().begin() + end);
+      block.values.assign(matrix.values().begin() + begin, matrix.values().begin() + end);
+    };
+    for (const Offset slice_height : kSliceHeights) {
+      SCOPED_TRACE(testing::Message() << matrix.rows() << " rows, C = " << slice_height);
+      const PackedSellOptions options{.slice_height = slice_height, .max_fill = 1e9};
+      const auto stored = PackedSell<V, I>::from_csr(matrix, options);
+      const auto made = PackedSell<V, I>::from_rows(matrix, matrix.rows(), read, options);
+      EXPECT_EQ(made.to_csr(), matrix);
+      EXPECT_TRUE(std::ranges::equal(made.encodings(), stored.encodings()));
+      EXPECT_TRUE(std::ranges::equal(made.value_encodings(), stored.value_encodings()));
+      EXPECT_TRUE(std::ranges::equal(made.data(), stored.data()));
+      EXPECT_TRUE(std::ranges::equal(made.code_offsets(), stored.code_offsets()));
+      EXPECT_EQ(made.run_length(), stored.run_length());
+      EXPECT_EQ(made.footprint().bytes(), stored.footprint().bytes());
+    }
+    if (matrix.rows() < 2) continue;
+    const PackedSellOptions sorted{.sort_window = 2};
+    EXPECT_THROW((PackedSell<V, I>::from_rows(matrix, matrix.rows(), read, sorted)),
+                 InvalidArgument);
+  }
+}
+
 // The bytes of one slice in an encoding, counted from nothing but the matrix and the description of
 // the format; nothing if the encoding cannot hold the slice.
 template <Value V, Index I>

@@ -104,6 +104,30 @@ TEST(PaddedOrder, ReorderedRowsAreThoseOfTheReorderedMatrix) {
   }
 }
 
+// Rows of all lengths up to twice that from which on they are sorted in another way.
+TEST(PaddedOrder, ReadsTheRowsOfTheReorderedMatrix) {
+  test::Entries<double, I> entries(300, 300, 1);
+  for (I row = 0; row < 130; ++row) {
+    for (I k = 0; k < row; ++k) entries.add(row, (k * 7 + row) % 300);
+  }
+  const auto matrix = entries.coo().to_csr();
+  const Order order(300, test::padded_rows<I>(300, 6));
+  const auto all = reordered(matrix, order);
+  EXPECT_EQ(all, reordered_naively(matrix, order));
+  RowBlock<double, I> block;
+  for (const RowRange<I> range : {RowRange<I>{0, order.padded_rows()}, {150, 160}, {3, 3}}) {
+    read_reordered(matrix, order, range, block);
+    const Offset begin = all.row_offsets()[range.begin];
+    const Offset end = all.row_offsets()[range.end];
+    EXPECT_TRUE(std::ranges::equal(block.columns, all.columns().subspan(begin, end - begin)));
+    EXPECT_TRUE(std::ranges::equal(block.values, all.values().subspan(begin, end - begin)));
+    ASSERT_EQ(std::ssize(block.row_offsets), range.end - range.begin + 1);
+    for (I i = 0; i <= range.end - range.begin; ++i) {
+      EXPECT_EQ(block.row_offsets[i], all.row_offsets()[range.begin + i] - begin);
+    }
+  }
+}
+
 TEST(PaddedOrder, KnowsWhetherItChangesAnything) {
   EXPECT_TRUE(Order().is_identity());
   EXPECT_TRUE(Order::identity(10000).is_identity());

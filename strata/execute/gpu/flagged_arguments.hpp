@@ -20,11 +20,11 @@ struct FlaggedRing {
 
   // One warp loads tiles, one clears vectors.
   STRATA_HOST_DEVICE int all_warps(int power) const { return 2 + power * warps; }
-  // Tiles and x of blocks, two barriers for each slot, a lock for each buffer, and three words that
-  // all warps share.
+  // Tiles and x of blocks, flags to clear elements with, two barriers for each slot, a lock for
+  // each buffer, and three words that all warps share.
   STRATA_HOST_DEVICE std::int64_t shared_bytes() const {
     return static_cast<std::int64_t>(slots) * (slot_bytes + 16) +
-           static_cast<std::int64_t>(buffers) * (buffer_bytes + 4) + 12;
+           static_cast<std::int64_t>(buffers) * (buffer_bytes + 4) + kFlagBytes + 12;
   }
 };
 

@@ -30,6 +30,8 @@ constexpr Offset kSamples = 128;
 // Of blocks: tiles are as large as this at most, so that there are enough for all warps.
 constexpr Offset kBlockTileBytes = 16 * 1024 + 512;
 constexpr int kMostTileRows = 256;
+// So many times the rows that fit into a tile have lanes: a few of them have nothing to do.
+constexpr double kMostLanes = 1.25;
 // Rows that are cut independently of others: about so many.
 constexpr Offset kPieceRows = 4096;
 
@@ -728,34 +730,34 @@ I stencil_stride(const Csr<V, I>& matrix, std::span<const Offset> segments) {
   return mostly && patches ? stride : 0;
 }
 
-// Whether most of the sampled rows are the first of so many block rows that fit into a tile.
+// How many of the block rows from a sampled one on fit into a tile, in the mean; 0 if one does not.
 template <Value V>
-bool fit_tiles(const Csr<V, I>& matrix, int block, Offset block_rows, bool all) {
+double rows_that_fit(const Csr<V, I>& matrix, int block) {
   SectorSet<V> sectors;
   const auto firsts = sampled(matrix.rows() / block * block, block);
   Offset fit = 0;
   for (const Offset first : firsts) {
-    const Offset end = std::min<Offset>(first + block_rows * block, matrix.rows());
-    fit += end_of_block_tile(matrix, first, end, block, block_rows, sectors) == end ? 1 : 0;
+    // The last rows count as if others followed.
+    const Offset end = std::min<Offset>(first + Offset{kMostTileRows} * block, matrix.rows());
+    const Offset cut = end_of_block_tile(matrix, first, end, block, kMostTileRows, sectors);
+    if (cut == first) return 0;
+    fit += cut < end ? (cut - first) / block : kMostTileRows;
   }
-  return all ? fit == std::ssize(firsts) : are_most(fit, std::ssize(firsts));
+  return static_cast<double>(fit) / static_cast<double>(std::ssize(firsts));
 }
 
 // As few lanes per block row as possible, so that a row for all of them is a tile, or more rows
 // where they are short. No lanes if some rows fit into no tile.
 template <Value V>
 void choose_lanes(const Csr<V, I>& matrix, FlaggedForm& form) {
-  form.lanes = 1;
+  const double fit = rows_that_fit(matrix, form.block);
+  form.lanes = fit > 0 ? 1 : 0;
   form.rows = kWarpLanes;
-  while (form.rows > 1 && !fit_tiles(matrix, form.block, form.rows, false)) {
+  while (form.lanes > 0 && form.rows > kMostLanes * fit) {
     form.lanes *= 2;
     form.rows /= 2;
   }
-  if (form.rows == 1 && !fit_tiles(matrix, form.block, 1, true)) form.lanes = 0;
-  while (form.lanes == 1 && form.rows < kMostTileRows &&
-         fit_tiles(matrix, form.block, 2 * form.rows, false)) {
-    form.rows *= 2;
-  }
+  while (form.lanes == 1 && form.rows < kMostTileRows && 2 * form.rows <= fit) form.rows *= 2;
 }
 
 }  // namespace

@@ -16,9 +16,11 @@ namespace strata::gpu {
 
 namespace {
 
-// Tiles are cleared so many rounds of the ring before their turn: counts of other workers are
-// looked at every few microseconds, in which a ring goes round about once.
-constexpr int kRoundsAhead = 4;
+// Tiles are cleared some rounds of the ring before their turn: counts of other workers are looked
+// at every few microseconds, in which a ring goes round about once. But what is cleared should be
+// in the L2 cache still when it is written: more than so many bytes are slower.
+constexpr int kMostRoundsAhead = 4;
+constexpr Offset kBytesAhead = Offset{7} << 20;
 // Slots start on a line of 128 bytes, where copies are fastest.
 constexpr Offset kSlotAlignment = 128;
 // Buffers for x of blocks, if few tiles are blocks.
@@ -37,7 +39,7 @@ std::vector<FlaggedShape> flagged_shapes(int power) {
   // tiles instead.
   const int most = (detail::kFlaggedWarps - 2) / power;
   std::vector<FlaggedShape> shapes;
-  for (const int warps : {4, 3, 5, 7}) {
+  for (const int warps : {4, 3, 2, 5, 7}) {
     const FlaggedShape shape{power, std::min(warps, most)};
     const bool known = std::ranges::find(shapes, shape) != shapes.end();
     if (shape.warps > 0 && !known) shapes.push_back(shape);
@@ -154,7 +156,7 @@ FlaggedArguments<DeviceValue<V>> FlaggedSweep<V>::arguments(const SweepSteps<V>&
   });
   sweep.cleared = workspace.counts.data();
   sweep.ended = workspace.counts.data() + tiles_->workers;
-  sweep.ahead = kRoundsAhead * ring_.slots +
+  sweep.ahead = tiles_ahead(power) +
                 static_cast<int>(ceil_div<Offset>(tiles_->dependency_distance[2], tiles_->workers));
   sweep.control = workspace.control.data();
   sweep.timeout_ns = steps.timeout_ns;
@@ -174,6 +176,16 @@ FlaggedArguments<DeviceValue<V>> FlaggedSweep<V>::arguments(const SweepSteps<V>&
     for (int k = 0; k < power; ++k) sweep.weight[k] = device_value(steps.sum.coefficients[k]);
   }
   return sweep;
+}
+
+// How many tiles of each worker are cleared before their turn, beside those that others wait for.
+template <Value V>
+int FlaggedSweep<V>::tiles_ahead(int power) const {
+  const Offset bytes = Offset{tiles_->rows} * Offset{sizeof(V)} * std::max(power - 1, 1);
+  const Offset rounds = ceil_div<Offset>(tiles_->tiles, tiles_->workers);
+  const Offset tiles = kBytesAhead * rounds / std::max<Offset>(bytes, 1);
+  return static_cast<int>(
+      std::clamp<Offset>(tiles, ring_.slots, Offset{kMostRoundsAhead} * ring_.slots));
 }
 
 template <Value V>

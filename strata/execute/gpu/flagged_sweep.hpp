@@ -90,6 +90,7 @@ class FlaggedSweep {
 
  private:
   const FlaggedTiles<V>& tiles() const;
+  int tiles_ahead(int power) const;
   FlaggedArguments<DeviceValue<V>> arguments(const SweepSteps<V>& steps,
                                              Workspace& workspace) const;
 

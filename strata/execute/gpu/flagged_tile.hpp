@@ -42,7 +42,9 @@ inline constexpr int kSegmentRows = kWarpLanes * kChunk<T>;
 
 // How lines are arranged: `segments` a stride apart; `chains` of three lines that are the stride
 // apart as well, of which segments share all but two; and other lines. Only lines of a chain whose
-// place is wide have columns to the left and right.
+// place is wide have columns to the left and right. Where lines are many for their values, a warp
+// waits for the last of them before it loads any: loads of what is not there take as long as
+// others.
 struct NoLines {
   static constexpr int segments = 1;
   static constexpr int chains = 0;
@@ -53,6 +55,7 @@ struct NineLines {
   static constexpr int chains = 3;
   static constexpr int others = 0;
   static constexpr std::uint32_t usual = 0x7ffffff;
+  static constexpr bool watches_last = false;
   STRATA_HOST_DEVICE static constexpr bool wide(int) { return true; }
 };
 struct SevenPoints {
@@ -60,6 +63,7 @@ struct SevenPoints {
   static constexpr int chains = 1;
   static constexpr int others = 2;
   static constexpr std::uint32_t usual = 2 | 7 << 3 | 2 << 6 | 2 << 9 | 2 << 12;
+  static constexpr bool watches_last = true;
   STRATA_HOST_DEVICE static constexpr bool wide(int line) { return line == 1; }
 };
 template <class Lines>
@@ -121,5 +125,6 @@ STRATA_HOST_DEVICE constexpr std::uint32_t line_columns(std::uint32_t columns, i
 inline constexpr std::uint64_t kFlag64 = 0x7ff45a5a5a5a5a5a;
 inline constexpr std::uint32_t kFlag32 = 0x7fa5a5a5;
 inline constexpr std::uint32_t kFlagUpper = kFlag64 >> 32;
+inline constexpr int kFlagBytes = kWarpLanes * kChunkBytes;  // that are cleared at a time
 
 }  // namespace strata::gpu

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <limits>
@@ -27,24 +28,26 @@ bool consists_of_runs(std::span<const I> columns, Offset run) {
 }
 
 // The length of runs that saves most indices, by some of the rows; 1 if less than half of those
-// consist of runs.
-template <Index I>
-Offset run_length_of(const PatternView<I>& pattern) {
+// consist of runs. columns_of(row) are the columns of one of so many rows.
+template <class ColumnsOf>
+Offset run_length_of(Offset rows, const ColumnsOf& columns_of) {
   constexpr Offset kSample = 4096;
-  const Offset step = std::max<Offset>(pattern.rows / kSample, 1);
+  const Offset step = std::max<Offset>(rows / kSample, 1);
+  Offset sampled = 0;
+  std::array<Offset, kLongestRun + 1> of_runs{};  // by their length
+  for (Offset row = 0; row < rows; row += step) {
+    const auto columns = columns_of(row);
+    if (columns.empty()) continue;
+    ++sampled;
+    for (Offset run = 2; run <= kLongestRun; ++run) {
+      of_runs[run] += consists_of_runs(columns, run) ? 1 : 0;
+    }
+  }
   Offset best = 1;
   double most = 0;
   for (Offset run = 2; run <= kLongestRun; ++run) {
-    Offset rows = 0;
-    Offset of_runs = 0;
-    for (Offset row = 0; row < pattern.rows; row += step) {
-      const auto columns = pattern.columns_of(static_cast<I>(row));
-      if (columns.empty()) continue;
-      ++rows;
-      of_runs += consists_of_runs(columns, run) ? 1 : 0;
-    }
-    const double saved = static_cast<double>(of_runs) * (1 - 1 / static_cast<double>(run));
-    if (2 * of_runs <= rows || saved <= most) continue;
+    const double saved = static_cast<double>(of_runs[run]) * (1 - 1 / static_cast<double>(run));
+    if (2 * of_runs[run] <= sampled || saved <= most) continue;
     most = saved;
     best = run;
   }

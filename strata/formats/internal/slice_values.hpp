@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "strata/base/types.hpp"
-#include "strata/formats/csr.hpp"
 #include "strata/formats/internal/slices.hpp"
 #include "strata/formats/internal/value_counter.hpp"
 #include "strata/formats/presence.hpp"
@@ -65,9 +64,10 @@ struct ValueChoice {
 template <Value V, Index I>
 class ValueAnalysis {
  public:
-  ValueAnalysis(const Csr<V, I>& matrix, const SlottedPattern<I>& slots,
+  // `entries`: the values of the pattern's entries.
+  ValueAnalysis(std::span<const V> entries, const SlottedPattern<I>& slots,
                 const AllowedValues& allowed, const ValueTable<V>& table)
-      : matrix_(matrix), slots_(slots), allowed_(allowed), table_(table) {
+      : entries_(entries), slots_(slots), allowed_(allowed), table_(table) {
     zero_code_ = table.code_of(V{});
   }
 
@@ -269,7 +269,7 @@ class ValueAnalysis {
             std::array<std::uint32_t, kChunk>& masks) {
     const Offset slot = slice.first_slot + lane;
     const std::span<const I> entries = slots_.columns(slot);
-    const V* source = matrix_.values().data() + slots_.source(slot);
+    const V* source = entries_.data() + slots_.source(slot);
     Offset& next = next_[lane];
     // Mostly nothing is missing: of a row with as many entries as the slice is wide, nowhere.
     const Offset left = std::ssize(entries) - next;
@@ -294,7 +294,7 @@ class ValueAnalysis {
 
   static constexpr Offset kTallest = 32;  // C
 
-  const Csr<V, I>& matrix_;
+  std::span<const V> entries_;
   SlottedPattern<I> slots_;
   AllowedValues allowed_;
   const ValueTable<V>& table_;

@@ -54,15 +54,16 @@ Array<I> sort_rows_by_length(const PatternView<I>& pattern, I window) {
   return row_of_slot;
 }
 
-// A matrix' pattern by slot; slots after the last row have no entries.
+// A matrix' pattern, or some rows of it, by slot; slots after the last row have no entries.
 template <Index I>
 struct SlottedPattern {
   PatternView<I> pattern;
   std::span<const I> row_of_slot;  // as above
+  Offset first_slot = 0;           // which holds the first row
 
-  bool holds_row(Offset slot) const { return slot < pattern.rows; }
+  bool holds_row(Offset slot) const { return slot - first_slot < pattern.rows; }
   I row_at(Offset slot) const {
-    return row_of_slot.empty() ? static_cast<I>(slot) : row_of_slot[slot];
+    return row_of_slot.empty() ? static_cast<I>(slot - first_slot) : row_of_slot[slot];
   }
   // Where the slot's entries start in the CSR matrix.
   Offset source(Offset slot) const {

@@ -33,10 +33,20 @@ double product_seconds(const ProcessorState<V, I>& state, const Arrangement<V, I
 // private cache.
 template <Value V, Index I>
 double kernel_seconds(ProcessorState<V, I>& state, const StoredMatrix<V, I>& stored,
-                      const Csr<V, I>& in_order) {
+                      const PaddedOrder<I>& order) {
   const Prepared<V, I>& prepared = state.prepared;
   if (state.options.autotune && !state.settled) {
-    return state.trials.entry_seconds(stored, in_order.pattern()) *
+    const PatternView<I> pattern = state.pattern();
+    const auto entries_of = [&](RowRange<I> positions) {
+      Offset entries = 0;
+      for (I position = positions.begin; position < positions.end; ++position) {
+        const I row = order.row_at(position);
+        if (row != PaddedOrder<I>::kEmpty) entries += pattern.row_length(row);
+      }
+      return entries;
+    };
+    const I cols = order.is_identity() ? pattern.cols : order.padded_rows();
+    return state.trials.entry_seconds(stored, cols, entries_of) *
            static_cast<double>(stored.nnz()) / prepared.threads;
   }
   const std::optional<ValueStorage> values = stored.value_storage();
@@ -59,20 +69,23 @@ SharedArrangement<V, I> arrange(ProcessorState<V, I>& state, const OrderedRows<V
   const bool for_sweeps = stored.values == StoredValues::full || must_block(state.options);
   if (for_sweeps) arrangement->groups.assign(rows.groups.begin(), rows.groups.end());
   const double started = now();
-  arrangement->matrix = StoredMatrix<V, I>(rows.matrix, stored, arrangement->groups);
+  arrangement->matrix =
+      StoredMatrix<V, I>(state.matrix, arrangement->order, stored, arrangement->groups);
   arrangement->conversion_seconds = now() - started;
-  arrangement->kernel_seconds = kernel_seconds(state, arrangement->matrix, rows.matrix);
+  arrangement->kernel_seconds = kernel_seconds(state, arrangement->matrix, arrangement->order);
   return arrangement;
 }
 
 template <Value V, Index I>
 void release(Arrangement<V, I>& arrangement) {
   arrangement.matrix = {};
+  arrangement.product = nullptr;
 }
 
 template <Value V, Index I>
 void restore(const ProcessorState<V, I>& state, Arrangement<V, I>& arrangement) {
-  arrangement.matrix = StoredMatrix<V, I>(state.matrix, arrangement.stored, arrangement.groups);
+  arrangement.matrix =
+      StoredMatrix<V, I>(state.matrix, arrangement.order, arrangement.stored, arrangement.groups);
 }
 
 template <Value V, Index I>

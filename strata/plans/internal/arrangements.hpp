@@ -15,12 +15,11 @@
 
 namespace strata::detail {
 
-// Rows in an order, and where sweeps will cut them.
+// An order of the rows, and where sweeps will cut them.
 template <Value V, Index I>
 struct OrderedRows {
   RowOrder row_order;
   PaddedOrder<I> order;
-  const Csr<V, I>& matrix;         // in that order
   std::span<const I> groups = {};  // that sweeps will take together, if that is known
 };
 
@@ -28,8 +27,8 @@ template <Value V, Index I>
 SharedArrangement<V, I> arrange(ProcessorState<V, I>& state, const OrderedRows<V, I>& rows,
                                 const StoredFormat& stored);
 
-// Gives the memory of rows in the given order back, and stores them as they were: while rows in
-// another order are stored, nobody should need the memory for both.
+// Gives the memory of the matrix back, and stores it as it was: while it is stored in another order
+// or format, nobody should need the memory for both. A product is not stored again.
 template <Value V, Index I>
 void release(Arrangement<V, I>& arrangement);
 template <Value V, Index I>

@@ -42,7 +42,7 @@ struct EntryCosts {
 template <Value V, Index I>
 class FormatChooser {
  public:
-  explicit FormatChooser(ProcessorState<V, I>& state) : state_(state) {}
+  FormatChooser(ProcessorState<V, I>& state, bool swept) : state_(state), swept_(swept) {}
 
   FormatChoice choose(const SampledFormat& best, const PaddedOrder<I>& order) {
     const bool packed = best.stored.format == Format::packed_sell;
@@ -71,9 +71,13 @@ class FormatChooser {
     const std::vector<EntryCosts> costs = entry_costs(sample, all);
     remember_csr(all, costs);
     FormatChoice choice{fastest_of(full, costs)};
+    choice.for_sweeps_alone = choice.formats.size() > 1 && !must_block(state_.options);
     // Beside a copy of the matrix in another order there is room for one of them.
     const bool one_alone = !order.is_identity();
-    if (one_alone) choice.formats.erase(choice.formats.begin(), choice.formats.end() - 1);
+    if (one_alone) {
+      choice.formats.erase(choice.formats.begin(), choice.formats.end() - 1);
+      choice.for_sweeps_alone = false;
+    }
     if (encoded.empty()) return choice;
     // Encoding all rows takes long: that is worth it for the fastest alone, if it may win.
     const auto first = costs.begin() + std::ssize(full);
@@ -81,10 +85,10 @@ class FormatChooser {
     if (fastest->plain() < (one_alone ? 1 : kMayWin) * costs.front().likely()) {
       // Two are enough to choose from.
       choice.formats.resize(one_alone ? 0 : 1);
+      choice.for_sweeps_alone = false;
       choice.formats.push_back(encoded[static_cast<std::size_t>(fastest - first)].stored);
       const auto least = [&](const EntryCosts& some) {
-        return state_.blocks() ? std::min(some.plain(), some.swept(state_.options.power))
-                               : some.plain();
+        return swept_ ? std::min(some.plain(), some.swept(state_.options.power)) : some.plain();
       };
       choice.least_seconds = least(*std::ranges::min_element(costs.begin(), first, {}, least)) *
                              static_cast<double>(state_.matrix.nnz());
@@ -128,7 +132,7 @@ class FormatChooser {
       if (costs[i].plain() < kFasterFormat * costs[plain].plain()) plain = i;
       if (costs[i].swept(power) < kFasterFormat * costs[swept].swept(power)) swept = i;
     }
-    if (!state_.blocks() || swept == plain) return {formats[plain].stored};
+    if (!swept_ || swept == plain) return {formats[plain].stored};
     // To convert the rows once more takes as long as many products.
     const bool may_win = costs[swept].swept(power) < kSweepMayWin * costs[plain].likely();
     if (!may_win && !must_block(state_.options)) return {formats[plain].stored};
@@ -142,6 +146,14 @@ class FormatChooser {
     if (formats.size() < 2 || state_.matrix.nnz() == 0) {
       return std::vector<EntryCosts>(formats.size());
     }
+    // With full values, a part of the sample is all that kernels are timed on.
+    const Csr<V, I> part =
+        middle_of(sample, Trials<V, I>::kProbeBytes / Offset{sizeof(V) + sizeof(I)});
+    const auto rows_for = [&](const SampledFormat& format) -> const Csr<V, I>& {
+      const bool encoded =
+          format.stored.format == Format::packed_sell && format.stored.values != StoredValues::full;
+      return encoded ? sample : part;
+    };
     const auto entries = static_cast<double>(state_.matrix.nnz());
     const auto row_vectors = static_cast<double>(3 * state_.matrix.rows() * state_.row_bytes());
     std::vector<StoredMatrix<V, I>> stored;
@@ -150,14 +162,18 @@ class FormatChooser {
       const double bytes =
           format.bytes_per_entry * entries + static_cast<double>(state_.vector_bytes());
       const double rate = state_.rate_of(bytes);
-      stored.emplace_back(sample, format.stored);
+      stored.emplace_back(rows_for(format), format.stored);
       costs.push_back({.matrix_seconds = format.bytes_per_entry / rate,
                        .vector_seconds = row_vectors / entries / rate});
     }
     for (int round = 0; round < kRounds; ++round) {
       for (std::size_t i = 0; i < formats.size(); ++i) {
-        const double seconds =
-            state_.trials.entry_seconds(stored[i], sample.pattern()) / state_.prepared.threads;
+        const std::span<const Offset> offsets = rows_for(formats[i]).row_offsets();
+        const auto entries_of = [&](RowRange<I> rows) {
+          return offsets[rows.end] - offsets[rows.begin];
+        };
+        const double seconds = state_.trials.entry_seconds(stored[i], sample.cols(), entries_of) /
+                               state_.prepared.threads;
         double& kernel = costs[i].kernel_seconds;
         kernel = round == 0 ? seconds : std::min(kernel, seconds);
       }
@@ -166,19 +182,20 @@ class FormatChooser {
   }
 
   ProcessorState<V, I>& state_;
+  bool swept_;
 };
 
 }  // namespace
 
 template <Value V, Index I>
 FormatChoice choose_formats(ProcessorState<V, I>& state, const SampledFormat& best,
-                            const PaddedOrder<I>& order) {
-  return FormatChooser<V, I>(state).choose(best, order);
+                            const PaddedOrder<I>& order, bool swept) {
+  return FormatChooser<V, I>(state, swept).choose(best, order);
 }
 
 #define STRATA_INSTANTIATE(V, I)                                                    \
   template FormatChoice choose_formats(ProcessorState<V, I>&, const SampledFormat&, \
-                                       const PaddedOrder<I>&)
+                                       const PaddedOrder<I>&, bool)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::detail

@@ -6,6 +6,7 @@
 //   proposals()                   all that was proposed so far
 //   propose_given_order()
 //   worth_searching()             whether levels might do better than what was proposed
+//   prepare_search()              if it has one: may give memory back that the search needs
 //   promising(levels)             whether these might
 //   propose_levels(levels)
 //   autotune()                    times what may win
@@ -146,6 +147,7 @@ void choose(Backend& backend, const PowerOptions& options, PlanRecord& record) {
   const bool searches = backend.worth_searching();
   record.spreads_fast = searches && !must_block(options) && spreads_fast(backend.pattern());
   if (searches && !record.spreads_fast) {
+    if constexpr (requires { backend.prepare_search(); }) backend.prepare_search();
     const auto structure = [&] {
       const PartTimer timer(record, PlanningPart::Kind::levels);
       return find_levels(backend.pattern());

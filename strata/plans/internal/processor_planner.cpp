@@ -109,6 +109,11 @@ class ProcessorPlanner {
     return best.candidate.predicted_seconds > kWorthSearching * ideal;
   }
 
+  // Rows that lie anywhere will move, if levels are any good, and the search needs memory.
+  void prepare_search() {
+    if (state_.scattered()) settle_given_order();
+  }
+
   bool promising(const LevelStructure<I>& structure) const {
     const auto widest = static_cast<double>(widest_window(state_.pattern(), structure, Offset{3}));
     const auto all = static_cast<double>(state_.matrix.nnz() + state_.matrix.rows());
@@ -119,20 +124,16 @@ class ProcessorPlanner {
     const auto [order, groups, storage] = choose_layout(state_.matrix, structure, state_.options,
                                                         group_bytes(state_), state_.entry_bytes);
     const bool same_rows = groups.order.is_identity();
-    const FormatChoice choice = choose_formats(state_, storage, groups.order);
+    if (!same_rows) settle_given_order();
+    const FormatChoice choice = choose_formats(state_, storage, groups.order, state_.blocks());
     const StoredFormat& first = choice.formats.front();
     // Packed SELL depends on the groups; the other formats are the same for any.
     const bool as_stored = same_rows && choice.formats.size() == 1 &&
-                           first == state_.given->stored && first.format != Format::packed_sell;
-    const auto arranged = [&](const Csr<V, I>& in_order) {
-      return arrange_all<V, I>(state_, {order, groups.order, in_order, groups.group_offsets},
-                               choice);
-    };
-    if (!same_rows) settle_given_order();
+                           first == state_.given->stored && first.format != Format::packed_sell &&
+                           !state_.given->is_released();
     const std::vector<SharedArrangement<V, I>> arrangements =
-        as_stored   ? std::vector<SharedArrangement<V, I>>{state_.given}
-        : same_rows ? arranged(state_.matrix)
-                    : arranged(reordered(state_.matrix, groups.order));
+        as_stored ? std::vector<SharedArrangement<V, I>>{state_.given}
+                  : arrange_all<V, I>(state_, {order, groups.order, groups.group_offsets}, choice);
     for (const SharedArrangement<V, I>& arrangement : arrangements) {
       const bool as_given = same_rows && state_.is_proposed(arrangement->stored);
       if (!must_block(state_.options) && !as_given) propose_plain(state_, arrangement);
@@ -156,7 +157,11 @@ class ProcessorPlanner {
 
   std::ptrdiff_t take(const std::vector<Proposal*>& ranked) {
     Proposal& best = *ranked.front();
+    for (Proposal& other : state_.proposals) {
+      if (other.arrangement != best.arrangement) release(*other.arrangement);
+    }
     if (best.arrangement->is_released()) restore(state_, *best.arrangement);
+    best.arrangement->matrix.take_over();
     if (best.candidate.measured_seconds == 0) find_neighbours(best);
     state_.prepared.arrangement = best.arrangement;
     state_.prepared.sweeps = std::move(best.sweeps);
@@ -184,17 +189,21 @@ class ProcessorPlanner {
     // Where levels are demanded, rows as they are given only tell how large entries are.
     const bool by_levels =
         must_block(state_.options) && state_.options.strategy == PowerStrategy::levels;
-    const FormatChoice choice =
-        by_levels ? FormatChoice{{storage.stored}} : choose_formats(state_, storage, identity);
-    const bool by_planes = state_.blocks() && state_.options.strategy != PowerStrategy::levels;
+    const bool swept = state_.blocks() && state_.options.strategy != PowerStrategy::levels &&
+                       state_.may_sweep_as_given(state_.entry_bytes);
+    FormatChoice choice = by_levels ? FormatChoice{{storage.stored}}
+                                    : choose_formats(state_, storage, identity, swept);
+    if (choice.for_sweeps_alone) {
+      time_alone({{}, identity}, choice.formats.front());
+      choice.formats.erase(choice.formats.begin());
+    }
     const Offset alignment =
         std::ranges::max_element(choice.formats, {}, &StoredFormat::alignment)->alignment();
-    const Array<I> planes = by_planes ? find_planes(state_.pattern(), {.alignment = alignment,
-                                                                       .smallest = kSmallestPlane,
-                                                                       .fewest = kFewestLevels})
-                                      : Array<I>();
-    const auto arrangements =
-        arrange_all<V, I>(state_, {{}, identity, state_.matrix, planes}, choice);
+    const Array<I> planes = swept ? find_planes(state_.pattern(), {.alignment = alignment,
+                                                                   .smallest = kSmallestPlane,
+                                                                   .fewest = kFewestLevels})
+                                  : Array<I>();
+    const auto arrangements = arrange_all<V, I>(state_, {{}, identity, planes}, choice);
     state_.given = arrangements.front();
     state_.stays_in_cache = state_.fits_private_cache(*state_.given);
     if (!must_block(state_.options) || !state_.blocks()) {
@@ -210,9 +219,18 @@ class ProcessorPlanner {
     }
   }
 
+  // Plain products in a format that sweeps will not use, before the rows are stored in another.
+  void time_alone(const OrderedRows<V, I>& rows, const StoredFormat& stored) {
+    const SharedArrangement<V, I> arrangement = arrange<V, I>(state_, rows, stored);
+    propose_plain(state_, arrangement);
+    time_all({&state_.proposals.back()});
+    release(*arrangement);
+  }
+
   // Before rows are stored in another order: rows as they are given are timed, and stored again if
   // they turn out to be the best.
   void settle_given_order() {
+    if (state_.given->is_released()) return;
     if (state_.options.autotune) time_favourites(true);
     release(*state_.given);
     for (Proposal& proposal : state_.proposals) {

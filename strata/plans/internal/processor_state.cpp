@@ -80,6 +80,14 @@ bool ProcessorState<V, I>::scattered() const {
 }
 
 template <Value V, Index I>
+bool ProcessorState<V, I>::may_sweep_as_given(double bytes_per_entry) const {
+  if (must_block(options)) return true;
+  if (!given_lag_) given_lag_ = dependency_distance(pattern(), matrix.row_offsets());
+  const double lag = static_cast<double>(*given_lag_) * bytes_per_entry * (options.power - 1);
+  return lag <= static_cast<double>(prepared.places.shared_bytes);
+}
+
+template <Value V, Index I>
 bool ProcessorState<V, I>::is_proposed(const StoredFormat& stored) const {
   return std::ranges::any_of(proposals, [&](const Proposal& proposal) {
     return proposal.candidate.plain() && !proposal.reordered() &&

@@ -91,6 +91,9 @@ struct ProcessorState {
 
   // Whether rows near each other read x far apart; found out once.
   bool scattered() const;
+  // Whether powers of rows as they are given can follow each other so closely that a cache holds
+  // what lies between them, if entries take so many bytes.
+  bool may_sweep_as_given(double bytes_per_entry) const;
   // As plain products of rows as they are given.
   bool is_proposed(const StoredFormat& stored) const;
   bool is_proposed(const ProductSpec& spec) const;
@@ -102,6 +105,7 @@ struct ProcessorState {
   void find_profile();
 
   mutable std::optional<bool> scattered_;
+  mutable std::optional<Offset> given_lag_;  // in entries
 };
 
 }  // namespace strata::detail

@@ -115,10 +115,9 @@ class ProductProposer {
     const Permutation<I> rcm = reverse_cuthill_mckee(state_.pattern());
     const PaddedOrder<I> order(state_.matrix.rows(),
                                {rcm.old_of_new().begin(), rcm.old_of_new().end()});
-    const Csr<V, I> in_order = reordered(state_.matrix, order);
     const ElementSizes sizes{.value = sizeof(V), .index = sizeof(I)};
     const double before = predicted_alpha(state_.pattern(), cache, sizes);
-    const double after = predicted_alpha(in_order.pattern(), cache, sizes);
+    const double after = predicted_alpha(reordered(state_.matrix, order).pattern(), cache, sizes);
     state_.prepared.record.remarks.push_back(fmt::format(
         "{:.2f} elements of x per entry come from beyond the cache of a core, by the model; with "
         "rows in the order of reverse Cuthill-McKee {:.2f}",
@@ -131,8 +130,8 @@ class ProductProposer {
     if (saved <= copied) return;
     const SampledFormat storage = choose_storage(state_.matrix, order, state_.options);
     for (const SharedArrangement<V, I>& arrangement :
-         arrange_all<V, I>(state_, {{RowOrder::Kind::rcm}, order, in_order},
-                           choose_formats(state_, storage, order))) {
+         arrange_all<V, I>(state_, {{RowOrder::Kind::rcm}, order},
+                           choose_formats(state_, storage, order, false))) {
       propose_plain(state_, arrangement);
     }
   }
@@ -273,8 +272,7 @@ class ProductProposer {
     if (stored && is_sliced(stored->format)) {
       propose_plain(
           state_,
-          arrange<V, I>(state_, {{}, PaddedOrder<I>::identity(state_.matrix.rows()), state_.matrix},
-                        *stored));
+          arrange<V, I>(state_, {{}, PaddedOrder<I>::identity(state_.matrix.rows())}, *stored));
     } else {
       propose_product(product);
     }

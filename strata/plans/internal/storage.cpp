@@ -36,6 +36,8 @@ std::vector<StoredFormat> allowed_storage(const PowerOptions& options) {
 // About so many entries, in so many pieces, are a sample.
 constexpr Offset kSampleEntries = Offset{1} << 17;
 constexpr Offset kSamplePieces = 16;
+// So many rows are whole slices of any height.
+constexpr Offset kWholeSlices = 64;
 
 // Some rows as they are, of a matrix of any shape. Of a row with as many entries as a piece should
 // have, these tell as much as all.
@@ -66,10 +68,9 @@ template <Value V, Index I>
 Csr<V, I> sample_of(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
   constexpr Offset kPieces = kSamplePieces;
   constexpr Offset kMostRows = 512;
-  constexpr Offset kFewestRows = 64;  // slices of any height are whole
   const Offset padded_rows = order.padded_rows();
   const Offset rows = kSampleEntries / kPieces * padded_rows / std::max<Offset>(matrix.nnz(), 1);
-  const Offset piece_rows = std::clamp(rows / kFewestRows * kFewestRows, kFewestRows, kMostRows);
+  const Offset piece_rows = std::clamp(rows / kWholeSlices * kWholeSlices, kWholeSlices, kMostRows);
   std::vector<RowRange<I>> ranges;
   if (padded_rows <= kPieces * kMostRows) {
     ranges.push_back({0, static_cast<I>(padded_rows)});
@@ -82,6 +83,20 @@ Csr<V, I> sample_of(const Csr<V, I>& matrix, const PaddedOrder<I>& order) {
   }
   if (order.is_identity()) return rows_of<V, I>(matrix, ranges);
   return reordered_rows<V, I>(matrix, order, ranges);
+}
+
+template <Value V, Index I>
+Csr<V, I> middle_of(const Csr<V, I>& sample, Offset entries) {
+  const std::span<const Offset> offsets = sample.row_offsets();
+  RowRange<I> rows{static_cast<I>(sample.rows() / 2 / kWholeSlices * kWholeSlices), 0};
+  const auto end_of = [&](Offset begin) {
+    return static_cast<I>(std::min<Offset>(begin + kWholeSlices, sample.rows()));
+  };
+  rows.end = end_of(rows.begin);
+  while (rows.end < sample.rows() && offsets[end_of(rows.end)] - offsets[rows.begin] <= entries) {
+    rows.end = end_of(rows.end);
+  }
+  return rows_of<V, I>(sample, std::span(&rows, 1));
 }
 
 template <Value V, Index I>
@@ -141,6 +156,7 @@ std::vector<SampledFormat> encoded_storage(const Csr<V, I>& sample, const Sample
 
 #define STRATA_INSTANTIATE(V, I)                                                 \
   template Csr<V, I> sample_of(const Csr<V, I>&, const PaddedOrder<I>&);         \
+  template Csr<V, I> middle_of(const Csr<V, I>&, Offset);                        \
   template SampledFormat choose_storage(const Csr<V, I>&, const PaddedOrder<I>&, \
                                         const PowerOptions&);                    \
   template std::vector<SampledFormat> full_storage(const Csr<V, I>&);            \

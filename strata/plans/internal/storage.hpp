@@ -23,6 +23,10 @@ struct SampledFormat {
 template <Value V, Index I>
 Csr<V, I> sample_of(const Csr<V, I>& matrix, const PaddedOrder<I>& order);
 
+// Whole slices in the middle of a sample, at least 64 rows of it, with up to so many entries.
+template <Value V, Index I>
+Csr<V, I> middle_of(const Csr<V, I>& sample, Offset entries);
+
 // The best of what the options allow for rows in this order, with full values.
 template <Value V, Index I>
 SampledFormat choose_storage(const Csr<V, I>& matrix, const PaddedOrder<I>& order,

@@ -85,28 +85,55 @@ Csr<V, I> copied_by_threads(const Csr<V, I>& matrix) {
           copied_by_threads(matrix.columns()), copied_by_threads(matrix.values())};
 }
 
+namespace {
+
+// Fill is part of the bytes by which a format is chosen; nothing needs refusing here.
+constexpr double kAnyFill = std::numeric_limits<double>::infinity();
+
 template <Value V, Index I>
-StoredMatrix<V, I>::StoredMatrix(const Csr<V, I>& matrix, const StoredFormat& stored,
-                                 std::span<const I> groups) {
-  // Fill is part of the bytes by which a format is chosen; nothing needs refusing here.
-  constexpr double kAnyFill = std::numeric_limits<double>::infinity();
+std::variant<Csr<V, I>, Sell<V, I>, PackedSell<V, I>> converted(const Csr<V, I>& matrix,
+                                                                const PaddedOrder<I>& order,
+                                                                const StoredFormat& stored,
+                                                                std::span<const I> groups) {
+  const bool as_given = order.is_identity();
   switch (stored.format) {
-    case Format::sell:
-      matrix_ =
-          Sell<V, I>::from_csr(matrix, {.slice_height = stored.slice_height, .max_fill = kAnyFill});
-      break;
+    case Format::sell: {
+      const SellOptions options{.slice_height = stored.slice_height, .max_fill = kAnyFill};
+      return as_given ? Sell<V, I>::from_csr(matrix, options)
+                      : Sell<V, I>::from_csr(reordered(matrix, order), options);
+    }
     case Format::packed_sell: {
       const Array<Offset> wide_groups(groups.begin(), groups.end());
-      matrix_ =
-          PackedSell<V, I>::from_csr(matrix, {.slice_height = stored.slice_height,
-                                              .max_fill = kAnyFill,
-                                              .stored_values = static_cast<Offset>(stored.values),
-                                              .groups = wide_groups});
-      break;
+      const PackedSellOptions options{.slice_height = stored.slice_height,
+                                      .max_fill = kAnyFill,
+                                      .stored_values = static_cast<Offset>(stored.values),
+                                      .groups = wide_groups};
+      if (as_given) return PackedSell<V, I>::from_csr(matrix, options);
+      // A copy of the matrix in that order would take more memory than the result.
+      const auto read = [&](RowRange<I> rows, RowBlock<V, I>& block) {
+        read_reordered(matrix, order, rows, block);
+      };
+      return PackedSell<V, I>::from_rows(matrix, order.padded_rows(), read, options);
     }
-    case Format::csr: matrix_ = copied_by_threads(matrix); break;
+    case Format::csr:
+      return as_given ? Csr<V, I>::borrow(matrix.rows(), matrix.cols(), matrix.row_offsets(),
+                                          matrix.columns(), matrix.values())
+                      : detail::copied_by_threads(reordered(matrix, order));
     default: throw InvalidArgument("processors have no kernels for this format");
   }
+}
+
+}  // namespace
+
+template <Value V, Index I>
+StoredMatrix<V, I>::StoredMatrix(const Csr<V, I>& matrix, const StoredFormat& stored,
+                                 std::span<const I> groups)
+    : StoredMatrix(matrix, PaddedOrder<I>::identity(matrix.rows()), stored, groups) {}
+
+template <Value V, Index I>
+StoredMatrix<V, I>::StoredMatrix(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
+                                 const StoredFormat& stored, std::span<const I> groups)
+    : matrix_(converted(matrix, order, stored, groups)) {
   bytes_before_ = std::visit([](const auto& held) { return bytes_before_rows(held); }, matrix_);
 }
 
@@ -143,6 +170,12 @@ std::optional<ValueStorage> StoredMatrix<V, I>::value_storage() const {
   ValueStorage storage = value_storage_of<V>(packed->footprint(), slice_encodings(*packed));
   storage.distinct = std::max<Offset>(packed->table().distinct(), 0);
   return storage;
+}
+
+template <Value V, Index I>
+void StoredMatrix<V, I>::take_over() {
+  auto* csr = std::get_if<Csr<V, I>>(&matrix_);
+  if (csr != nullptr && csr->borrows()) *csr = copied_by_threads(*csr);
 }
 
 template <Value V, Index I>

@@ -14,6 +14,7 @@
 #include "strata/formats/packed_sell.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/kernels/cpu/step.hpp"
+#include "strata/order/padded_order.hpp"
 #include "strata/plans/candidate.hpp"
 
 namespace strata::detail {
@@ -31,6 +32,10 @@ class StoredMatrix {
   // `groups` (groups + 1 rows, or none) is how a sweep will cut the rows: no row loads from a group
   // that its slice has no entries in.
   StoredMatrix(const Csr<V, I>& matrix, const StoredFormat& stored, std::span<const I> groups = {});
+  // The same of rows and columns in another order. CSR in the given order is that of the caller
+  // until take_over().
+  StoredMatrix(const Csr<V, I>& matrix, const PaddedOrder<I>& order, const StoredFormat& stored,
+               std::span<const I> groups = {});
 
   I rows() const;
   Offset nnz() const;
@@ -48,6 +53,9 @@ class StoredMatrix {
   // The kernel of the format, on rows of one thread.
   void step(const cpu::StepCoefficients<V>& coefficients, const cpu::StepVectors<V>& vectors,
             RowRange<I> rows) const;
+
+  // Copies what is the caller's.
+  void take_over();
 
   // Takes over the values of a matrix with the pattern that this one was made from. Throws
   // InvalidArgument and leaves all values as they are if it has another.

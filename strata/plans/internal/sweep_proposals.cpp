@@ -61,9 +61,8 @@ class SweepProposer {
     const StoredMatrix<V, I>& stored = arrangement->matrix;
     if (!must_block(state_.options) && state_.fits_private_cache(*arrangement)) return;
     // Not worth cutting into tiles if the lag of one power behind the other fills the cache.
-    const Offset lag = dependency_distance<I>(state_.pattern(), stored.bytes_before()) *
-                       (state_.options.power - 1);
-    if (lag > state_.prepared.places.shared_bytes && !must_block(state_.options)) return;
+    const auto entries = static_cast<double>(state_.matrix.nnz());
+    if (!state_.may_sweep_as_given(static_cast<double>(stored.bytes()) / entries)) return;
     const auto tiling = make_tiling<I>(stored.loaded_columns(), stored.bytes_before(),
                                        {groups_of(*arrangement), kNoLimit, stored.row_alignment()});
     propose_sweeps(arrangement->row_order, arrangement, tiling, false);

@@ -29,13 +29,13 @@ V trial_scale(const Csr<V, I>& matrix) {
 }
 
 template <Value V, Index I>
-double Trials<V, I>::entry_seconds(const StoredMatrix<V, I>& stored, const PatternView<I>& rows) {
-  constexpr Offset kProbeBytes = 256 * 1024;
+double Trials<V, I>::entry_seconds(const StoredMatrix<V, I>& stored, I cols,
+                                   FunctionRef<Offset(RowRange<I>)> entries_of) {
   constexpr double kProbeSeconds = 0.0002;
   constexpr int kProbeRuns = 4;
   if (stored.nnz() == 0) return 0;
   // Some rows, of an order that may have more columns than the matrix.
-  make_vectors(std::max<Offset>(rows.rows, rows.cols));
+  make_vectors(std::max<Offset>(stored.rows(), cols));
   const Array<I> cuts =
       cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, kProbeBytes, stored.row_alignment());
   const std::size_t middle = (cuts.size() - 1) / 2;
@@ -45,7 +45,7 @@ double Trials<V, I>::entry_seconds(const StoredMatrix<V, I>& stored, const Patte
       std::max<Offset>(vector_rows / stored.row_alignment(), 1) * stored.row_alignment();
   const RowRange<I> probed{
       cuts[middle], static_cast<I>(std::min<Offset>(cuts[middle + 1], cuts[middle] + most_rows))};
-  const Offset entries = rows.row_offsets[probed.end] - rows.row_offsets[probed.begin];
+  const Offset entries = entries_of(probed);
   if (entries == 0) return 0;
   double fastest = std::numeric_limits<double>::infinity();
   const double begin = now();
@@ -133,6 +133,7 @@ void Trials<V, I>::make_vectors(Offset rows) {
   vectors_.resize(static_cast<std::size_t>(most_powers(options_)) + 1);
   for (Array<V>& vector : vectors_) {
     if (vector.size() >= elements) continue;
+    vector = {};  // what it holds is not worth a copy
     vector.resize(elements);
     parallel_for(static_cast<Offset>(elements),
                  [&](Offset i) { vector[i] = V(1 + static_cast<float>(i % 7) / 8); });

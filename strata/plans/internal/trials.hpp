@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "strata/base/array.hpp"
+#include "strata/base/function_ref.hpp"
 #include "strata/base/types.hpp"
 #include "strata/execute/sweep.hpp"
 #include "strata/formats/csr.hpp"
@@ -31,10 +32,13 @@ class Trials {
   Trials(const Csr<V, I>& matrix, const PowerOptions& options)
       : matrix_(matrix), options_(options) {}
 
+  // What entry_seconds() runs on at most.
+  static constexpr Offset kProbeBytes = 256 * 1024;
   // Seconds per entry of the kernel with all its data in the private cache: some rows in the
-  // middle, again and again, on this thread. `rows`: the matrix that was stored. 0 where there are
-  // no entries.
-  double entry_seconds(const StoredMatrix<V, I>& stored, const PatternView<I>& rows);
+  // middle, again and again, on this thread. 0 where there are no entries. entries_of(rows) is how
+  // many they have, of the matrix that was stored.
+  double entry_seconds(const StoredMatrix<V, I>& stored, I cols,
+                       FunctionRef<Offset(RowRange<I>)> entries_of);
 
   // Of all powers, from one piece of a sweep that does some of them; the pieces before it have run,
   // or it is the first. Copies between the caller's order and the plan's count.

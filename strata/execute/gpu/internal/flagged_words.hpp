@@ -10,8 +10,15 @@
 
 namespace strata::gpu::hopper {
 
+// A pointer that is not taken apart: a distance is added to it in one instruction.
+template <class T>
+__device__ __forceinline__ const T* as_it_is(const T* pointer) {
+  asm("" : "+l"(pointer));
+  return pointer;
+}
+
 // Sixteen bytes, or one element, as they are loaded.
-struct Words {
+struct alignas(16) Words {
   std::uint64_t w[2];
 };
 
@@ -26,16 +33,17 @@ struct RealOf<Complex<R>> {
 template <class T>
 inline constexpr bool kWide = sizeof(typename RealOf<T>::type) == 8;
 
-// Of doubles the upper half tells.
+// Of doubles the upper half tells. Here and where many of these are put together, `|` instead of
+// `||`: short circuits are branches, and lanes take different ones.
 template <class T>
 __device__ __forceinline__ bool has_flag(std::uint64_t word) {
   if constexpr (kWide<T>) return static_cast<std::uint32_t>(word >> 32) == kFlagUpper;
-  return static_cast<std::uint32_t>(word) == kFlag32 ||
-         static_cast<std::uint32_t>(word >> 32) == kFlag32;
+  return (static_cast<std::uint32_t>(word) == kFlag32) |
+         (static_cast<std::uint32_t>(word >> 32) == kFlag32);
 }
 template <class T>
 __device__ __forceinline__ bool has_flag(const Words& words) {
-  return has_flag<T>(words.w[0]) || has_flag<T>(words.w[1]);
+  return has_flag<T>(words.w[0]) | has_flag<T>(words.w[1]);
 }
 
 template <class T>
@@ -191,6 +199,16 @@ __device__ __forceinline__ R from_behind(R value, R own, int lane) {
 template <class R>
 __device__ __forceinline__ Complex<R> from_behind(Complex<R> value, Complex<R> own, int lane) {
   return {from_behind(value.re, own.re, lane), from_behind(value.im, own.im, lane)};
+}
+
+// Of the lane whose number differs in these bits.
+template <class R>
+__device__ __forceinline__ R from_other(R value, int bits) {
+  return __shfl_xor_sync(0xffffffffU, value, bits);
+}
+template <class R>
+__device__ __forceinline__ Complex<R> from_other(Complex<R> value, int bits) {
+  return {from_other(value.re, bits), from_other(value.im, bits)};
 }
 
 __device__ __forceinline__ std::uint32_t load_acquire_shared(const std::uint32_t* pointer) {

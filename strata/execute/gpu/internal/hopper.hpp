@@ -96,6 +96,22 @@ __device__ __forceinline__ void copy_bulk(void* to, const void* from, std::uint3
       : "memory");
 }
 
+// Shared to global memory; addresses and bytes are multiples of 16. Bytes that this thread has
+// written are read only after publish_to_copies().
+__device__ __forceinline__ void copy_bulk_out(void* to, const void* from, std::uint32_t bytes) {
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+               :
+               : "l"(to), "r"(shared_address(from)), "r"(bytes)
+               : "memory");
+}
+__device__ __forceinline__ void publish_to_copies() {
+  asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+}
+// Waits until all that this thread has copied out was written.
+__device__ __forceinline__ void await_copies_out() {
+  asm volatile("cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group 0;" : : : "memory");
+}
+
 // Global memory to L2; address and bytes are multiples of 16.
 __device__ __forceinline__ void prefetch_bulk(const void* from, std::uint32_t bytes) {
   asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" : : "l"(from), "r"(bytes) : "memory");
