@@ -43,6 +43,19 @@ TEST(Planning, WindowsFillAShareOfTheCache) {
   EXPECT_EQ(window_budget(options, 1000, 0.7), Offset{1} << 62);
 }
 
+TEST(Planning, ExplainsWhereTheSetUpWent) {
+  PlanRecord record;
+  record.candidates.resize(1);
+  record.setup_seconds = 1;
+  record.parts = {{PlanningPart::Kind::storing, "csr, rows given", 0.5},
+                  {PlanningPart::Kind::levels, "", 0.2},
+                  {PlanningPart::Kind::order, "", 0.01}};
+  const std::string text = explain(record, {});
+  EXPECT_NE(text.find("Of that, 500.00 ms for storing csr, rows given; 200.00 ms for levels.\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Planning, ExplainsWhichShareOfTheCacheLevelsWereCutFor) {
   PlanRecord record;
   record.candidates.resize(2);

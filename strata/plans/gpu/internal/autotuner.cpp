@@ -118,9 +118,8 @@ void Autotuner<V>::time_favourites(ProposalList<V>& proposals, std::size_t first
 }
 
 template <Value V>
-bool Autotuner<V>::sweeps_suffice(const ProposalList<V>& proposals, double others_seconds) {
-  if (fastest_.proposal == nullptr) return false;
-  const PowerCandidate& fastest = fastest_.proposal->candidate;
+bool Autotuner<V>::gains_enough(const ProposalList<V>& proposals) {
+  if (fastest_.proposal == nullptr || !fastest_.proposal->candidate.flagged) return false;
   double plain = plain_seconds_;
   if (plain == 0) {  // all were too slow to be timed
     plain = std::numeric_limits<double>::infinity();
@@ -129,24 +128,26 @@ bool Autotuner<V>::sweeps_suffice(const ProposalList<V>& proposals, double other
       plain = std::min(plain, proposal.candidate.predicted_seconds);
     }
   }
-  const double gain = plain / fastest.measured_seconds;
-  if (fastest.flagged && gain >= kEnoughGain && std::isfinite(gain)) {
-    prepared_.remark(
-        fmt::format("sweeps with signals were not tried, for those with values as flags are {:.2f} "
-                    "times as fast as plain products",
-                    gain));
-    return true;
-  }
-  if (knows_bandwidth_ && chooses() && others_seconds > kWorthTrying * fastest.measured_seconds) {
-    const double times = others_seconds / fastest.measured_seconds;
-    prepared_.remark(
-        fmt::format("sweeps with signals were not tried: {}",
-                    std::isfinite(times)
-                        ? fmt::format("they should take {:.2f} times as long as the fastest", times)
-                        : "no window has room for them"));
-    return true;
-  }
-  return false;
+  const double gain = plain / fastest_.proposal->candidate.measured_seconds;
+  if (gain < kEnoughGain || !std::isfinite(gain)) return false;
+  prepared_.remark(
+      fmt::format("sweeps with signals were not tried, for those with values as flags are {:.2f} "
+                  "times as fast as plain products",
+                  gain));
+  return true;
+}
+
+template <Value V>
+bool Autotuner<V>::beats_sweeps_of(double seconds) {
+  if (fastest_.proposal == nullptr || !knows_bandwidth_ || !chooses()) return false;
+  const double times = seconds / fastest_.proposal->candidate.measured_seconds;
+  if (times <= kWorthTrying) return false;
+  prepared_.remark(
+      fmt::format("sweeps with signals were not tried: {}",
+                  std::isfinite(times)
+                      ? fmt::format("they should take {:.2f} times as long as the fastest", times)
+                      : "no window has room for them"));
+  return true;
 }
 
 template <Value V>

@@ -31,10 +31,11 @@ class Autotuner {
   // Times plain products, as far as their bytes let them win, and the most promising sweeps, of the
   // proposals from this one on. Sorts these, which then have to stay where they are.
   void time_favourites(ProposalList<V>& proposals, std::size_t first);
-  // Whether other sweeps, which should take so long at least, are not worth trying: those in which
-  // values are flags gain much over plain products as they were timed, or others hardly could. If
-  // so, there is a remark.
-  bool sweeps_suffice(const ProposalList<V>& proposals, double others_seconds);
+  // Whether sweeps with signals are not worth trying, with a remark if so: because those in which
+  // values are flags were timed to gain much over plain products, or because they should take so
+  // many seconds.
+  bool gains_enough(const ProposalList<V>& proposals);
+  bool beats_sweeps_of(double seconds);
   // Times levels whose prediction, which is seldom reached, beats all that was timed; and the
   // fastest of one product once more, in turn. Nothing can be timed after this.
   void time_others(ProposalList<V>& proposals);

@@ -46,8 +46,8 @@ class GpuPlanner {
     const bool decided = proposals_.settled() && proposals_.all().size() == 1;
     if (decided) return;
     autotuner_.time_favourites(proposals_.all(), 0);
-    if (proposals_.has_more_sweeps() &&
-        !autotuner_.sweeps_suffice(proposals_.all(), proposals_.predicted_more_sweeps())) {
+    if (proposals_.has_more_sweeps() && !autotuner_.gains_enough(proposals_.all()) &&
+        !autotuner_.beats_sweeps_of(proposals_.predicted_more_sweeps())) {
       const std::size_t known = proposals_.all().size();
       proposals_.propose_more_sweeps();
       autotuner_.time_favourites(proposals_.all(), known);

@@ -1,6 +1,7 @@
 #include "strata/plans/gpu/internal/trials.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "strata/base/checked.hpp"
@@ -117,13 +118,17 @@ double Trials<V>::seconds_of(const Method<V>& method, const Rows& rows, double b
   load_vectors({{&method, &rows}});
   MethodWorkspace<V> workspace = workspace_of(method, options_.vectors, stream_);
   const Stopwatch stopwatch = device_stopwatch(stream_);
-  const auto fastest_of = [&](int samples, int warm_up) {
-    return time_runs([&] { run(method, rows, workspace); },
-                     {.min_seconds = 0, .min_repetitions = samples, .warm_up = warm_up}, stopwatch)
-        .minimum;
-  };
-  double fastest = fastest_of(1, 1);
-  if (fastest <= beaten) fastest = std::min(fastest, fastest_of(kSamples - 1, 0));
+  const std::function<void()> once = [&] { run(method, rows, workspace); };
+  double fastest =
+      time_runs(once, {.min_seconds = 0, .min_repetitions = 1, .warm_up = 1}, stopwatch).minimum;
+  if (fastest <= beaten) {
+    constexpr double kShortest = 1e-9;  // of any run
+    const auto runs =
+        static_cast<int>(std::ceil(stopwatch.shortest_sample / std::max(fastest, kShortest)));
+    for (int sample = 1; sample < kSamples; ++sample) {
+      fastest = std::min(fastest, stopwatch.seconds_of(once, runs) / runs);
+    }
+  }
   require_ended(method, workspace, stream_);
   return fastest;
 }
