@@ -103,6 +103,11 @@ class SliceEncoder {
     const Offset first = slice * height_;
     const Offset width = columns_.width(first);
     if (width == 0) return {};
+    // Nothing takes less than one offset for each entry of the longest row.
+    const SliceChoice<V> least{SliceEncoding::dia, width, run_, {}};
+    if (!columns_.diagonals(first, least.bytes_with_full_values(height_)).empty()) {
+      return choose_values(slice, least.encoding, width);
+    }
     SliceChoice<V> left{SliceEncoding::index32, width, run_, {}};
     const bool aligned = columns_.left_aligned(first, width, left.encoding);
     // Runs have no say in it: whether they pay depends on what slices share, and that on values.
@@ -389,7 +394,7 @@ class PackedSell<V, I>::Builder {
         shape_(packed_shape(options, rows_, cols_)) {
     if (shape_.sort_window > 1) throw InvalidArgument("rows that are not stored are not sorted");
     if (options.allowed.runs) {
-      RowBlock<V, I> row_alone;
+      RowBlock<V, I> row_alone{.needs_values = false};
       run_length_ = run_length_of(rows_, [&](Offset row) {
         read({static_cast<I>(row), static_cast<I>(row + 1)}, row_alone);
         return std::span<const I>(row_alone.columns);
@@ -444,7 +449,7 @@ class PackedSell<V, I>::Builder {
     packed.encodings_.resize(layout_.slices.size());
     packed.value_encodings_.resize(layout_.slices.size());
     for_each_slice(
-        [&](SliceEncoder<V, I>& encoder, Offset slice) { write(slice, encoder, packed); });
+        true, [&](SliceEncoder<V, I>& encoder, Offset slice) { write(slice, encoder, packed); });
     packed.entry_offsets_ = std::move(layout_.entry_offsets);
     packed.code_offsets_ = std::move(layout_.code_offsets);
     packed.data_offsets_ = std::move(layout_.data_offsets);
@@ -469,7 +474,8 @@ class PackedSell<V, I>::Builder {
   void lay_out(const Choose& choose) {
     const auto lay = [&] {
       layout_ = layout_of<V, I>(
-          slices(), shape_.slice_height, [&](const auto& body) { for_each_slice(body); }, choose);
+          slices(), shape_.slice_height,
+          [&](const auto& body) { for_each_slice(paying_values_.any(), body); }, choose);
     };
     if (allowed_values_.codes()) {
       table_ = ValueTable<V>(matrix_.values(), allowed_values_.most_codes);
@@ -517,22 +523,22 @@ class PackedSell<V, I>::Builder {
                               paying_values_, table_);
   }
 
-  // body(encoder, slice)
+  // body(encoder, slice), which may ask for values or not.
   template <class Body>
-  void for_each_slice(const Body& body) const {
-    if (read_ != nullptr) return for_each_slice_of_blocks(body);
+  void for_each_slice(bool with_values, const Body& body) const {
+    if (read_ != nullptr) return for_each_slice_of_blocks(with_values, body);
     parallel_dynamic(slices(), 256, [&](Offset begin, Offset end) {
       auto encoder = make_encoder(matrix_.values(), {matrix_.pattern(), row_of_slot_});
       for (Offset slice = begin; slice < end; ++slice) body(encoder, slice);
     });
   }
   template <class Body>
-  void for_each_slice_of_blocks(const Body& body) const {
+  void for_each_slice_of_blocks(bool with_values, const Body& body) const {
     // Which stay in a cache, of rows that are not too long.
     constexpr Offset kBlockRows = 1024;
     const Offset height = shape_.slice_height;
     parallel_dynamic(slices(), kBlockRows / height, [&](Offset begin, Offset end) {
-      RowBlock<V, I> block;
+      RowBlock<V, I> block{.needs_values = with_values};
       (*read_)(
           {static_cast<I>(begin * height), static_cast<I>(std::min<Offset>(end * height, rows_))},
           block);

@@ -11,9 +11,10 @@ namespace strata {
 
 template <Value V, Index I>
 struct RowBlock {
-  Array<Offset> row_offsets;  // from 0 on
-  Array<I> columns;           // increasing within a row
-  Array<V> values;
+  Array<Offset> row_offsets = {};  // from 0 on
+  Array<I> columns = {};           // increasing within a row
+  Array<V> values = {};            // none unless they are needed
+  bool needs_values = true;
 
   PatternView<I> pattern(I cols) const {
     return {static_cast<I>(row_offsets.size() - 1), cols, row_offsets, columns};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <numeric>
 #include <utility>
@@ -15,8 +16,10 @@
 namespace strata {
 
 template <Index I>
-PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at)
-    : row_at_(std::move(row_at)), position_of_(rows, kEmpty) {
+PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at) {
+  auto position_of = std::make_shared<Array<I>>(rows, kEmpty);
+  owned_row_at_ = std::make_shared<const Array<I>>(std::move(row_at));
+  row_at_ = *owned_row_at_;
   std::atomic<bool> moved{padded_rows() != rows};
   std::atomic<Offset> placed{0};
   parallel_chunks(padded_rows(), [&](Offset begin, Offset end) {
@@ -28,7 +31,7 @@ PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at)
         throw InvalidArgument(
             fmt::format("position {} of an order of {} rows holds {}", position, rows, row));
       }
-      if (std::atomic_ref(position_of_[row])
+      if (std::atomic_ref((*position_of)[row])
               .exchange(static_cast<I>(position), std::memory_order_relaxed) != kEmpty) {
         throw InvalidArgument(fmt::format("row {} occurs twice in an order", row));
       }
@@ -41,17 +44,17 @@ PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at)
     throw InvalidArgument(fmt::format("an order of {} rows holds {}", rows, placed.load()));
   }
   identity_ = !moved;
+  position_of_ = *position_of;
+  owned_position_of_ = std::move(position_of);
 }
 
 template <Index I>
 PaddedOrder<I> PaddedOrder<I>::identity(I rows) {
+  auto numbers = std::make_shared<Array<I>>(rows);
+  parallel_for(rows, [&](Offset row) { (*numbers)[row] = static_cast<I>(row); });
   PaddedOrder order;
-  order.row_at_.resize(static_cast<std::size_t>(rows));
-  order.position_of_.resize(static_cast<std::size_t>(rows));
-  parallel_for(rows, [&](Offset row) {
-    order.row_at_[row] = static_cast<I>(row);
-    order.position_of_[row] = static_cast<I>(row);
-  });
+  order.row_at_ = order.position_of_ = *numbers;
+  order.owned_row_at_ = std::move(numbers);
   return order;
 }
 
@@ -65,61 +68,96 @@ void require_elements(std::size_t elements, Offset lines, int count) {
   }
 }
 
-// The columns of one row in the padded order, increasing, with their values.
+// Rows in the padded order: their columns, increasing, with their values.
 template <Value V, Index I>
 class RowMover {
  public:
   RowMover(const Csr<V, I>& matrix, const PaddedOrder<I>& order) : matrix_(matrix), order_(order) {}
 
-  void move(I row, I* columns, V* values) {
-    const Offset begin = matrix_.row_offsets()[row];
-    const auto length = static_cast<std::size_t>(matrix_.row_offsets()[row + 1] - begin);
-    const V* const from = matrix_.values().data() + begin;
-    moved_.resize(length);
-    bool increasing = true;
-    for (std::size_t k = 0; k < length; ++k) {
-      moved_[k] = order_.position_of(matrix_.columns()[begin + k]);
-      increasing &= k == 0 || moved_[k - 1] < moved_[k];
-    }
-    if (increasing) {
-      std::ranges::copy(moved_, columns);
-      std::copy_n(from, length, values);
-    } else if (length <= kShort) {
-      move_by_counting(from, columns, values);
-    } else {
-      move_by_sorting(from, columns, values);
+  // Moves these rows, or padded ones, to where the offsets say; no values if that is null.
+  void move(std::span<const I> rows, const Offset* offsets, I* columns, V* values) {
+    const auto count = static_cast<Offset>(rows.size());
+    for (Offset i = 0; i < count; ++i) {
+      if (i + kOffsetsAhead < count) prefetch_offsets(rows[i + kOffsetsAhead]);
+      if (i + kEntriesAhead < count) prefetch_entries(rows[i + kEntriesAhead], values != nullptr);
+      if (rows[i] == PaddedOrder<I>::kEmpty) continue;
+      move(rows[i], columns + offsets[i], values == nullptr ? nullptr : values + offsets[i]);
     }
   }
 
  private:
   // Up to here it is faster to compare all columns with each other, many at a time, than to sort.
   static constexpr std::size_t kShort = 64;
+  static constexpr std::size_t kLanes = 16;
+  // The rows may be anywhere in memory: so many ahead are fetched, of each so much.
+  static constexpr Offset kOffsetsAhead = 16;
+  static constexpr Offset kEntriesAhead = 8;
+  static constexpr Offset kMostFetched = 64;
 
-  // The place of an entry is how many come before it.
-  void move_by_counting(const V* from, I* columns, V* values) const {
-    for (std::size_t k = 0; k < moved_.size(); ++k) {
-      const I column = moved_[k];
-      I place = 0;
-      for (const I other : moved_) place += other < column ? 1 : 0;
-      columns[place] = column;
-      values[place] = from[k];
-    }
+  void prefetch_offsets(I row) const {
+    if (row != PaddedOrder<I>::kEmpty) __builtin_prefetch(&matrix_.row_offsets()[row]);
+  }
+  void prefetch_entries(I row, bool with_values) const {
+    if (row == PaddedOrder<I>::kEmpty) return;
+    const Offset begin = matrix_.row_offsets()[row];
+    const Offset end = std::min(matrix_.row_offsets()[row + 1], begin + kMostFetched);
+    const auto fetch = [&]<class T>(const T* elements) {
+      for (Offset k = begin; k < end; k += Offset{kCacheLine / sizeof(T)}) {
+        __builtin_prefetch(elements + k);
+      }
+    };
+    fetch(matrix_.columns().data());
+    if (with_values) fetch(matrix_.values().data());
   }
 
-  void move_by_sorting(const V* from, I* columns, V* values) {
-    entries_.resize(moved_.size());
-    for (std::size_t k = 0; k < moved_.size(); ++k) entries_[k] = {moved_[k], from[k]};
-    std::ranges::sort(entries_, {}, &std::pair<I, V>::first);
-    for (std::size_t k = 0; k < moved_.size(); ++k) {
-      columns[k] = entries_[k].first;
-      values[k] = entries_[k].second;
+  void move(I row, I* columns, V* values) {
+    const Offset begin = matrix_.row_offsets()[row];
+    length_ = static_cast<std::size_t>(matrix_.row_offsets()[row + 1] - begin);
+    const V* const from = matrix_.values().data() + begin;
+    moved_.resize(length_ + kLanes);
+    bool increasing = true;
+    for (std::size_t k = 0; k < length_; ++k) {
+      moved_[k] = order_.position_of(matrix_.columns()[begin + k]);
+      increasing &= k == 0 || moved_[k - 1] < moved_[k];
     }
+    if (increasing) {
+      std::copy_n(moved_.begin(), length_, columns);
+      if (values != nullptr) std::copy_n(from, length_, values);
+      return;
+    }
+    find_places();
+    for (std::size_t k = 0; k < length_; ++k) columns[places_[k]] = moved_[k];
+    if (values == nullptr) return;
+    for (std::size_t k = 0; k < length_; ++k) values[places_[k]] = from[k];
+  }
+
+  // The place of an entry is how many come before it.
+  void find_places() {
+    places_.resize(length_ + kLanes);
+    if (length_ > kShort) return find_places_by_sorting();
+    for (std::size_t first = 0; first < length_; first += kLanes) {
+      std::array<I, kLanes> before{};
+      for (std::size_t k = 0; k < length_; ++k) {
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+          before[lane] += moved_[k] < moved_[first + lane] ? 1 : 0;
+        }
+      }
+      std::ranges::copy(before, places_.begin() + first);
+    }
+  }
+  void find_places_by_sorting() {
+    by_column_.resize(length_);
+    for (std::size_t k = 0; k < length_; ++k) by_column_[k] = {moved_[k], k};
+    std::ranges::sort(by_column_);
+    for (std::size_t i = 0; i < length_; ++i) places_[by_column_[i].second] = static_cast<I>(i);
   }
 
   const Csr<V, I>& matrix_;
   const PaddedOrder<I>& order_;
-  std::vector<I> moved_;  // columns of the row
-  std::vector<std::pair<I, V>> entries_;
+  std::size_t length_ = 0;  // of the row
+  std::vector<I> moved_;    // its columns, and room for lanes that nobody asks
+  std::vector<I> places_;   // of its entries, likewise
+  std::vector<std::pair<I, std::size_t>> by_column_;
 };
 
 }  // namespace
@@ -172,12 +210,9 @@ Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
   Array<I> columns(entries);
   Array<V> values(entries);
   parallel_dynamic(count, 1024, [&](Offset begin, Offset end) {
-    RowMover<V, I> mover(matrix, order);
-    for (Offset i = begin; i < end; ++i) {
-      if (offsets[i] < offsets[i + 1]) {
-        mover.move(rows[i], columns.data() + offsets[i], values.data() + offsets[i]);
-      }
-    }
+    RowMover<V, I>(matrix, order)
+        .move(std::span<const I>(rows).subspan(begin, end - begin), offsets.data() + begin,
+              columns.data(), values.data());
   });
   return Csr<V, I>(count, order.padded_rows(), std::move(offsets), std::move(columns),
                    std::move(values));
@@ -186,23 +221,19 @@ Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
 template <Value V, Index I>
 void read_reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order, RowRange<I> positions,
                     RowBlock<V, I>& block) {
-  block.row_offsets.resize(static_cast<std::size_t>(positions.end - positions.begin) + 1);
+  const std::span<const I> rows = order.rows_at(positions);
+  block.row_offsets.resize(rows.size() + 1);
   Offset entries = 0;
-  for (I position = positions.begin; position < positions.end; ++position) {
-    const I row = order.row_at(position);
-    block.row_offsets[position - positions.begin] = entries;
-    if (row != PaddedOrder<I>::kEmpty) entries += matrix.pattern().row_length(row);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    block.row_offsets[i] = entries;
+    if (rows[i] != PaddedOrder<I>::kEmpty) entries += matrix.pattern().row_length(rows[i]);
   }
   block.row_offsets.back() = entries;
   block.columns.resize(static_cast<std::size_t>(entries));
-  block.values.resize(static_cast<std::size_t>(entries));
-  RowMover<V, I> mover(matrix, order);
-  for (I position = positions.begin; position < positions.end; ++position) {
-    const I row = order.row_at(position);
-    const Offset begin = block.row_offsets[position - positions.begin];
-    if (row == PaddedOrder<I>::kEmpty) continue;
-    mover.move(row, block.columns.data() + begin, block.values.data() + begin);
-  }
+  block.values.resize(block.needs_values ? static_cast<std::size_t>(entries) : 0);
+  RowMover<V, I>(matrix, order)
+      .move(rows, block.row_offsets.data(), block.columns.data(),
+            block.needs_values ? block.values.data() : nullptr);
 }
 
 template <Value V, Index I>

@@ -4,6 +4,7 @@
 // hold 0, and every power keeps it.
 #pragma once
 
+#include <memory>
 #include <span>
 
 #include "strata/base/array.hpp"
@@ -30,6 +31,9 @@ class PaddedOrder {
   I padded_rows() const { return static_cast<I>(row_at_.size()); }
   I row_at(I position) const { return row_at_[position]; }
   I position_of(I row) const { return position_of_[row]; }
+  std::span<const I> rows_at(RowRange<I> positions) const {
+    return row_at_.subspan(positions.begin, positions.end - positions.begin);
+  }
   // Whether every row is where it was.
   bool is_identity() const { return identity_; }
 
@@ -42,8 +46,12 @@ class PaddedOrder {
   void scatter(std::span<const V> padded, std::span<V> of_rows, int count) const;
 
  private:
-  Array<I> row_at_;
-  Array<I> position_of_;
+  using Numbers = std::shared_ptr<const Array<I>>;  // nothing changes them, so copies share them
+
+  Numbers owned_row_at_;
+  Numbers owned_position_of_;
+  std::span<const I> row_at_;
+  std::span<const I> position_of_;
   bool identity_ = true;
 };
 

@@ -47,6 +47,9 @@ class ShuffledLattice : public testing::TestWithParam<std::string> {};
 
 TEST_P(ShuffledLattice, NeedsNoMoreIndicesThanTheLattice) {
   const Packed expected = packed(generate<double, I>(GetParam()));
+  // Levels are cut across the longest side. Where the lattice has its lines along that, those of
+  // its levels are shorter, and more slices have ends of lines in them.
+  const double most = expected.bytes * (GetParam() == "stencil27:31x20x20" ? 1.02 : 1.01);
   for (const std::string seed : {"1", "2", "3"}) {
     const auto matrix = generate<double, I>(GetParam() + ",shuffle=1,seed=" + seed);
     const auto structure = find_levels(matrix.pattern());
@@ -54,7 +57,7 @@ TEST_P(ShuffledLattice, NeedsNoMoreIndicesThanTheLattice) {
     EXPECT_TRUE(structure.copies) << "seed " << seed;
     const Packed found = packed_by_levels(matrix, structure);
     EXPECT_GE(found.dia, expected.dia - 0.02) << "seed " << seed;
-    EXPECT_LE(found.bytes, expected.bytes * 1.02) << "seed " << seed;
+    EXPECT_LE(found.bytes, most) << "seed " << seed;
   }
 }
 

@@ -320,8 +320,9 @@ TEST(PowerPlan, SweepsInBandsWhereLevelsAreTooLarge) {
   EXPECT_GT(*chosen.rbegin(), 1) << "no plan chose bands";
 }
 
-// What is cheap to decode is taken where it saves bytes, and full values are a candidate wherever
-// anything is timed.
+// What is cheap to decode is taken where it saves bytes. Where anything is timed, a sample of the
+// rows tells whether encoded values, full ones or both are stored: encoded ones alone if they are
+// surely faster, which depends on the processor.
 TEST(PowerPlan, EncodesValuesWhereThatSavesBytes) {
   const auto repeated = generate<double, I>("stencil5:100x100");
   const auto random = generate<double, I>("stencil5:100x100,coefficients=random");
@@ -339,7 +340,6 @@ TEST(PowerPlan, EncodesValuesWhereThatSavesBytes) {
       encoded = encoded || (candidate.plain() && candidate.format.values != StoredValues::full);
       EXPECT_TRUE(autotune || candidate.format.values == cheap);
     }
-    // Autotuned plans store them if that may be faster on a sample of the rows.
     EXPECT_TRUE(autotune || encoded == (cheap != StoredValues::full)) << of_repeated.explain();
     options.values = StoredValues::full;
     EXPECT_FALSE(plan_powers(repeated, options).record().values->encoded());

@@ -1,6 +1,7 @@
 #include "strata/plans/internal/given_order.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <vector>
 
@@ -71,12 +72,11 @@ bool reads_scattered(const PatternView<I>& pattern) {
   constexpr double kManyLinesPerEntry = 0.3;
   constexpr std::size_t kMostOfRow = 4096;
   const Offset rows = pattern.rows;
-  Offset entries = 0;
-  Offset lines = 0;
-  std::vector<I> touched;
-  for (Offset block = 0; block < kBlocks; ++block) {
+  std::atomic<Offset> entries = 0;
+  std::atomic<Offset> lines = 0;
+  parallel_dynamic(kBlocks, 1, [&](Offset block, Offset) {
     const Offset first = (rows - std::min(kRows, rows)) * block / (kBlocks - 1);
-    touched.clear();
+    std::vector<I> touched;
     for (Offset row = first; row < std::min(first + kRows, rows); ++row) {
       const auto columns = pattern.columns_of(static_cast<I>(row));
       for (const I column : columns.first(std::min(columns.size(), kMostOfRow))) {
@@ -86,7 +86,7 @@ bool reads_scattered(const PatternView<I>& pattern) {
     entries += std::ssize(touched);
     std::ranges::sort(touched);
     lines += std::ranges::unique(touched).begin() - touched.begin();
-  }
+  });
   return static_cast<double>(lines) > kManyLinesPerEntry * static_cast<double>(entries);
 }
 

@@ -1,6 +1,7 @@
 #include "strata/plans/internal/sweep_proposals.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
 #include "strata/plans/internal/arrangements.hpp"
 #include "strata/plans/internal/given_order.hpp"
 #include "strata/plans/internal/planning.hpp"
@@ -55,6 +57,8 @@ Tiling<I> tiles_apart(const Stored& stored, Offset tile_bytes) {
 template <Value V, Index I>
 class SweepProposer {
  public:
+  using Proposal = ProcessorProposal<V, I>;
+
   explicit SweepProposer(ProcessorState<V, I>& state) : state_(state) {}
 
   void in_given_order(const SharedArrangement<V, I>& arrangement, std::span<const I> planes) {
@@ -90,13 +94,14 @@ class SweepProposer {
   void plain(const SharedArrangement<V, I>& arrangement) {
     const StoredMatrix<V, I>& stored = arrangement->matrix;
     const auto tiling = tiles_apart<I>(stored, kNoLimit);
-    add(arrangement->row_order, arrangement, tiling, PowerStrategy::spmv, 1, {},
-        std::vector<Schedule>{
-            plain_schedule(tiling, state_.options.products > 0 ? 1 : state_.options.power)});
+    Proposal proposal =
+        made(arrangement->row_order, arrangement, tiling, PowerStrategy::spmv, 1, {},
+             std::vector<Schedule>{
+                 plain_schedule(tiling, state_.options.products > 0 ? 1 : state_.options.power)});
     const auto pieces = tiles_apart<I>(stored, ceil_div<Offset>(stored.bytes(), kTrialPieces));
-    state_.proposals.back().one_product.emplace(pieces, plain_schedule(pieces, 1),
-                                                stored.bytes_before(), state_.prepared.threads,
-                                                stored.row_alignment());
+    proposal.one_product.emplace(pieces, plain_schedule(pieces, 1), stored.bytes_before(),
+                                 state_.prepared.threads, stored.row_alignment());
+    state_.proposals.push_back(std::move(proposal));
   }
 
  private:
@@ -126,46 +131,58 @@ class SweepProposer {
     return window;
   }
 
-  // For each block size the sweep with slack, or without, or in bands: whatever fits first.
+  // On all threads: schedules of many tasks take as long as several products.
   void propose_sweeps(const RowOrder& order, const SharedArrangement<V, I>& arrangement,
                       const Tiling<I>& tiling, bool banded) {
-    const bool with_slack = state_.options.strategy != PowerStrategy::levels;
-    const Offset cache = state_.prepared.places.private_bytes;
-    for (const int block : block_sizes(state_.options)) {
-      Offset window = kNoLimit;
-      if (with_slack) window = propose_sweep(order, arrangement, tiling, block, {.slack = 1});
-      if (window > cache) {
-        window = propose_sweep(order, arrangement, tiling, block, {.slack = 0});
-      }
-      if (!banded || window <= cache) continue;
-      const Offset parts = ceil_div<Offset>(window, std::max<Offset>(cache, 1));
-      for (const Offset bands : {parts, 2 * parts}) {
-        if (bands <= kMostBands) {
-          propose_sweep(order, arrangement, tiling, block,
-                        {.slack = 0, .bands = static_cast<int>(bands)});
-        }
-      }
+    const std::vector<int> blocks = block_sizes(state_.options);
+    std::vector<std::vector<Proposal>> sweeps(blocks.size());
+    parallel_dynamic(std::ssize(blocks), 1, [&](Offset i, Offset) {
+      sweeps[i] = sweeps_of(order, arrangement, tiling, banded, blocks[i]);
+    });
+    for (std::vector<Proposal>& of_block : sweeps) {
+      std::ranges::move(of_block, std::back_inserter(state_.proposals));
     }
   }
 
-  Offset propose_sweep(const RowOrder& order, const SharedArrangement<V, I>& arrangement,
-                       const Tiling<I>& tiling, int block, const WavefrontOptions& wavefront) {
+  // The sweep with slack, or without, or in bands: whatever fits first.
+  std::vector<Proposal> sweeps_of(const RowOrder& order, const SharedArrangement<V, I>& arrangement,
+                                  const Tiling<I>& tiling, bool banded, int block) const {
+    std::vector<Proposal> sweeps;
+    Offset window = kNoLimit;
+    const auto propose = [&](const WavefrontOptions& wavefront) {
+      sweeps.push_back(sweep(order, arrangement, tiling, block, wavefront));
+      window = sweeps.back().candidate.window_bytes;
+    };
+    const Offset cache = state_.prepared.places.private_bytes;
+    if (state_.options.strategy != PowerStrategy::levels) propose({.slack = 1});
+    if (window > cache) propose({.slack = 0});
+    if (!banded || window <= cache) return sweeps;
+    const Offset parts = ceil_div<Offset>(window, std::max<Offset>(cache, 1));
+    for (const Offset bands : {parts, 2 * parts}) {
+      if (bands <= kMostBands) propose({.slack = 0, .bands = static_cast<int>(bands)});
+    }
+    return sweeps;
+  }
+
+  Proposal sweep(const RowOrder& order, const SharedArrangement<V, I>& arrangement,
+                 const Tiling<I>& tiling, int block, const WavefrontOptions& wavefront) const {
     std::vector<Schedule> schedules;
     for (const int size : judged_sweeps(state_.options, block)) {
-      schedules.push_back(wavefront_schedule(tiling, size, wavefront));
+      const bool again = !schedules.empty() && schedules.back().power == size;
+      schedules.push_back(again ? schedules.back() : wavefront_schedule(tiling, size, wavefront));
     }
     const auto strategy = state_.options.strategy == PowerStrategy::levels
                               ? PowerStrategy::levels
                               : PowerStrategy::wavefront;
-    return add(order, arrangement, tiling, strategy, block, wavefront, std::move(schedules));
+    return made(order, arrangement, tiling, strategy, block, wavefront, std::move(schedules));
   }
 
-  // Predicts; returns the window.
-  Offset add(const RowOrder& order, const SharedArrangement<V, I>& arrangement,
-             const Tiling<I>& tiling, PowerStrategy strategy, int block,
-             const WavefrontOptions& wavefront, std::vector<Schedule> schedules) {
+  // With a prediction.
+  Proposal made(const RowOrder& order, const SharedArrangement<V, I>& arrangement,
+                const Tiling<I>& tiling, PowerStrategy strategy, int block,
+                const WavefrontOptions& wavefront, std::vector<Schedule> schedules) const {
     const StoredMatrix<V, I>& stored = arrangement->matrix;
-    ProcessorProposal<V, I> proposal;
+    Proposal proposal;
     PowerCandidate& candidate = proposal.candidate;
     candidate.strategy = strategy;
     candidate.order = order;
@@ -182,17 +199,22 @@ class SweepProposer {
       proposal.sweeps.emplace_back(tiling, std::move(schedule), stored.bytes_before(),
                                    state_.prepared.threads, stored.row_alignment());
     }
-    state_.proposals.push_back(std::move(proposal));
-    return state_.proposals.back().candidate.window_bytes;
+    return proposal;
   }
 
   void predict(PowerCandidate& candidate, const Tiling<I>& tiling,
                std::span<const Schedule> schedules, const Arrangement<V, I>& arrangement) const {
     const Places& places = state_.prepared.places;
     SweepCosts costs;
+    SweepCosts of_sweep;
     int powers = 0;
+    int last_power = 0;  // sweeps of as many powers are the same
     for (const Schedule& schedule : schedules) {
       powers += schedule.power;
+      if (std::exchange(last_power, schedule.power) == schedule.power) {
+        costs = costs + of_sweep;
+        continue;
+      }
       const ReuseProfile profile(tiling, schedule, state_.row_bytes() * (schedule.power + 1));
       // Borders of bands are loaded twice whatever the cache: they are not part of the window.
       const double unavoidable =
@@ -201,8 +223,8 @@ class SweepProposer {
               : kAlmostOnce * static_cast<double>(profile.bytes_loaded(places.private_bytes)) /
                     static_cast<double>(std::max<Offset>(profile.bytes_once(), 1));
       candidate.window_bytes = std::max(candidate.window_bytes, profile.window_bytes(unavoidable));
-      costs = costs +
-              costs_of(profile, places, arrangement.matrix.rows(), state_.row_bytes(), schedule);
+      of_sweep = costs_of(profile, places, arrangement.matrix.rows(), state_.row_bytes(), schedule);
+      costs = costs + of_sweep;
     }
     const Rates rates = limited_by_kernel(places.rates, costs, arrangement.kernel_seconds * powers);
     const Prediction prediction = predict_without_overlap(costs, rates);
