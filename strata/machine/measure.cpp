@@ -271,6 +271,15 @@ std::string doubts_about(const MachineProfile& profile, const MeasuringCondition
         "the machine was busy: samples took {:.1f} times as long on average as the fastest tenth",
         profile.spread));
   }
+  // Threads wait for each other: if one has no processor at times, some sizes suffer, not all.
+  if (!profile.plateaus.empty()) {
+    const double one = profile.memory_bandwidth(1);
+    const double all = profile.memory_bandwidth(profile.cores);
+    if (all < one / 2) {
+      doubts.push_back(fmt::format("{} threads read {:.1f} GB/s from memory, and one alone {:.1f}",
+                                   profile.cores, all * 1e-9, one * 1e-9));
+    }
+  }
   return fmt::format("{}", fmt::join(doubts, "; "));
 }
 

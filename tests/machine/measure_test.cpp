@@ -140,6 +140,18 @@ TEST(Measure, OfLessThanTheMachineRaisesDoubts) {
   expect_doubts(good_conditions(), "busy", 1.6);
 }
 
+TEST(Measure, OfThreadsThatReadSlowerThanOneRaisesDoubts) {
+  MachineProfile profile;
+  profile.cores = 4;
+  profile.spread = 1;
+  profile.plateaus = {
+      {1, 1 << 20, 50e9}, {1, 1 << 30, 15e9}, {4, 1 << 20, 160e9}, {4, 1 << 30, 60e9}};
+  EXPECT_EQ(doubts_about(profile, good_conditions()), "");
+  profile.plateaus.back().bytes_per_second = 0.3e9;
+  EXPECT_EQ(doubts_about(profile, good_conditions()),
+            "4 threads read 0.3 GB/s from memory, and one alone 15.0");
+}
+
 // One processor for each thread, as OMP_PROC_BIND leaves them.
 TEST(Measure, KnowsThreadsThatAreBound) {
   cpu_set_t one;
