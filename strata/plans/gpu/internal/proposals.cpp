@@ -374,6 +374,19 @@ auto Proposals<V>::forms_for(const SharedConversions& conversions,
   return forms;
 }
 
+// Of the longest sweep, each once: blocks of powers are alike, so that four by three are two by
+// two.
+template <Value V>
+std::vector<int> Proposals<V>::sweep_powers() const {
+  std::vector<int> powers;
+  for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
+    const int longest = strata::detail::blocks_of(options_.power, block).front();
+    const int asked = std::min(options_.block, options_.power);
+    if (block == (options_.block > 0 ? asked : longest)) powers.push_back(block);
+  }
+  return powers;
+}
+
 template <Value V>
 std::vector<int> Proposals<V>::block_sizes() const {
   return strata::detail::block_sizes(options_.power, options_.block);
@@ -557,8 +570,7 @@ template <Value V>
 double Proposals<V>::predicted_more_sweeps() const {
   double least = std::numeric_limits<double>::infinity();
   for (const Postponed& sweeps : postponed_) {
-    for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
-      if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
+    for (const int block : sweep_powers()) {
       for (const SweepShape& shape : shapes_for(block, sweeps.formats.front().slice_height)) {
         least = std::min(least, predicted_sweep(sweeps, shape));
       }
@@ -619,8 +631,7 @@ void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedSlices<V>&
       fmt::format("{}, rows {}", text_of(StoredFormat{Format::packed_sell, height, values}),
                   text_of(rows->kind)));
   std::vector<std::shared_ptr<TiledForm<V>>> forms;
-  for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
-    if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
+  for (const int block : sweep_powers()) {
     for (const SweepShape& shape : shapes_for(block, height)) {
       auto same = std::ranges::find_if(forms, [&](const std::shared_ptr<TiledForm<V>>& form) {
         return form->tile_bytes() == shape.tile_bytes && form->tiles().workers == shape.workers;
@@ -687,8 +698,7 @@ auto Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_o
     return nullptr;  // the sample had no rows of those that do not fit
   }
   const std::size_t before = all_.size();
-  for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
-    if (options_.block > 0 && block != std::min(options_.block, options_.power)) continue;
+  for (const int block : sweep_powers()) {
     for (const FlaggedShape& shape : flagged_shapes(block)) {
       propose_flagged(rows, tiles, shape);
     }

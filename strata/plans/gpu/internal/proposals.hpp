@@ -114,6 +114,7 @@ class Proposals {
       const SharedConversions& conversions,
       const std::vector<strata::detail::SampledFormat>& formats) const;
   std::vector<int> block_sizes() const;
+  std::vector<int> sweep_powers() const;
   std::vector<double> cache_shares() const;
   Offset window_budget(double share) const;
   Offset group_bytes(double share, int block) const;
