@@ -11,6 +11,7 @@
 #include "strata/base/error.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/base/processors.hpp"
 
 namespace strata {
 
@@ -60,6 +61,13 @@ class Owners {
   std::span<const I> part_rows_;
   int parts_;
 };
+
+// A thread that polls is in the way of others only if they share its processor. For the thread that
+// starts the others: those may be bound to a processor.
+Polling polling_of(int threads) {
+  static const ProcessorBudget processors = processor_budget();
+  return processors.affords(threads) ? Polling::patient() : Polling{};
+}
 
 // The owners of rows at one power, remembering the latest: neighbouring rows have the same.
 template <Index I>
@@ -173,9 +181,8 @@ void Sweep<I>::find_neighbours(const LoadedColumns<I>& loaded) {
 template <Index I>
 class Sweep<I>::Waiting {
  public:
-  Waiting(const Sweep& sweep, std::span<ProgressCounter> team, int thread,
-          const std::atomic<bool>& failed)
-      : sweep_(sweep), team_(team), thread_(thread), failed_(failed) {}
+  Waiting(const Sweep& sweep, const Team& team, int thread)
+      : sweep_(sweep), team_(team), thread_(thread) {}
 
   // False if another thread has failed.
   bool before(std::size_t task) {
@@ -184,33 +191,36 @@ class Sweep<I>::Waiting {
     if (sweep_.neighbours_.empty()) {
       if (needed <= all_) return true;
       all_ = std::numeric_limits<Offset>::max();
-      for (std::size_t other = 0; other < team_.size(); ++other) {
+      for (std::size_t other = 0; other < team_.counters.size(); ++other) {
         all_ = std::min(all_, see(other, needed));
       }
     } else {
       std::uint64_t parts = 0;
-      for (int part = thread_; part < sweep_.parts_; part += static_cast<int>(team_.size())) {
+      const int threads = static_cast<int>(team_.counters.size());
+      for (int part = thread_; part < sweep_.parts_; part += threads) {
         parts |= sweep_.neighbours_[task * static_cast<std::size_t>(sweep_.parts_) + part];
       }
       for (; parts != 0; parts &= parts - 1) {
-        see(static_cast<std::size_t>(std::countr_zero(parts)) % team_.size(), needed);
+        see(static_cast<std::size_t>(std::countr_zero(parts) % threads), needed);
       }
     }
-    return !failed_.load(std::memory_order_relaxed);
+    return !team_.failed.load(std::memory_order_relaxed);
   }
 
  private:
   // How many tasks the other has done: so many at least.
   Offset see(std::size_t other, Offset needed) {
-    if (other >= seen_.size()) return team_[other].wait_for(needed, failed_);
-    if (seen_[other] < needed) seen_[other] = team_[other].wait_for(needed, failed_);
+    const auto waited = [&] {
+      return team_.counters[other].wait_for(needed, team_.failed, team_.polling);
+    };
+    if (other >= seen_.size()) return waited();
+    if (seen_[other] < needed) seen_[other] = waited();
     return seen_[other];
   }
 
   const Sweep& sweep_;
-  std::span<ProgressCounter> team_;
+  const Team& team_;
   int thread_;
-  const std::atomic<bool>& failed_;
   Offset all_ = 0;                              // tasks that all are known to have done
   std::array<Offset, kMostNeighbours> seen_{};  // tasks that each is known to have done
 };
@@ -256,20 +266,20 @@ class Sweep<I>::TaskClock {
 
 template <Index I>
 template <class Clock>
-void Sweep<I>::run_tasks(std::span<ProgressCounter> team, int thread,
-                         const std::atomic<bool>& failed, TaskRange tasks,
+void Sweep<I>::run_tasks(const Team& team, int thread, TaskRange tasks,
                          FunctionRef<void(const Step&)> step, Clock& clock) const {
-  Waiting waiting(*this, team, thread, failed);
+  Waiting waiting(*this, team, thread);
+  const int threads = static_cast<int>(team.counters.size());
   for (std::size_t task = tasks.begin; task < tasks.end; ++task) {
     if (!waiting.before(task)) return;
-    for (int part = thread; part < parts_; part += static_cast<int>(team.size())) {
+    for (int part = thread; part < parts_; part += threads) {
       const RowRange<I> rows = rows_of(task, part);
       if (rows.begin == rows.end) continue;
       clock.start();
       step({schedule_.tasks[task].power, rows});
       clock.stop(task);
     }
-    team[thread].publish(static_cast<Offset>(task) + 1);
+    team.counters[thread].publish(static_cast<Offset>(task) + 1);
   }
 }
 
@@ -279,9 +289,10 @@ void Sweep<I>::run_team(std::span<ProgressCounter> counters, std::size_t first,
                         const Work& work) const {
   for (ProgressCounter& counter : counters) counter.reset(static_cast<Offset>(first));
   std::atomic<bool> failed{false};
-  run_on_threads(static_cast<int>(counters.size()), [&](int thread, int team) {
+  const Polling polling = polling_of(static_cast<int>(counters.size()));
+  run_on_threads(static_cast<int>(counters.size()), [&](int thread, int threads) {
     try {
-      work(counters.first(team), thread, failed);
+      work(Team{counters.first(threads), failed, polling}, thread);
     } catch (...) {
       failed.store(true, std::memory_order_seq_cst);
       for (ProgressCounter& counter : counters) counter.wake_sleepers();
@@ -298,23 +309,21 @@ void Sweep<I>::run(std::span<ProgressCounter> counters, FunctionRef<void(const S
 template <Index I>
 void Sweep<I>::run_some(std::span<ProgressCounter> counters, std::size_t begin, std::size_t end,
                         FunctionRef<void(const Step&)> step) const {
-  run_team(counters, begin,
-           [&](std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed) {
-             NoClock none;
-             run_tasks(team, thread, failed, {begin, end}, step, none);
-           });
+  run_team(counters, begin, [&](const Team& team, int thread) {
+    NoClock none;
+    run_tasks(team, thread, {begin, end}, step, none);
+  });
 }
 
 template <Index I>
 std::vector<TracedTask> Sweep<I>::run_traced(std::span<ProgressCounter> counters,
                                              FunctionRef<void(const Step&)> step) const {
   std::vector<std::vector<TracedTask>> by_thread(counters.size());
-  run_team(counters, 0,
-           [&](std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed) {
-             TaskClock clock(*this, thread, static_cast<int>(team.size()));
-             run_tasks(team, thread, failed, all_tasks(), step, clock);
-             by_thread[static_cast<std::size_t>(thread)] = std::move(clock).tasks();
-           });
+  run_team(counters, 0, [&](const Team& team, int thread) {
+    TaskClock clock(*this, thread, static_cast<int>(team.counters.size()));
+    run_tasks(team, thread, all_tasks(), step, clock);
+    by_thread[static_cast<std::size_t>(thread)] = std::move(clock).tasks();
+  });
   std::vector<TracedTask> all;
   for (const auto& tasks : by_thread) all.insert(all.end(), tasks.begin(), tasks.end());
   return all;

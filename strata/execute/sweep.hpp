@@ -86,10 +86,16 @@ class Sweep {
     std::size_t end = 0;
   };
   TaskRange all_tasks() const { return {0, schedule_.tasks.size()}; }
+  // What the threads of a run have in common.
+  struct Team {
+    std::span<ProgressCounter> counters;  // one for each
+    const std::atomic<bool>& failed;
+    Polling polling;
+  };
   template <class Clock>
-  void run_tasks(std::span<ProgressCounter> team, int thread, const std::atomic<bool>& failed,
-                 TaskRange tasks, FunctionRef<void(const Step&)> step, Clock& clock) const;
-  // work(team, thread, failed) on every thread, for tasks from the first one on.
+  void run_tasks(const Team& team, int thread, TaskRange tasks, FunctionRef<void(const Step&)> step,
+                 Clock& clock) const;
+  // work(team, thread) on every thread, for tasks from the first one on.
   template <class Work>
   void run_team(std::span<ProgressCounter> counters, std::size_t first, const Work& work) const;
 
