@@ -283,6 +283,14 @@ class LevelFinder {
     if (filled > 0) level_offsets_.push_back(static_cast<I>(order_.size()));
   }
 
+  // Of nodes that are a row each.
+  Array<I> rows_of_single_nodes() const {
+    Array<I> rows(order_.size());
+    parallel_for(static_cast<Offset>(order_.size()),
+                 [&](Offset i) { rows[i] = nodes_.first_row(graph_.originals[order_[i]]); });
+    return rows;
+  }
+
   Array<I> rows_before_nodes() const {
     Array<I> before(order_.size() + 1, 0);
     for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -293,6 +301,7 @@ class LevelFinder {
 
   // The rows of the nodes, in the order of these.
   Array<I> rows_in_order() {
+    if (nodes_.count() == nodes_.rows()) return rows_of_single_nodes();
     const Array<I> before = rows_before_nodes();
     for (I& offset : level_offsets_) offset = before[offset];
     Array<I> rows(before.back());

@@ -10,11 +10,14 @@ namespace strata::detail {
 
 namespace {
 
-// Vertices of a level that one thread expands at a time.
-constexpr Offset kPiece = 1024;
-
-// Pieces that one thread takes at a time where the work is per vertex found and not per entry.
-constexpr Offset kCheapPieces = 32;
+// A level is cut into so many pieces for each thread, so that all are done at about the same time,
+// but not into smaller ones than this.
+constexpr Offset kPiecesPerThread = 4;
+constexpr Offset kSmallestPiece = 64;
+// Levels with fewer entries than these are expanded on the calling thread.
+constexpr Offset kFewEntries = 32 * 1024;
+// Where the work is per vertex found and not per entry, threads take so many vertices at a time.
+constexpr Offset kCheapVertices = 4096;
 
 }  // namespace
 
@@ -96,7 +99,8 @@ Components<I> BreadthFirst<I>::components(std::span<const I> vertices) {
 
 template <Index I>
 I BreadthFirst<I>::expand(Array<I>& order, I begin, I end) {
-  if (end - begin < kSerialBelow || thread_count() == 1) {
+  const Offset entries = (end - begin) * (graph_.entries() / std::max<Offset>(graph_.rows, 1) + 1);
+  if (entries < kFewEntries || thread_count() == 1) {
     return expand_on_this_thread(order, begin, end);
   }
   return expand_in_parallel(order, begin, end);
@@ -120,13 +124,16 @@ I BreadthFirst<I>::expand_on_this_thread(Array<I>& order, I begin, I end) {
 
 template <Index I>
 I BreadthFirst<I>::expand_in_parallel(Array<I>& order, I begin, I end) {
-  const Offset pieces = ceil_div<Offset>(end - begin, kPiece);
+  const Offset piece_size =
+      std::max(ceil_div<Offset>(end - begin, kPiecesPerThread * thread_count()), kSmallestPiece);
+  const Offset pieces = ceil_div<Offset>(end - begin, piece_size);
   if (static_cast<Offset>(claims_.size()) < pieces) claims_.resize(pieces);
   parallel_dynamic(pieces, 1, [&](Offset piece, Offset) {
-    std::vector<Claim>& claims = claims_[piece];
+    // Here while it grows: where they are kept, pieces of several threads share a cache line.
+    std::vector<Claim> claims = std::move(claims_[piece]);
     claims.clear();
-    const I first = static_cast<I>(begin + piece * kPiece);
-    const I last = static_cast<I>(std::min<Offset>(first + kPiece, end));
+    const I first = static_cast<I>(begin + piece * piece_size);
+    const I last = static_cast<I>(std::min<Offset>(first + piece_size, end));
     for (I position = first; position < last; ++position) {
       prefetch_rows<I>(graph_, order, position, last);
       for (const I vertex : graph_.columns_of(order[position])) {
@@ -138,10 +145,12 @@ I BreadthFirst<I>::expand_in_parallel(Array<I>& order, I begin, I end) {
         if (seen > position) claims.push_back({position, vertex});
       }
     }
+    claims_[piece] = std::move(claims);
   });
 
+  const Offset pieces_at_a_time = ceil_div<Offset>(kCheapVertices, piece_size);
   std::vector<Offset> starts(pieces + 1, 0);
-  parallel_dynamic(pieces, kCheapPieces, [&](Offset first, Offset last) {
+  parallel_dynamic(pieces, pieces_at_a_time, [&](Offset first, Offset last) {
     for (Offset piece = first; piece < last; ++piece) {
       std::erase_if(claims_[piece],
                     [&](const Claim& claim) { return parents_[claim.vertex] != claim.parent; });
@@ -149,7 +158,7 @@ I BreadthFirst<I>::expand_in_parallel(Array<I>& order, I begin, I end) {
     }
   });
   const Offset children = exclusive_scan(starts);
-  parallel_dynamic(pieces, kCheapPieces, [&](Offset first, Offset last) {
+  parallel_dynamic(pieces, pieces_at_a_time, [&](Offset first, Offset last) {
     I* place = order.data() + end + starts[first];
     for (Offset piece = first; piece < last; ++piece) {
       const std::vector<Claim>& claims = claims_[piece];

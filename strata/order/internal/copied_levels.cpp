@@ -33,6 +33,8 @@ constexpr double kNearlyCopies = 0.6;
 constexpr Offset kTrialVertices = 8192;
 constexpr double kStepShare = 0.25;
 constexpr double kSameStep = 1e-6;
+// Threads look for the keys of so many vertices at a time, at least.
+constexpr Offset kFewestKeys = 256;
 // If at least so many vertices of a level have no neighbours in the next one, and as many have, the
 // former come first: they are lines of their own, inside of elements.
 constexpr double kInnerShare = 0.25;
@@ -149,7 +151,9 @@ class LayOut {
     const auto level = levels_.level(l);
     keys_.resize(level.size());
     has_next_.resize(level.size());
-    parallel_dynamic(static_cast<Offset>(level.size()), 2048, [&](Offset begin, Offset end) {
+    const auto size = static_cast<Offset>(level.size());
+    const Offset grain = std::max(ceil_div<Offset>(size, 4 * thread_count()), kFewestKeys);
+    parallel_dynamic(size, grain, [&](Offset begin, Offset end) {
       std::vector<I> before;
       for (Offset i = begin; i < end; ++i) {
         const I vertex = level[i];
