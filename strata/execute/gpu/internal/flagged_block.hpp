@@ -146,6 +146,7 @@ class FlaggedBlock {
     FlaggedPlace mine = place(i);
     FlaggedPlace next = place(i + kWarpLanes);
     int least = 0;  // all tiles before this one were loaded
+    int told = 0;
     while (least < tiles_) {
       if (thread_.any(gave_up())) return await_copies(i, least);
       const int slot = i % ring_.slots;
@@ -159,8 +160,9 @@ class FlaggedBlock {
         next = place(i + kWarpLanes);
       }
       least = __reduce_min_sync(0xffffffffU, i);
-      if (thread_.lane() == 0) {
-        *static_cast<volatile std::uint32_t*>(loading_) = static_cast<std::uint32_t>(least);
+      if (thread_.lane() == 0 && least > told) {
+        atomicExch(loading_, static_cast<std::uint32_t>(least));
+        told = least;
       }
     }
   }
@@ -186,7 +188,7 @@ class FlaggedBlock {
     const int lane = thread_.lane();
     std::uint32_t least = 0;
     for (int next = 0; least < kAllCleared && !thread_.any(gave_up());) {
-      const int loading = static_cast<int>(*static_cast<volatile std::uint32_t*>(loading_));
+      const int loading = lane == 0 ? static_cast<int>(atomicOr(loading_, 0U)) : 0;
       const int limit = min(tiles_, thread_.shuffle(loading, 0) + a_.ahead);
       const int first = next;
       for (int i = first + lane; i < limit; i += kWarpLanes) clear_tile(i);
@@ -280,7 +282,9 @@ class FlaggedBlock {
   // known: what the warp has seen before.
   __device__ __forceinline__ bool wait_until_cleared(std::uint32_t count, std::uint32_t& known) {
     while (known < count) {
-      known = thread_.shuffle(load_acquire_shared(cleared_), 0);
+      if (thread_.lane() == 0) known = load_acquire_shared(cleared_);
+      thread_.sync_warp();
+      known = thread_.shuffle(known, 0);
       if (known >= count) break;
       if (thread_.any(gave_up())) return false;
       thread_.nap(50);
