@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <mutex>
+#include <thread>
+#include <vector>
 
 #include "strata/base/array.hpp"
 #include "strata/base/checked.hpp"
@@ -18,23 +21,20 @@ namespace strata::gpu {
 
 namespace {
 
-// Two buffers are on their way while threads fill the third. Each is so large that waking the
-// threads takes little beside it; pinning memory takes long, so none is larger than that.
-constexpr std::size_t kBuffers = 3;
-constexpr Offset kBufferBytes = Offset{4} << 20;
-static_assert(kMostPieceBytes <= kBufferBytes);
+// A buffer for each of many threads, and some that are on their way. Pinning memory takes long, and
+// copies of this size are about as fast as larger ones.
+constexpr Offset kBuffers = 32;
+constexpr Offset kBufferBytes = kMostPieceBytes;
 // Below so many bytes an upload takes no longer than waking the threads.
 constexpr Offset kFewBytes = Offset{1} << 20;
-// What one thread copies at a time.
+// What is copied as it is consists of pieces of this size.
 constexpr Offset kCopiedPiece = Offset{128} << 10;
-// How many times a thread comes back for more of a buffer, so that all are done at the same time.
-constexpr Offset kTurns = 2;
 
 // Kept as long as the process lives. Memory that is not pinned will do where none can be had.
 class Buffers {
  public:
   Buffers() {
-    constexpr Offset bytes = kBufferBytes * Offset{kBuffers};
+    constexpr Offset bytes = kBufferBytes * kBuffers;
     try {
       pinned_ = PinnedArray<std::byte>(bytes);
       data_ = pinned_.data();
@@ -43,7 +43,7 @@ class Buffers {
       data_ = pageable_.data();
     }
   }
-  std::byte* buffer(std::size_t number) { return data_ + number * std::size_t{kBufferBytes}; }
+  std::byte* buffer(Offset number) { return data_ + number * kBufferBytes; }
 
   // For the upload that has the lock.
   static Buffers& shared() {
@@ -94,37 +94,85 @@ Offset end_of_buffer(const UploadPieces& pieces, Offset first) {
   return fits;
 }
 
-void fill(const UploadPieces& pieces, Offset first, Offset end, std::byte* to) {
-  const Offset start = pieces.begin_of(first);
-  const Offset grain = ceil_div<Offset>(end - first, kTurns * thread_count());
-  parallel_dynamic(end - first, grain, [&](Offset begin, Offset stop) {
-    pieces.write(first + begin, first + stop, to + (pieces.begin_of(first + begin) - start));
-  });
+// Pieces that go together: load l is [cuts[l], cuts[l + 1]).
+std::vector<Offset> cut_into_loads(const UploadPieces& pieces) {
+  std::vector<Offset> cuts(1, 0);
+  while (cuts.back() < pieces.count) {
+    const Offset first = cuts.back();
+    const Offset end = end_of_buffer(pieces, first);
+    if (end == first) {
+      throw InvalidArgument(fmt::format("a piece of an upload has {} bytes",
+                                        pieces.begin_of(first + 1) - pieces.begin_of(first)));
+    }
+    cuts.push_back(end);
+  }
+  return cuts;
 }
+
+// Threads take the loads in turn. Load l goes through buffer l mod kBuffers, after the load that
+// had it before: that was taken earlier, by a thread that waits for none that is taken later.
+class Upload {
+ public:
+  Upload(const UploadPieces& pieces, std::byte* to, Stream& stream)
+      : pieces_(pieces), to_(to), stream_(stream), cuts_(cut_into_loads(pieces)) {}
+
+  void run(Buffers& buffers) {
+    const Offset loads = std::ssize(cuts_) - 1;
+    run_on_threads(loads > 1 ? thread_count() : 1, [&](int, int) {
+      try {
+        for (Offset load = next_++; load < loads && !failed_; load = next_++) {
+          send(load, buffers.buffer(load % kBuffers));
+        }
+      } catch (...) {
+        failed_ = true;
+        throw;
+      }
+    });
+  }
+
+ private:
+  struct Turn {
+    std::atomic<Offset> sent{0};  // loads that have gone through the buffer
+    Event copied;
+  };
+
+  void send(Offset load, std::byte* buffer) {
+    Turn& turn = turns_[static_cast<std::size_t>(load % kBuffers)];
+    while (turn.sent.load(std::memory_order_acquire) < load / kBuffers) {
+      if (failed_) return;
+      std::this_thread::yield();
+    }
+    turn.copied.synchronize();
+    const Offset first = cuts_[static_cast<std::size_t>(load)];
+    const Offset end = cuts_[static_cast<std::size_t>(load) + 1];
+    const Offset begin_byte = pieces_.begin_of(first);
+    pieces_.write(first, end, buffer);
+    {
+      const std::lock_guard lock(sending_);
+      detail::copy_to_device(buffer, to_ + begin_byte, pieces_.begin_of(end) - begin_byte, stream_);
+      turn.copied.record(stream_);
+    }
+    turn.sent.store(load / kBuffers + 1, std::memory_order_release);
+  }
+
+  const UploadPieces& pieces_;
+  std::byte* to_;
+  Stream& stream_;
+  std::vector<Offset> cuts_;
+  std::array<Turn, kBuffers> turns_;
+  std::mutex sending_;
+  std::atomic<Offset> next_{0};
+  std::atomic<bool> failed_{false};
+};
 
 }  // namespace
 
 void upload_pieces(const UploadPieces& pieces, DeviceSpan<std::byte> to, Stream& stream) {
   detail::require_same_size(pieces.begin_of(pieces.count), to.size());
   const std::lock_guard lock(Buffers::lock());
-  Buffers& buffers = Buffers::shared();
-  std::array<Event, kBuffers> copied;
+  Upload upload(pieces, to.data(), stream);
   const Waits waits(stream);
-  std::size_t number = 0;
-  for (Offset first = 0; first < pieces.count; number = (number + 1) % kBuffers) {
-    const Offset end = end_of_buffer(pieces, first);
-    const Offset begin_byte = pieces.begin_of(first);
-    if (end == first) {
-      throw InvalidArgument(fmt::format("a piece of an upload has {} bytes",
-                                        pieces.begin_of(first + 1) - begin_byte));
-    }
-    copied[number].synchronize();
-    fill(pieces, first, end, buffers.buffer(number));
-    detail::copy_to_device(buffers.buffer(number), to.data() + begin_byte,
-                           pieces.begin_of(end) - begin_byte, stream);
-    copied[number].record(stream);
-    first = end;
-  }
+  upload.run(Buffers::shared());
   stream.synchronize();
 }
 
