@@ -87,9 +87,10 @@ void copy_on_device(const void* from, void* to, Offset bytes, Stream& stream) {
   copy_bytes(from, to, bytes, STRATA_RT(MemcpyDeviceToDevice), "on the device", stream);
 }
 
-void fill_zero(void* memory, Offset bytes, Stream& stream) {
+void fill_bytes(void* memory, std::byte value, Offset bytes, Stream& stream) {
   if (bytes == 0) return;
-  STRATA_RT_CALL(MemsetAsync, memory, 0, static_cast<std::size_t>(bytes), handle_of(stream));
+  STRATA_RT_CALL(MemsetAsync, memory, std::to_integer<int>(value), static_cast<std::size_t>(bytes),
+                 handle_of(stream));
 }
 
 void require_same_size(Offset from, Offset to) {

@@ -36,7 +36,7 @@ void copy_to_host(const void* from, void* to, Offset bytes, Stream& stream);
 // Done when it returns; by all threads, where there is much (upload.hpp).
 void upload_bytes(const void* from, void* to, Offset bytes, Stream& stream);
 void copy_on_device(const void* from, void* to, Offset bytes, Stream& stream);
-void fill_zero(void* memory, Offset bytes, Stream& stream);
+void fill_bytes(void* memory, std::byte value, Offset bytes, Stream& stream);
 
 void require_same_size(Offset from, Offset to);
 void require_inside(Offset first, Offset count, Offset size);
@@ -169,7 +169,7 @@ void copy(DeviceSpan<const std::type_identity_t<T>> from, DeviceSpan<T> to, Stre
 // Sets all bytes to 0, in the order of the stream.
 template <class T>
 void fill_zero(DeviceSpan<T> span, Stream& stream) {
-  detail::fill_zero(span.data(), span.bytes(), stream);
+  detail::fill_bytes(span.data(), std::byte{0}, span.bytes(), stream);
 }
 
 // The same with an allocation, done when they return.

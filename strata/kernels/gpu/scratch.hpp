@@ -44,7 +44,7 @@ class DeviceScratch {
       : elements_(elements), counters_(elements == 0 ? 0 : kRowCounters) {
     if (counters_.empty()) return;
     Stream stream;
-    detail::fill_zero(counters_.data(), counters_.bytes(), stream);
+    fill_zero(counters_.span(), stream);
     stream.synchronize();
   }
 

@@ -27,7 +27,7 @@ namespace {
 // every share of the cache, if they are asked for. Sweeps in which values are flags run on one
 // matrix: how many warps they have makes no difference to that.
 constexpr std::size_t kTimed = 4;
-constexpr std::size_t kTimedFlagged = 8;
+constexpr std::size_t kTimedFlagged = 6;
 // How much more device memory planning may take than a plan.
 constexpr double kMemoryFactor = 2.5;
 // Plain products are predicted by their bytes and the bandwidth that was measured: none is so many

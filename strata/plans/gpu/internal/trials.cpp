@@ -9,7 +9,6 @@
 #include "strata/device/array.hpp"
 #include "strata/device/error.hpp"
 #include "strata/device/timing.hpp"
-#include "strata/device/upload.hpp"
 #include "strata/plans/internal/trials.hpp"
 
 namespace strata::gpu::detail {
@@ -77,23 +76,16 @@ void Trials<V>::run(const Method<V>& method, const Rows& rows, MethodWorkspace<V
 
 namespace {
 
+// With the same bytes everywhere, which make any type of values a number that is not special: 0.75
+// in single and 0.0005 in double precision.
 template <Value V>
-void fill_ones(DeviceSpan<V> vector, Stream& stream) {
-  constexpr Offset kElements = 8192;  // of a piece
-  const auto begin_of = [&](Offset piece) {
-    return std::min(piece * kElements, vector.size()) * Offset{sizeof(V)};
-  };
-  const auto write = [&](Offset first, Offset end, std::byte* to) {
-    std::fill_n(reinterpret_cast<V*>(to), (begin_of(end) - begin_of(first)) / Offset{sizeof(V)},
-                V(1));
-  };
-  upload_pieces({ceil_div(vector.size(), kElements), begin_of, write},
-                {reinterpret_cast<std::byte*>(vector.data()), vector.bytes()}, stream);
+void fill_evenly(DeviceSpan<V> vector, Stream& stream) {
+  gpu::detail::fill_bytes(vector.data(), std::byte{0x3f}, vector.bytes(), stream);
 }
 
 }  // namespace
 
-// Vectors of ones for all of them. Runs do not change y_0, unless powers take turns in it, and
+// Vectors for all of them. Runs do not change y_0, unless powers take turns in it, and
 // leave vectors in the caller's order that are as good.
 template <Value V>
 void Trials<V>::load_vectors(const std::vector<Runner>& runners) {
@@ -104,16 +96,16 @@ void Trials<V>::load_vectors(const std::vector<Runner>& runners) {
     if (copies(*runner.rows)) own = Offset{runner.rows->order.rows()} * options_.vectors;
   }
   const bool changed = arrays_.size() <= steps_.size();
-  if (make_vectors(elements) || changed) fill_ones(arrays_.front().span(), stream_);
+  if (make_vectors(elements) || changed) fill_evenly(arrays_.front().span(), stream_);
   if (own > 0 && callers_.size() != own) {
     callers_ = DeviceArray<V>(own);
-    fill_ones(callers_.span(), stream_);
+    fill_evenly(callers_.span(), stream_);
   }
 }
 
 template <Value V>
 double Trials<V>::seconds_of(const Method<V>& method, const Rows& rows, double beaten) {
-  constexpr int kSamples = 5;
+  constexpr int kSamples = 3;
   if (elements_for(rows) == 0) return 0;
   load_vectors({{&method, &rows}});
   MethodWorkspace<V> workspace = workspace_of(method, options_.vectors, stream_);
