@@ -23,7 +23,7 @@ namespace {
 
 // A buffer for each of many threads, and some that are on their way. Pinning memory takes long, and
 // copies of this size are about as fast as larger ones.
-constexpr Offset kBuffers = 32;
+constexpr Offset kBuffers = 24;
 constexpr Offset kBufferBytes = kMostPieceBytes;
 // Below so many bytes an upload takes no longer than waking the threads.
 constexpr Offset kFewBytes = Offset{1} << 20;

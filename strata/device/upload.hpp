@@ -15,7 +15,7 @@
 namespace strata::gpu {
 
 // The most bytes of a piece.
-inline constexpr Offset kMostPieceBytes = Offset{512} << 10;
+inline constexpr Offset kMostPieceBytes = Offset{384} << 10;
 
 // Bytes that consist of pieces, which several threads write at a time and in any order.
 struct UploadPieces {

@@ -13,8 +13,11 @@ namespace strata {
 
 namespace {
 
-// Of matrices with too many distinct values so many are looked at.
+// Of values that are too many distinct ones so many are looked at; of few values a share of them is
+// enough, for counting distinct values takes long.
 constexpr Offset kSample = Offset{1} << 20;
+constexpr Offset kFewestSampled = Offset{1} << 16;
+constexpr Offset kSampledShare = 4;
 
 // All values with their numbers, or nothing if there are more than a table holds.
 template <Value V>
@@ -49,7 +52,8 @@ template <Value V>
 ValueCounter<V> count_sample(std::span<const V> values) {
   const Random random(1);
   ValueCounter<V> counter;
-  for (Offset i = 0; i < std::min(kSample, std::ssize(values)); ++i) {
+  const Offset sampled = std::clamp(std::ssize(values) / kSampledShare, kFewestSampled, kSample);
+  for (Offset i = 0; i < std::min(sampled, std::ssize(values)); ++i) {
     counter.add(values[random.below(i, values.size())]);
   }
   return counter;

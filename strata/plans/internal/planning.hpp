@@ -145,7 +145,8 @@ void choose(Backend& backend, const PowerOptions& options, PlanRecord& record) {
   const double started = now();
   backend.propose_given_order();
   const bool searches = backend.worth_searching();
-  record.spreads_fast = searches && !must_block(options) && spreads_fast(backend.pattern());
+  // A backend may have found out, and searches for nothing then.
+  if (searches && !must_block(options)) record.spreads_fast = spreads_fast(backend.pattern());
   if (searches && !record.spreads_fast) {
     if constexpr (requires { backend.prepare_search(); }) backend.prepare_search();
     const auto structure = [&] {

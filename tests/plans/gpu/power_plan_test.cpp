@@ -57,6 +57,17 @@ TEST_F(GpuPowerPlanTest, AgreesForEveryTypeBasisAndNumberOfVectors) {
   }
 }
 
+TEST_F(GpuPowerPlanTest, OfARandomGraphSearchForNoLevelsAndSaySo) {
+  const auto matrix = generate<double, I>("random:400000,nnzr=20");  // no cache has room for it
+  PowerOptions options = quick_options();
+  options.power = 2;
+  const auto plan = plan_powers(matrix, options, stream());
+  EXPECT_TRUE(plan.choice().plain());
+  EXPECT_EQ(plan.levels(), 0);
+  EXPECT_EQ(plan.record().plain_reason, PlainReason::fast_expansion);
+  EXPECT_NE(plan.explain().find("random graph"), std::string::npos) << plan.explain();
+}
+
 TEST_F(GpuPowerPlanTest, AnyPowerAndBlockIsAccepted) {
   const auto matrix = generate<double, I>("stencil9:80x80");
   for (const int power : {1, 2, 3, 7, 16}) {

@@ -49,22 +49,30 @@ constexpr Offset kLayoutBytes = Offset{1} << 20;
 // The largest part of a group for the cache that one of these may be.
 constexpr Offset kLayoutShare = 4;
 
-// How many entries there are between a row and the last of those that it reads, at most: even a
-// sweep of two powers needs a window with room for them.
-template <Value V>
-Offset farthest_read(const Csr<V, I>& matrix) {
-  const auto offsets = matrix.row_offsets();
+// How many entries there are between a row and the first and last of those that it reads, at most.
+// Even a sweep of two powers needs a window with room for those ahead.
+struct Reach {
+  Offset behind = 0;
+  Offset ahead = 0;
+};
+
+Reach reach_of(const PatternView<I>& pattern) {
+  const auto offsets = pattern.row_offsets;
   return parallel_reduce(
-      Offset{matrix.rows()}, Offset{0},
+      Offset{pattern.rows}, Reach{},
       [&](Offset begin, Offset end) {
-        Offset most = 0;
+        Reach most;
         for (Offset row = begin; row < end; ++row) {
-          if (offsets[row] == offsets[row + 1]) continue;
-          most = std::max(most, offsets[matrix.columns()[offsets[row + 1] - 1]] - offsets[row]);
+          const auto columns = pattern.columns_of(static_cast<I>(row));
+          if (columns.empty()) continue;
+          most.behind = std::max(most.behind, offsets[row] - offsets[columns.front()]);
+          most.ahead = std::max(most.ahead, offsets[columns.back()] - offsets[row]);
         }
         return most;
       },
-      [](Offset one, Offset other) { return std::max(one, other); });
+      [](const Reach& one, const Reach& other) {
+        return Reach{std::max(one.behind, other.behind), std::max(one.ahead, other.ahead)};
+      });
 }
 
 // A candidate of rows in a form.
@@ -91,6 +99,7 @@ Proposals<V>::Proposals(const Csr<V, I>& matrix, const PowerOptions& options,
       device_(device_properties(current_device())),
       stream_(stream) {
   no_window_ = chooses() && blocks() && larger_than_cache() && spreads_fast(pattern());
+  prepared_.record.spreads_fast = no_window_;
 }
 
 template <Value V>
@@ -208,11 +217,13 @@ void Proposals<V>::propose_rows_as_given() {
   const SharedConversions& conversions = conversions_;
   const SampledFormat storage = strata::detail::choose_storage(matrix_, given->order, options_);
   entry_bytes_ = storage.bytes_per_entry;
-  if (may_sweep()) propose_sweeps(given, conversions);
+  const bool levels = blocks() && chooses();
+  const Reach reach = may_sweep() || levels ? reach_of(pattern()) : Reach{};
+  if (may_sweep()) propose_sweeps(given, conversions, reach.ahead);
   const auto forms = forms_for(conversions, formats_for(storage, given->order));
   for (const SharedForm& form : forms) propose_plain(given, form);
-  if (!blocks() || !chooses()) return;
-  const Offset distance = strata::detail::dependency_distance<I>(pattern(), pattern().row_offsets);
+  if (!levels) return;
+  const Offset distance = std::max(reach.behind, reach.ahead);
   const auto alignment = narrow<I>(forms.front()->stored().alignment(), "the slice height");
   propose_by_levels(given, forms.front(), [&](Offset entries) {
     return LevelCut(pattern(), cut_rows<I>(pattern().row_offsets, {0, pattern().rows},
@@ -268,7 +279,7 @@ void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
     in_levels_ = std::make_unique<const Csr<V, I>>(reordered(matrix_, rows->order));
   }
   const auto conversions = std::make_shared<Conversions<V>>(*in_levels_);
-  if (may_sweep()) propose_sweeps(rows, conversions);
+  if (may_sweep()) propose_sweeps(rows, conversions, reach_of(in_levels_->pattern()).ahead);
   if (!chooses() && !must_level()) return;
   for (const SharedForm& form : forms_for(conversions, formats)) {
     if (chooses()) propose_plain(rows, form);
@@ -537,7 +548,8 @@ std::vector<StoredFormat> Proposals<V>::sweep_formats(const Csr<V, I>& in_order,
 }
 
 template <Value V>
-void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversions& conversions) {
+void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversions& conversions,
+                                  Offset farthest) {
   const Csr<V, I>& in_order = conversions->matrix();
   Postponed sweeps{rows, conversions, [&] {
                      const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
@@ -547,7 +559,6 @@ void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversion
   const bool encoded = sweeps.formats.front().values != StoredValues::full;
   const Offset entry_bytes = encoded ? 1 : Offset{sizeof(V)};
   const Offset window = kLargestWindow * l2_bytes_of(prepared_.profile) / entry_bytes;
-  const Offset farthest = farthest_read(in_order);
   if (chooses() && farthest > window) return;
   // Full values alone: where they can be encoded, products are faster than sweeps of full ones.
   const Offset on_chip = device_.shared_bytes_per_block * device_.multiprocessors;

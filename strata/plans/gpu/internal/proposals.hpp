@@ -142,7 +142,8 @@ class Proposals {
   std::vector<SweepShape> shapes_for(int block, Offset height) const;
   std::vector<StoredFormat> sweep_formats(const Csr<V, std::int32_t>& in_order,
                                           const PaddedOrder<std::int32_t>& order) const;
-  void propose_sweeps(const SharedRows& rows, const SharedConversions& conversions);
+  void propose_sweeps(const SharedRows& rows, const SharedConversions& conversions,
+                      Offset farthest);
   void propose_signal_sweeps(const Postponed& sweeps);
   void propose_sweeps(const SharedRows& rows, const SharedSlices<V>& slices, StoredValues values);
   void propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,

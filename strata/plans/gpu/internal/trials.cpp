@@ -112,7 +112,7 @@ double Trials<V>::seconds_of(const Method<V>& method, const Rows& rows, double b
   const Stopwatch stopwatch = device_stopwatch(stream_);
   const std::function<void()> once = [&] { run(method, rows, workspace); };
   double fastest =
-      time_runs(once, {.min_seconds = 0, .min_repetitions = 1, .warm_up = 1}, stopwatch).minimum;
+      time_runs(once, {.min_seconds = 0, .min_repetitions = 1, .warm_up = 0}, stopwatch).minimum;
   if (fastest <= beaten) {
     constexpr double kShortest = 1e-9;  // of any run
     const auto runs =
