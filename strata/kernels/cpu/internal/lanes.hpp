@@ -23,6 +23,13 @@ inline constexpr int kRegisterBytes = 32;
 inline constexpr int kRegisterBytes = 16;
 #endif
 
+// Whether a register of two halves of others takes one instruction that is no load.
+#if defined(__AVX512F__) || defined(__aarch64__)
+inline constexpr bool kShiftsAreCheap = true;
+#else
+inline constexpr bool kShiftsAreCheap = false;
+#endif
+
 // Compilers move no load across. With many look-ups in a row they would begin with all of them,
 // which leaves no registers for the sums.
 STRATA_INLINE inline void keep_order() {
@@ -71,6 +78,29 @@ class Lanes {
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
       registers_[r] = fused<V>(loaded(values + r * kPerRegister), x(r), registers_[r]);
+    }
+  }
+  // Whether three products with x side by side are better made together: of a few registers only
+  // the inner ones have something to share.
+  static constexpr bool kSharesLoads = kShiftsAreCheap && size * sizeof(V) >= 4 * kRegisterBytes;
+  // values · x[i − 1], values[height …] · x[i] and values[2·height …] · x[i + 1] in lane i, one
+  // after the other. Most of x is loaded once, and shifted: loads of neighbours that are not
+  // aligned take as long as two.
+  STRATA_INLINE void add_three(const V* values, Offset height, const V* x) {
+    Register before = loaded(x - 1);  // as far as the lanes have it
+    Register here = loaded(x);
+    STRATA_UNROLL
+    for (int r = 0; r < kRegisters; ++r) {
+      const V* const from = x + r * kPerRegister;
+      const bool last = r + 1 == kRegisters;
+      const Register next = last ? loaded(from + 1) : loaded(from + kPerRegister);
+      const Register behind = last ? next : joined<1>(here, next, Places());
+      const V* const row = values + r * kPerRegister;
+      Register sum = fused<V>(loaded(row), before, registers_[r]);
+      sum = fused<V>(loaded(row + height), here, sum);
+      registers_[r] = fused<V>(loaded(row + 2 * height), behind, sum);
+      before = joined<kPerRegister - 1>(here, next, Places());
+      here = next;
     }
   }
   template <class Factors>
@@ -164,6 +194,13 @@ class Lanes {
     __builtin_memcpy(&numbers, from, sizeof numbers);
     return numbers;
   }
+  // Elements from the first on of two registers one behind the other.
+  using Places = std::make_integer_sequence<int, kPerRegister>;
+  template <int first, int... place>
+  STRATA_INLINE static Register joined(Register low, Register high,
+                                       std::integer_sequence<int, place...>) {
+    return __builtin_shufflevector(low, high, (first + place)...);
+  }
   STRATA_INLINE static Register broadcast(V number) { return number - Register{}; }
   // The number in the lanes of register r of a mask.
   STRATA_INLINE static Register masked(V number, std::uint32_t mask, int r) {
@@ -244,6 +281,8 @@ template <class R, int size>
 class Lanes<std::complex<R>, size> {
  public:
   using V = std::complex<R>;
+
+  static constexpr bool kSharesLoads = false;
 
   STRATA_INLINE void store(V* to) const {
     STRATA_UNROLL

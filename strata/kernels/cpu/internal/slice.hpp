@@ -58,7 +58,16 @@ struct DiaColumns {
   STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
     return typename Lanes<V, lanes>::Direct{x + first_slot + lane + offsets[entry]};
   }
+  // Whether this entry and the next two are side by side.
+  STRATA_INLINE bool three_side_by_side(Offset entry) const {
+    const Offset first{offsets[entry]};
+    return offsets[entry + 1] - first == 1 && offsets[entry + 2] - first == 2;
+  }
 };
+template <class Columns>
+inline constexpr bool kMayBeSideBySide = false;
+template <class IndexType>
+inline constexpr bool kMayBeSideBySide<DiaColumns<IndexType>> = true;
 
 // Whether a stored value is an entry, by the words of PresenceBits.
 inline bool is_present(const std::uint64_t* presence, Offset position) {
@@ -105,10 +114,20 @@ template <Value V, int lanes, class Columns>
 [[gnu::always_inline]] inline void multiply_entries(const Slice<V>& slice, Offset height,
                                                     const Columns& columns, EntryRange entries,
                                                     const V* x, Lanes<V, lanes>& sums) {
-  for (Offset entry = entries.begin; entry < entries.end; ++entry) {
+  constexpr int kBytes = lanes * static_cast<int>(sizeof(V));
+  for (Offset entry = entries.begin; entry < entries.end;) {
     const V* values = slice.values + entry * height;
-    prefetch_ahead<lanes* static_cast<int>(sizeof(V))>(values);
+    if constexpr (kMayBeSideBySide<Columns> && Lanes<V, lanes>::kSharesLoads) {
+      if (entry + 3 <= entries.end && columns.three_side_by_side(entry)) {
+        for (int e = 0; e < 3; ++e) prefetch_ahead<kBytes>(values + e * height);
+        sums.add_three(values, height, x + columns.at(entry + 1, 0));
+        entry += 3;
+        continue;
+      }
+    }
+    prefetch_ahead<kBytes>(values);
     sums.multiply_add(values, columns.template factors<lanes>(x, entry, 0));
+    ++entry;
   }
 }
 template <Value V, int height, class Columns>
