@@ -20,8 +20,8 @@ struct Polling {
 
   // Where every thread has a processor to itself: up to a millisecond. One that sleeps takes longer
   // to wake up than most waits last, and keeps others waiting meanwhile, who then sleep too. On 16
-  // virtual processors six powers of a 27-point stencil took 34 ms with the short polling, of which
-  // threads waited for 14, and 20 ms with this one.
+  // virtual processors six powers of a 27-point stencil took 23 to 30 ms with the short polling, of
+  // which threads waited for 4 to 15, and 19 to 21 ms with this one, of which they waited for 3.
   static constexpr Polling patient() { return {.pauses = 20000}; }
 };
 

@@ -38,8 +38,6 @@ constexpr Offset kSmallestPlane = 12;
 // may hold.
 constexpr Offset kFewestLevels = 6;
 constexpr double kLargestLevelShare = 0.5;
-// From so many threads on it pays to find out who waits for whom.
-constexpr int kManyThreads = 5;
 // A sweep is timed if it is predicted to take at most so many times as long as the best one, and
 // plain products if they are; so many sweeps at most.
 constexpr double kClose = 1.2;

@@ -10,6 +10,9 @@
 
 namespace strata::detail {
 
+// From so many threads on it pays to find out who waits for whom, and waits are short.
+inline constexpr int kManyThreads = 5;
+
 // How large groups of rows for one power should be, so that a window of them fits the cache.
 template <Value V, Index I>
 Offset group_bytes(const ProcessorState<V, I>& state);
