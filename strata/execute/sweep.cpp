@@ -62,8 +62,7 @@ class Owners {
   int parts_;
 };
 
-// A thread that polls is in the way of others only if they share its processor. For the thread that
-// starts the others: those may be bound to a processor.
+// A thread that polls is in the way of others only if they share its processor.
 Polling polling_of(int threads) {
   static const ProcessorBudget processors = processor_budget();
   return processors.affords(threads) ? Polling::patient() : Polling{};
@@ -96,7 +95,7 @@ class RecentOwners {
 template <Index I>
 Sweep<I>::Sweep(const Tiling<I>& tiling, Schedule schedule, std::span<const Offset> bytes_before,
                 int parts, I alignment)
-    : schedule_(std::move(schedule)), parts_(parts) {
+    : schedule_(std::move(schedule)), parts_(parts), polling_(polling_of(parts)) {
   if (parts < 1) throw InvalidArgument("a sweep needs at least one part");
   const auto stride = static_cast<std::size_t>(parts) + 1;
   part_rows_.resize(schedule_.tasks.size() * stride);
@@ -211,7 +210,7 @@ class Sweep<I>::Waiting {
   // How many tasks the other has done: so many at least.
   Offset see(std::size_t other, Offset needed) {
     const auto waited = [&] {
-      return team_.counters[other].wait_for(needed, team_.failed, team_.polling);
+      return team_.counters[other].wait_for(needed, team_.failed, sweep_.polling_);
     };
     if (other >= seen_.size()) return waited();
     if (seen_[other] < needed) seen_[other] = waited();
@@ -289,10 +288,9 @@ void Sweep<I>::run_team(std::span<ProgressCounter> counters, std::size_t first,
                         const Work& work) const {
   for (ProgressCounter& counter : counters) counter.reset(static_cast<Offset>(first));
   std::atomic<bool> failed{false};
-  const Polling polling = polling_of(static_cast<int>(counters.size()));
   run_on_threads(static_cast<int>(counters.size()), [&](int thread, int threads) {
     try {
-      work(Team{counters.first(threads), failed, polling}, thread);
+      work(Team{counters.first(threads), failed}, thread);
     } catch (...) {
       failed.store(true, std::memory_order_seq_cst);
       for (ProgressCounter& counter : counters) counter.wake_sleepers();

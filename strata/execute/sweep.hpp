@@ -90,7 +90,6 @@ class Sweep {
   struct Team {
     std::span<ProgressCounter> counters;  // one for each
     const std::atomic<bool>& failed;
-    Polling polling;
   };
   template <class Clock>
   void run_tasks(const Team& team, int thread, TaskRange tasks, FunctionRef<void(const Step&)> step,
@@ -101,6 +100,7 @@ class Sweep {
 
   Schedule schedule_;
   int parts_ = 1;
+  Polling polling_;
   Array<I> part_rows_;          // per task parts + 1 rows
   Array<Offset> bytes_before_;  // per task, and of all
   // Per task and part the set of parts that it waits for, bit by bit; empty: all of them.
