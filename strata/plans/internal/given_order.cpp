@@ -48,20 +48,22 @@ Array<I> find_planes(const PatternView<I>& pattern, const PlaneLimits& limits) {
 }
 
 template <Index I>
-Offset dependency_distance(const PatternView<I>& pattern, std::span<const Offset> before) {
+Reach reach_of(const PatternView<I>& pattern, std::span<const Offset> before) {
   return parallel_reduce(
-      pattern.rows, Offset{0},
+      pattern.rows, Reach{},
       [&](Offset begin, Offset end) {
-        Offset farthest = 0;
+        Reach most;
         for (Offset row = begin; row < end; ++row) {
           const auto columns = pattern.columns_of(static_cast<I>(row));
           if (columns.empty()) continue;
-          farthest = std::max({farthest, before[columns.back()] - before[row],
-                               before[row] - before[columns.front()]});
+          most.behind = std::max(most.behind, before[row] - before[columns.front()]);
+          most.ahead = std::max(most.ahead, before[columns.back()] - before[row]);
         }
-        return farthest;
+        return most;
       },
-      [](Offset one, Offset other) { return std::max(one, other); });
+      [](const Reach& one, const Reach& other) {
+        return Reach{std::max(one.behind, other.behind), std::max(one.ahead, other.ahead)};
+      });
 }
 
 template <Index I>
@@ -90,9 +92,9 @@ bool reads_scattered(const PatternView<I>& pattern) {
   return static_cast<double>(lines) > kManyLinesPerEntry * static_cast<double>(entries);
 }
 
-#define STRATA_INSTANTIATE(I)                                                          \
-  template Array<I> find_planes(const PatternView<I>&, const PlaneLimits&);            \
-  template Offset dependency_distance(const PatternView<I>&, std::span<const Offset>); \
+#define STRATA_INSTANTIATE(I)                                               \
+  template Array<I> find_planes(const PatternView<I>&, const PlaneLimits&); \
+  template Reach reach_of(const PatternView<I>&, std::span<const Offset>);  \
   template bool reads_scattered(const PatternView<I>&)
 STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 

@@ -1,6 +1,7 @@
 // What the given order of rows shows of a matrix without a search for levels.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "strata/base/array.hpp"
@@ -23,10 +24,21 @@ struct PlaneLimits {
 template <Index I>
 Array<I> find_planes(const PatternView<I>& pattern, const PlaneLimits& limits);
 
-// The most data between a row and the farthest that it reads, in the given order: how far a power
-// stays behind the one before it. before[row] is what all rows before it have.
+// The most data between a row and the first and the last that it reads, in the given order.
+// before[row] is what all rows before it have.
+struct Reach {
+  Offset behind = 0;
+  Offset ahead = 0;
+
+  // How far a power stays behind the one before it.
+  Offset distance() const { return std::max(behind, ahead); }
+};
 template <Index I>
-Offset dependency_distance(const PatternView<I>& pattern, std::span<const Offset> before);
+Reach reach_of(const PatternView<I>& pattern, std::span<const Offset> before);
+template <Index I>
+Offset dependency_distance(const PatternView<I>& pattern, std::span<const Offset> before) {
+  return reach_of(pattern, before).distance();
+}
 
 // Whether rows near each other read x far apart, so that most entries cost a cache line of x: by
 // how many distinct ones a sample of blocks of rows touches. Another order may then pay by itself.

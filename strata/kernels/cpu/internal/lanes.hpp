@@ -30,6 +30,17 @@ inline constexpr bool kShiftsAreCheap = true;
 inline constexpr bool kShiftsAreCheap = false;
 #endif
 
+// The numbers at these places of two registers one behind the other. Mask has integers of their
+// size. (g++ before version 12 lacks the builtin of clang.)
+template <class Mask, int... places, class Register>
+STRATA_INLINE inline Register shuffled(Register first, Register second) {
+#ifdef __clang__
+  return __builtin_shufflevector(first, second, places...);
+#else
+  return __builtin_shuffle(first, second, Mask{places...});
+#endif
+}
+
 // Compilers move no load across. With many look-ups in a row they would begin with all of them,
 // which leaves no registers for the sums.
 STRATA_INLINE inline void keep_order() {
@@ -199,7 +210,7 @@ class Lanes {
   template <int first, int... place>
   STRATA_INLINE static Register joined(Register low, Register high,
                                        std::integer_sequence<int, place...>) {
-    return __builtin_shufflevector(low, high, (first + place)...);
+    return shuffled<Mask, (first + place)...>(low, high);
   }
   STRATA_INLINE static Register broadcast(V number) { return number - Register{}; }
   // The number in the lanes of register r of a mask.
@@ -288,8 +299,8 @@ class Lanes<std::complex<R>, size> {
     STRATA_UNROLL
     for (int r = 0; r < kRegisters; ++r) {
       const Parts& parts = parts_[r];
-      const Register first = shuffled<joined_source, 0>(parts.real, parts.imaginary, kAll);
-      const Register second = shuffled<joined_source, 1>(parts.real, parts.imaginary, kAll);
+      const Register first = rearranged<joined_source, 0>(parts.real, parts.imaginary, kAll);
+      const Register second = rearranged<joined_source, 1>(parts.real, parts.imaginary, kAll);
       char* place = reinterpret_cast<char*>(to + r * kPerRegister);
       __builtin_memcpy(place, &first, sizeof first);
       __builtin_memcpy(place + sizeof first, &second, sizeof second);
@@ -438,17 +449,13 @@ class Lanes<std::complex<R>, size> {
     return block + half * kPerBlock / 2 + i % kPerBlock / 2 + i % 2 * kPerRegister;
   }
   template <int source(int, int), int which, int... lane>
-  static Register shuffled(Register first, Register second, std::integer_sequence<int, lane...>) {
-#ifdef __clang__
-    return __builtin_shufflevector(first, second, source(which, lane)...);
-#else
-    return __builtin_shuffle(first, second, Mask{static_cast<MaskElement>(source(which, lane))...});
-#endif
+  static Register rearranged(Register first, Register second, std::integer_sequence<int, lane...>) {
+    return shuffled<Mask, source(which, lane)...>(first, second);
   }
 
   static Parts split(Register first, Register second) {
-    return {shuffled<split_source, 0>(first, second, kAll),
-            shuffled<split_source, 1>(first, second, kAll)};
+    return {rearranged<split_source, 0>(first, second, kAll),
+            rearranged<split_source, 1>(first, second, kAll)};
   }
   static Parts loaded(const V* from) {
     Register first;

@@ -26,6 +26,8 @@ namespace strata::gpu::detail {
 namespace {
 
 using strata::detail::PartTimer;
+using strata::detail::Reach;
+using strata::detail::reach_of;
 using strata::detail::SampledFormat;
 using I = std::int32_t;
 
@@ -48,32 +50,6 @@ constexpr Offset kLargestWindow = 2;
 constexpr Offset kLayoutBytes = Offset{1} << 20;
 // The largest part of a group for the cache that one of these may be.
 constexpr Offset kLayoutShare = 4;
-
-// How many entries there are between a row and the first and last of those that it reads, at most.
-// Even a sweep of two powers needs a window with room for those ahead.
-struct Reach {
-  Offset behind = 0;
-  Offset ahead = 0;
-};
-
-Reach reach_of(const PatternView<I>& pattern) {
-  const auto offsets = pattern.row_offsets;
-  return parallel_reduce(
-      Offset{pattern.rows}, Reach{},
-      [&](Offset begin, Offset end) {
-        Reach most;
-        for (Offset row = begin; row < end; ++row) {
-          const auto columns = pattern.columns_of(static_cast<I>(row));
-          if (columns.empty()) continue;
-          most.behind = std::max(most.behind, offsets[row] - offsets[columns.front()]);
-          most.ahead = std::max(most.ahead, offsets[columns.back()] - offsets[row]);
-        }
-        return most;
-      },
-      [](const Reach& one, const Reach& other) {
-        return Reach{std::max(one.behind, other.behind), std::max(one.ahead, other.ahead)};
-      });
-}
 
 // A candidate of rows in a form.
 template <Value V>
@@ -218,16 +194,15 @@ void Proposals<V>::propose_rows_as_given() {
   const SampledFormat storage = strata::detail::choose_storage(matrix_, given->order, options_);
   entry_bytes_ = storage.bytes_per_entry;
   const bool levels = blocks() && chooses();
-  const Reach reach = may_sweep() || levels ? reach_of(pattern()) : Reach{};
+  const Reach reach = may_sweep() || levels ? reach_of(pattern(), pattern().row_offsets) : Reach{};
   if (may_sweep()) propose_sweeps(given, conversions, reach.ahead);
   const auto forms = forms_for(conversions, formats_for(storage, given->order));
   for (const SharedForm& form : forms) propose_plain(given, form);
   if (!levels) return;
-  const Offset distance = std::max(reach.behind, reach.ahead);
   const auto alignment = narrow<I>(forms.front()->stored().alignment(), "the slice height");
   propose_by_levels(given, forms.front(), [&](Offset entries) {
     return LevelCut(pattern(), cut_rows<I>(pattern().row_offsets, {0, pattern().rows},
-                                           std::max(entries, distance), alignment));
+                                           std::max(entries, reach.distance()), alignment));
   });
 }
 
@@ -279,7 +254,10 @@ void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
     in_levels_ = std::make_unique<const Csr<V, I>>(reordered(matrix_, rows->order));
   }
   const auto conversions = std::make_shared<Conversions<V>>(*in_levels_);
-  if (may_sweep()) propose_sweeps(rows, conversions, reach_of(in_levels_->pattern()).ahead);
+  if (may_sweep()) {
+    const PatternView<I> in_order = in_levels_->pattern();
+    propose_sweeps(rows, conversions, reach_of(in_order, in_order.row_offsets).ahead);
+  }
   if (!chooses() && !must_level()) return;
   for (const SharedForm& form : forms_for(conversions, formats)) {
     if (chooses()) propose_plain(rows, form);
@@ -555,6 +533,7 @@ void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversion
                      const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
                      return sweep_formats(in_order, rows->order);
                    }()};
+  // Even a sweep of two powers needs a window with room for the farthest row that one reads ahead.
   // Windows that are much larger than the cache are read from memory again and again.
   const bool encoded = sweeps.formats.front().values != StoredValues::full;
   const Offset entry_bytes = encoded ? 1 : Offset{sizeof(V)};
