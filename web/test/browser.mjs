@@ -1,8 +1,8 @@
 // Starts the system's Chromium without a profile and without anything that would use the network.
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 
 /** The browser to test with, or null. STRATA_BROWSER names another. */
@@ -22,26 +22,24 @@ export function browserPath() {
 }
 
 export async function launch() {
-  const profile = mkdtempSync(join(tmpdir(), 'strata-browser-'));
-  const context = await chromium.launchPersistentContext(profile, {
+  const server = await chromium.launchServer({
     executablePath: browserPath(),
     headless: true,
-    acceptDownloads: true,
     args: [
       '--no-sandbox',
       '--disable-gpu',
+      '--disable-dev-shm-usage',
       '--no-first-run',
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
     ],
   });
+  const client = await chromium.connect(server.wsEndpoint());
   return {
-    context,
-    async close() {
-      await context.close();
-      rmSync(profile, { recursive: true, force: true });
-    },
+    context: await client.newContext({ acceptDownloads: true }),
+    /** Ends the browser, even one that does not answer; its own helpers may outlive it a while. */
+    close: () => Promise.race([server.kill(), sleep(10_000, undefined, { ref: false })]),
   };
 }
 

@@ -14,7 +14,9 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { errors } from 'playwright-core';
 import { browserPath, launch, open } from './browser.mjs';
 import { dist, embed, readInputs, toPageData } from './embed.mjs';
 import { awkwardData, completeData, manyResults } from './samples.mjs';
@@ -27,6 +29,12 @@ const skip =
     ? 'there is no chromium on the PATH (Debian: apt-get install chromium); STRATA_BROWSER names another browser'
     : false;
 if (skip) console.log(`browser tests are skipped: ${skip}`);
+
+/** True of an error of waiting, thrown again if it is another. */
+function timedOut(error) {
+  if (error instanceof errors.TimeoutError) return true;
+  throw error;
+}
 
 describe('the page in a browser', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'strata-page-'));
@@ -64,6 +72,35 @@ describe('the page in a browser', { skip }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  /**
+   * A test in the browser. On a busy machine Chromium at times stops answering, and what waits for
+   * it waits for ever: then the test is repeated once in a new one. Failed checks are not repeated.
+   */
+  function inBrowser(name, body) {
+    const patience = 90_000;
+    test(name, async (context) => {
+      for (const last of [false, true]) {
+        const attempt = body();
+        attempt.catch(() => {}); // of an attempt that is given up
+        const silence = sleep(patience, true, { ref: false });
+        const silent = await Promise.race([attempt.then(() => false, timedOut), silence]);
+        if (!silent) return;
+        assert.ok(!last, 'the browser stopped answering twice');
+        context.diagnostic('the browser stopped answering; again in a new one');
+        await browser.close();
+        browser = await launch();
+      }
+    });
+  }
+
+  /** The text that a click saves. */
+  async function saved(page, click) {
+    const [download] = await Promise.all([page.waitForEvent('download'), click()]);
+    const file = join(folder, 'saved');
+    await download.saveAs(file);
+    return readFileSync(file, 'utf8');
+  }
+
   async function drawn(page) {
     await page.evaluate(async () => {
       for (const card of document.querySelectorAll('.card')) {
@@ -88,7 +125,7 @@ describe('the page in a browser', { skip }, () => {
   };
 
   for (const name of ['own', 'complete', 'awkward', 'many']) {
-    test(`${name}: every figure is drawn, without errors and requests`, async () => {
+    inBrowser(`${name}: every figure is drawn, without errors and requests`, async () => {
       const opened = await open(browser.context, files[name]);
       await drawn(opened.page);
       const broken = await opened.page.evaluate(() =>
@@ -103,14 +140,14 @@ describe('the page in a browser', { skip }, () => {
     });
   }
 
-  test('every figure of the complete sample is there', async () => {
+  inBrowser('every figure of the complete sample is there', async () => {
     const { page } = await open(browser.context, files.complete);
     assert.ok((await page.locator('.picture').count()) > 25);
     assert.equal(await page.locator('#left-out').count(), 0);
     await page.close();
   });
 
-  test('foreign names are text and nothing else', async () => {
+  inBrowser('foreign names are text and nothing else', async () => {
     const opened = await open(browser.context, files.awkward);
     await drawn(opened.page);
     await opened.page.evaluate(() => {
@@ -127,7 +164,7 @@ describe('the page in a browser', { skip }, () => {
     await opened.page.close();
   });
 
-  test('filters change the answer, the figures and the table', async () => {
+  inBrowser('filters change the answer, the figures and the table', async () => {
     const opened = await open(browser.context, files.own);
     const { page } = opened;
     const status = page.locator('#table-status');
@@ -158,7 +195,7 @@ describe('the page in a browser', { skip }, () => {
     await page.close();
   });
 
-  test('the table sorts by its headings, numbers as numbers', async () => {
+  inBrowser('the table sorts by its headings, numbers as numbers', async () => {
     const { page } = await open(browser.context, files.own);
     await page.locator('#everything').scrollIntoViewIfNeeded();
     await page.locator('#everything tbody tr').first().waitFor();
@@ -190,7 +227,7 @@ describe('the page in a browser', { skip }, () => {
     await page.close();
   });
 
-  test('tables of facts sort, say what they correspond to, and download', async () => {
+  inBrowser('tables of facts sort, say what they correspond to, and download', async () => {
     const { page } = await open(browser.context, files.complete);
     for (const [id, number] of [
       ['stream', '4.1'],
@@ -215,15 +252,12 @@ describe('the page in a browser', { skip }, () => {
       await rows(),
       [...before].sort((a, b) => b - a),
     );
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.locator('#matrices .actions button').click(),
-    ]);
-    assert.match(readFileSync(await download.path(), 'utf8'), /^matrix,rows,columns,nonzeros,/);
+    const csv = await saved(page, () => page.locator('#matrices .actions button').click());
+    assert.match(csv, /^matrix,rows,columns,nonzeros,/);
     await page.close();
   });
 
-  test('solvers: curves, choices, and a table that sorts and downloads', async () => {
+  inBrowser('solvers: curves, choices, and a table that sorts and downloads', async () => {
     const opened = await open(browser.context, files.complete);
     const { page } = opened;
     await page.locator('#convergence').scrollIntoViewIfNeeded();
@@ -253,46 +287,38 @@ describe('the page in a browser', { skip }, () => {
       return [...table.tBodies[0].rows].map((row) => parseFloat(row.cells[column].textContent));
     });
     assert.deepEqual([times[0], times.length], [12, 18]);
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.locator('#solves .actions button').click(),
-    ]);
-    assert.match(readFileSync(await download.path(), 'utf8'), /^matrix,backend,method,parameters,/);
+    const csv = await saved(page, () => page.locator('#solves .actions button').click());
+    assert.match(csv, /^matrix,backend,method,parameters,/);
     quiet(opened);
     await page.close();
   });
 
-  test('CSV has every filtered row, and figures have their numbers', async () => {
+  inBrowser('CSV has every filtered row, and figures have their numbers', async () => {
     const { page } = await open(browser.context, files.awkward);
-    const saved = async (click) => {
-      const [download] = await Promise.all([page.waitForEvent('download'), click()]);
-      return readFileSync(await download.path(), 'utf8');
-    };
-    const everything = await saved(() => page.click('#download-csv'));
+    const everything = await saved(page, () => page.click('#download-csv'));
     const shown = await page.locator('#table-status').textContent();
     assert.equal(everything.trimEnd().split('\r\n').length - 1, Number(shown.match(/of (\d+)/)[1]));
     assert.match(everything, /"""quoted"" and 'single'"/);
     assert.match(everything, /\r\n'=SUM/);
     await page.locator('#products details.numbers > summary').click();
     assert.match(
-      await saved(() => page.locator('#products .numbers .actions button').click()),
+      await saved(page, () => page.locator('#products .numbers .actions button').click()),
       /^matrix,nonzeros,/,
     );
-    const svg = await saved(() => page.locator('#products .below > button').click());
+    const svg = await saved(page, () => page.locator('#products .below > button').click());
     assert.match(svg, /^<\?xml/);
     assert.doesNotMatch(svg, /var\(--|<script/);
     await page.close();
   });
 
-  test('saved figures are light or dark as the system is', async () => {
+  inBrowser('saved figures are light or dark as the system is', async () => {
     const { page } = await open(browser.context, files.complete);
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.locator('#products .below > button').click(),
-    ]);
-    const saved = join(folder, 'saved.svg');
-    writeFileSync(saved, readFileSync(await download.path()));
-    await page.goto(`file://${saved}`);
+    const figure = join(folder, 'saved.svg');
+    writeFileSync(
+      figure,
+      await saved(page, () => page.locator('#products .below > button').click()),
+    );
+    await page.goto(`file://${figure}`);
     const ground = () => page.evaluate(() => getComputedStyle(document.querySelector('rect')).fill);
     assert.equal(await ground(), 'rgb(255, 255, 255)');
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -300,7 +326,7 @@ describe('the page in a browser', { skip }, () => {
     await page.close();
   });
 
-  test('everything can be reached and used by the keyboard', async () => {
+  inBrowser('everything can be reached and used by the keyboard', async () => {
     const { page } = await open(browser.context, files.own);
     await page.keyboard.press('Tab');
     assert.equal(await page.evaluate(() => document.activeElement.className), 'skip');
@@ -337,7 +363,7 @@ describe('the page in a browser', { skip }, () => {
     await page.close();
   });
 
-  test('choices of a figure keep the focus and change the drawing', async () => {
+  inBrowser('choices of a figure keep the focus and change the drawing', async () => {
     const { page } = await open(browser.context, files.own);
     const list = page.locator('#products .controls select').first();
     await list.focus();
@@ -348,7 +374,7 @@ describe('the page in a browser', { skip }, () => {
     await page.close();
   });
 
-  test('screen readers find names, descriptions and tables', async () => {
+  inBrowser('screen readers find names, descriptions and tables', async () => {
     const { page } = await open(browser.context, files.complete);
     await drawn(page);
     const gaps = await page.evaluate(() => {
@@ -387,7 +413,7 @@ describe('the page in a browser', { skip }, () => {
     await page.close();
   });
 
-  test('texts have the contrast that WCAG AA asks for, light and dark', async () => {
+  inBrowser('texts have the contrast that WCAG AA asks for, light and dark', async () => {
     for (const scheme of ['light', 'dark']) {
       const { page } = await open(browser.context, files.own, { scheme });
       const worst = await page.evaluate(() => {
@@ -416,7 +442,7 @@ describe('the page in a browser', { skip }, () => {
     }
   });
 
-  test('the switch changes the colours and is remembered', async () => {
+  inBrowser('the switch changes the colours and is remembered', async () => {
     const { page } = await open(browser.context, files.own);
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const light = await ground();
@@ -430,7 +456,7 @@ describe('the page in a browser', { skip }, () => {
     await page.close();
   });
 
-  test('nothing is wider than a phone', async () => {
+  inBrowser('nothing is wider than a phone', async () => {
     for (const name of ['awkward', 'complete']) {
       const { page } = await open(browser.context, files[name], { width: 360, height: 740 });
       await drawn(page);
@@ -439,7 +465,7 @@ describe('the page in a browser', { skip }, () => {
     }
   });
 
-  test('a page without data and a damaged one say so', async () => {
+  inBrowser('a page without data and a damaged one say so', async () => {
     const damaged = join(folder, 'damaged.html');
     writeFileSync(
       damaged,
@@ -456,7 +482,7 @@ describe('the page in a browser', { skip }, () => {
     }
   });
 
-  test('5000 results: size, start and filters', async () => {
+  inBrowser('5000 results: size, start and filters', async () => {
     const { page } = await open(browser.context, files.many);
     const ready = await page.evaluate(
       () => performance.getEntriesByName('strata-ready')[0].startTime,
@@ -491,7 +517,7 @@ describe('the page in a browser', { skip }, () => {
   for (const scheme of ['light', 'dark']) {
     for (const [name, size] of Object.entries(sizes)) {
       for (const sample of ['gpu', 'cpu', 'complete']) {
-        test(`screenshot: ${sample}, ${name}, ${scheme}`, async () => {
+        inBrowser(`screenshot: ${sample}, ${name}, ${scheme}`, async () => {
           const { page } = await open(browser.context, files[sample], { ...size, scheme });
           await drawn(page);
           await page.screenshot({
@@ -503,7 +529,7 @@ describe('the page in a browser', { skip }, () => {
       }
     }
     for (const sample of ['gpu', 'cpu'])
-      test(`screenshot: ${sample}, print, ${scheme}`, async () => {
+      inBrowser(`screenshot: ${sample}, print, ${scheme}`, async () => {
         const { page } = await open(browser.context, files[sample], {
           width: 794,
           height: 1123,
