@@ -10,6 +10,7 @@
 #include "tests/plans/support.hpp"
 #include "tests/support/format_check.hpp"
 #include "tests/support/graphs.hpp"
+#include "tests/support/planning_parts.hpp"
 
 namespace strata {
 namespace {
@@ -54,6 +55,16 @@ TEST(PowerPlan, RefusesWhatHasNoPowers) {
       options.slice_height = height;
     });
   }
+}
+
+TEST(PowerPlan, SaysWhereTheSetUpWent) {
+  PowerOptions options = quick_options();
+  options.autotune = true;
+  options.strategy = PowerStrategy::levels;
+  const auto plan = plan_powers(stencil(), options);
+  using Kind = PlanningPart::Kind;
+  test::expect_parts(plan.record(), {Kind::formats, Kind::tiles, Kind::levels, Kind::order,
+                                     Kind::storing, Kind::timing});
 }
 
 TEST(PowerPlan, RefusesVectorsOfOtherLengths) {

@@ -7,6 +7,7 @@
 
 #include "strata/base/instantiate.hpp"
 #include "strata/model/product_model.hpp"
+#include "strata/plans/internal/part_timer.hpp"
 
 namespace strata::detail {
 
@@ -69,9 +70,13 @@ SharedArrangement<V, I> arrange(ProcessorState<V, I>& state, const OrderedRows<V
   const bool for_sweeps = stored.values == StoredValues::full || must_block(state.options);
   if (for_sweeps) arrangement->groups.assign(rows.groups.begin(), rows.groups.end());
   const double started = now();
-  arrangement->matrix =
-      StoredMatrix<V, I>(state.matrix, arrangement->order, stored, arrangement->groups);
+  {
+    const PartTimer timer(state.prepared.record, PlanningPart::Kind::storing);
+    arrangement->matrix =
+        StoredMatrix<V, I>(state.matrix, arrangement->order, stored, arrangement->groups);
+  }
   arrangement->conversion_seconds = now() - started;
+  const PartTimer timer(state.prepared.record, PlanningPart::Kind::timing);
   arrangement->kernel_seconds = kernel_seconds(state, arrangement->matrix, arrangement->order);
   return arrangement;
 }
@@ -84,6 +89,7 @@ void release(Arrangement<V, I>& arrangement) {
 
 template <Value V, Index I>
 void restore(const ProcessorState<V, I>& state, Arrangement<V, I>& arrangement) {
+  const PartTimer timer(state.prepared.record, PlanningPart::Kind::storing);
   arrangement.matrix =
       StoredMatrix<V, I>(state.matrix, arrangement.order, arrangement.stored, arrangement.groups);
 }

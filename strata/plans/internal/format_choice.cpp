@@ -7,6 +7,7 @@
 #include "strata/formats/value_table.hpp"
 #include "strata/kernels/cpu/cheap_values.hpp"
 #include "strata/model/product_model.hpp"
+#include "strata/plans/internal/part_timer.hpp"
 
 namespace strata::detail {
 
@@ -190,6 +191,7 @@ class FormatChooser {
 template <Value V, Index I>
 FormatChoice choose_formats(ProcessorState<V, I>& state, const SampledFormat& best,
                             const PaddedOrder<I>& order, bool swept) {
+  const PartTimer timer(state.prepared.record, PlanningPart::Kind::formats);
   return FormatChooser<V, I>(state, swept).choose(best, order);
 }
 

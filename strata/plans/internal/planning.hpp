@@ -139,10 +139,10 @@ double csr_seconds(const PlanRecord& record);
 // Of a product plan: what its choice gains is what it gains over CSR, where that was timed.
 void compare_with_csr(PlanRecord& record);
 
+// `started`: when planning began, by now().
 template <class Backend>
-void choose(Backend& backend, const PowerOptions& options, PlanRecord& record) {
+void choose(Backend& backend, const PowerOptions& options, double started, PlanRecord& record) {
   using Proposal = typename Backend::Proposal;
-  const double started = now();
   backend.propose_given_order();
   const bool searches = backend.worth_searching();
   // A backend may have found out, and searches for nothing then.

@@ -15,6 +15,7 @@
 #include "strata/plans/internal/format_choice.hpp"
 #include "strata/plans/internal/given_order.hpp"
 #include "strata/plans/internal/layout.hpp"
+#include "strata/plans/internal/part_timer.hpp"
 #include "strata/plans/internal/planning.hpp"
 #include "strata/plans/internal/power_choice.hpp"
 #include "strata/plans/internal/prediction.hpp"
@@ -119,8 +120,11 @@ class ProcessorPlanner {
   }
 
   void propose_levels(const LevelStructure<I>& structure) {
-    const auto [order, groups, storage] = choose_layout(state_.matrix, structure, state_.options,
-                                                        group_bytes(state_), state_.entry_bytes);
+    const auto [order, groups, storage] = [&] {
+      const PartTimer timer(state_.prepared.record, PlanningPart::Kind::order);
+      return choose_layout(state_.matrix, structure, state_.options, group_bytes(state_),
+                           state_.entry_bytes);
+    }();
     const bool same_rows = groups.order.is_identity();
     if (!same_rows) settle_given_order();
     const FormatChoice choice = choose_formats(state_, storage, groups.order, state_.blocks());
@@ -182,7 +186,10 @@ class ProcessorPlanner {
  private:
   void propose_rows_as_given() {
     auto identity = PaddedOrder<I>::identity(state_.matrix.rows());
-    const SampledFormat storage = choose_storage(state_.matrix, identity, state_.options);
+    const SampledFormat storage = [&] {
+      const PartTimer timer(state_.prepared.record, PlanningPart::Kind::formats);
+      return choose_storage(state_.matrix, identity, state_.options);
+    }();
     state_.entry_bytes = storage.bytes_per_entry;
     // Where levels are demanded, rows as they are given only tell how large entries are.
     const bool by_levels =
@@ -270,6 +277,7 @@ class ProcessorPlanner {
   }
 
   void time_all(const std::vector<Proposal*>& running) {
+    const PartTimer timer(state_.prepared.record, PlanningPart::Kind::timing);
     std::vector<double> known;  // by earlier trials, which are as good
     for (Proposal* proposal : running) {
       known.push_back(proposal->candidate.measured_seconds);
@@ -359,6 +367,7 @@ class ProcessorPlanner {
 template <Value V, Index I>
 std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOptions& options,
                                         const ProductRequest& request) {
+  const double started = now();
   const ThreadCountScope team(options.threads);
   const AffinityScope affinity(options.affinity);
   auto prepared = std::make_unique<Prepared<V, I>>();
@@ -367,7 +376,7 @@ std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOpti
   prepared->pattern = fingerprint_of(matrix.pattern());
   prepared->set_basis(options.basis);
   ProcessorPlanner<V, I> planner(matrix, options, request, *prepared);
-  choose(planner, options, prepared->record);
+  choose(planner, options, started, prepared->record);
   planner.finish();
   if (!prepared->arrangement->product) {
     prepared->limits = RowLimits<I>(request.last_powers, prepared->arrangement->order,

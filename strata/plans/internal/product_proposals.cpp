@@ -18,6 +18,7 @@
 #include "strata/plans/internal/explanation.hpp"
 #include "strata/plans/internal/format_choice.hpp"
 #include "strata/plans/internal/given_order.hpp"
+#include "strata/plans/internal/part_timer.hpp"
 #include "strata/plans/internal/product_memory.hpp"
 #include "strata/plans/internal/storage.hpp"
 #include "strata/plans/internal/structure.hpp"
@@ -225,6 +226,7 @@ class ProductProposer {
   }
 
   void rank_products_of(const std::vector<ProductSpec>& only) {
+    const PartTimer timer(state_.prepared.record, PlanningPart::Kind::formats);
     const ThreadCountScope team(state_.prepared.threads);
     state_.ranked = rank_products(state_.matrix, *state_.profile,
                                   {.timed = state_.options.autotune ? kMostProducts : 1,
@@ -283,7 +285,10 @@ class ProductProposer {
     arrangement->order = PaddedOrder<I>::identity(state_.matrix.rows());
     arrangement->stored = {product.spec.format.format(), 1};
     const double started = now();
-    arrangement->product = cpu::store_product(state_.matrix, product.spec);
+    {
+      const PartTimer timer(state_.prepared.record, PlanningPart::Kind::storing);
+      arrangement->product = cpu::store_product(state_.matrix, product.spec);
+    }
     arrangement->conversion_seconds = now() - started;
     arrangement->kernel_seconds = product.predicted.kernel_seconds;
     ProcessorProposal<V, I> proposal;

@@ -12,6 +12,7 @@
 #include "strata/base/parallel.hpp"
 #include "strata/plans/internal/arrangements.hpp"
 #include "strata/plans/internal/given_order.hpp"
+#include "strata/plans/internal/part_timer.hpp"
 #include "strata/plans/internal/planning.hpp"
 #include "strata/plans/internal/power_choice.hpp"
 #include "strata/plans/internal/prediction.hpp"
@@ -266,18 +267,21 @@ Offset group_bytes(const ProcessorState<V, I>& state) {
 
 template <Value V, Index I>
 void propose_plain(ProcessorState<V, I>& state, const SharedArrangement<V, I>& arrangement) {
+  const PartTimer timer(state.prepared.record, PlanningPart::Kind::tiles);
   SweepProposer<V, I>(state).plain(arrangement);
 }
 
 template <Value V, Index I>
 void propose_in_given_order(ProcessorState<V, I>& state, const SharedArrangement<V, I>& arrangement,
                             std::span<const I> planes) {
+  const PartTimer timer(state.prepared.record, PlanningPart::Kind::tiles);
   SweepProposer<V, I>(state).in_given_order(arrangement, planes);
 }
 
 template <Value V, Index I>
 void propose_banded(ProcessorState<V, I>& state, const RowOrder& order,
                     const SharedArrangement<V, I>& arrangement, std::span<const I> groups) {
+  const PartTimer timer(state.prepared.record, PlanningPart::Kind::tiles);
   SweepProposer<V, I>(state).banded(order, arrangement, groups);
 }
 

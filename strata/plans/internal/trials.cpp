@@ -136,7 +136,7 @@ void Trials<V, I>::make_vectors(Offset rows) {
     vector = {};  // what it holds is not worth a copy
     vector.resize(elements);
     parallel_for(static_cast<Offset>(elements),
-                 [&](Offset i) { vector[i] = V(1 + static_cast<float>(i % 7) / 8); });
+                 [&](Offset i) { vector[i] = V(1 + static_cast<float>(i % 8) / 8); });
   }
 }
 

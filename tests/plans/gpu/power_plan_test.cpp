@@ -14,6 +14,7 @@
 #include "strata/plans/gpu/internal/prepared.hpp"
 #include "tests/plans/gpu/support.hpp"
 #include "tests/support/format_check.hpp"
+#include "tests/support/planning_parts.hpp"
 #include "tests/support/repeated_values.hpp"
 
 namespace strata::gpu {
@@ -152,22 +153,9 @@ TEST_F(GpuPowerPlanTest, TheRecordSaysWhereTheSetUpWent) {
   options.power = 2;
   const auto matrix = generate<double, I>("stencil27:12x12x30,shuffle=1,coefficients=random");
   const auto plan = plan_powers(matrix, options, stream());
-  const std::vector<PlanningPart>& parts = plan.record().parts;
-  EXPECT_TRUE(std::ranges::is_sorted(parts, std::ranges::greater{}, &PlanningPart::seconds));
-  double sum = 0;
-  for (const PlanningPart& part : parts) sum += part.seconds;
-  EXPECT_LE(sum, plan.setup_seconds());
   using Kind = PlanningPart::Kind;
-  for (const Kind kind : {Kind::formats, Kind::tiles, Kind::levels, Kind::order, Kind::reordering,
-                          Kind::storing, Kind::timing}) {
-    EXPECT_NE(std::ranges::count(parts, kind, &PlanningPart::kind), 0) << name_of(kind);
-  }
-  for (const PlanningPart& part : parts) {
-    const auto same = [&](const PlanningPart& other) {
-      return other.kind == part.kind && other.subject == part.subject;
-    };
-    EXPECT_EQ(std::ranges::count_if(parts, same), 1) << name_of(part.kind) << part.subject;
-  }
+  test::expect_parts(plan.record(), {Kind::formats, Kind::tiles, Kind::levels, Kind::order,
+                                     Kind::reordering, Kind::storing, Kind::timing});
 }
 
 // Memory that is slower than anything makes sweeps, which read less, win whatever they take.

@@ -171,6 +171,7 @@ template <Value V, Index J>
 std::unique_ptr<Prepared<V>> prepare(const Csr<V, J>& matrix, const PowerOptions& options,
                                      Stream& stream,
                                      const strata::detail::ProductRequest& request) {
+  const double started = strata::detail::now();
   auto prepared = std::make_unique<Prepared<V>>();
   prepared->options = options;
   prepared->nnz = matrix.nnz();
@@ -180,7 +181,7 @@ std::unique_ptr<Prepared<V>> prepare(const Csr<V, J>& matrix, const PowerOptions
     prepared->cols = same.cols();
     find_profile(*prepared);
     GpuPlanner<V> planner(same, options, request, *prepared, stream);
-    strata::detail::choose(planner, options, prepared->record);
+    strata::detail::choose(planner, options, started, prepared->record);
     planner.finish();
   });
   return prepared;
