@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "strata/base/checked.hpp"
@@ -50,32 +51,52 @@ RowRange<I> rows_of(I block_row, I block_rows, I rows) {
   return {begin, static_cast<I>(begin + std::min<I>(block_rows, rows - begin))};
 }
 
-// The block columns that the rows of one block row touch, increasing, in `found`.
+// The block columns that rows touch. Keeps its memory from block row to block row.
 template <Index I>
-void find_block_columns(const PatternView<I>& pattern, const BlockShape<I>& shape, I block_row,
-                        std::vector<I>& found) {
-  found.clear();
-  const RowRange<I> rows = rows_of(block_row, shape.rows, pattern.rows);
-  for (I row = rows.begin; row < rows.end; ++row) {
-    for (const I column : pattern.columns_of(row)) {
-      const I block_column = column / shape.cols;
-      if (found.empty() || found.back() != block_column) found.push_back(block_column);
-    }
+class BlockColumns {
+ public:
+  BlockColumns(const PatternView<I>& pattern, const BlockShape<I>& shape)
+      : pattern_(pattern), shape_(shape) {}
+
+  // Of the rows of one block row, increasing.
+  std::span<const I> of(I block_row) {
+    found_.clear();
+    const RowRange<I> rows = rows_of(block_row, shape_.rows, pattern_.rows);
+    for (I row = rows.begin; row < rows.end; ++row) add(pattern_.columns_of(row));
+    return found_;
   }
-  std::ranges::sort(found);
-  const auto repeated = std::ranges::unique(found);
-  found.erase(repeated.begin(), repeated.end());
-}
+
+ private:
+  // Most rows touch the same ones as those before them, so that there is nothing to merge.
+  void add(std::span<const I> columns) {
+    row_.clear();
+    Offset end = 0;  // of the last one
+    for (const I column : columns) {
+      if (column < end) continue;
+      row_.push_back(column / shape_.cols);
+      end = (Offset{row_.back()} + 1) * shape_.cols;
+    }
+    if (row_ == found_) return;
+    merged_.clear();
+    std::ranges::set_union(found_, row_, std::back_inserter(merged_));
+    found_.swap(merged_);
+  }
+
+  PatternView<I> pattern_;
+  BlockShape<I> shape_;
+  std::vector<I> found_;
+  std::vector<I> row_;
+  std::vector<I> merged_;
+};
 
 // Visits all block rows with their block columns: visit(block_row, block_columns).
 template <Index I>
 void for_each_block_row(const PatternView<I>& pattern, const BlockShape<I>& shape,
                         std::type_identity_t<FunctionRef<void(I, std::span<const I>)>> visit) {
   parallel_dynamic(ceil_div(pattern.rows, shape.rows), 256, [&](Offset begin, Offset end) {
-    std::vector<I> found;
+    BlockColumns<I> columns(pattern, shape);
     for (Offset block_row = begin; block_row < end; ++block_row) {
-      find_block_columns(pattern, shape, static_cast<I>(block_row), found);
-      visit(static_cast<I>(block_row), std::span<const I>(found));
+      visit(static_cast<I>(block_row), columns.of(static_cast<I>(block_row)));
     }
   });
 }
@@ -166,6 +187,7 @@ Bcsr<V, I> Bcsr<V, I>::from_csr(const Csr<V, I>& matrix, const BcsrOptions& opti
   bcsr.block_columns_.resize(bcsr.block_row_offsets_.back());
   bcsr.values_.resize(footprint.stored_entries);
   bcsr.presence_ = PresenceBits(footprint.stored_entries, matrix.nnz());
+  const Offset block_size = Offset{shape.rows} * shape.cols;
   for_each_block_row(pattern, shape, [&](I block_row, std::span<const I> block_columns) {
     const Offset first = bcsr.block_row_offsets_[block_row];
     const auto block_count = static_cast<Offset>(block_columns.size());
@@ -174,13 +196,21 @@ Bcsr<V, I> Bcsr<V, I>::from_csr(const Csr<V, I>& matrix, const BcsrOptions& opti
               bcsr.values_.begin() + bcsr.position(first + block_count, 0), V{});
     const RowRange<I> rows = rows_of(block_row, shape.rows, matrix.rows());
     for (I row = rows.begin; row < rows.end; ++row) {
-      Offset block = 0;
+      // Of the block that the last entry was in: its number and columns, and where the row begins.
+      Offset block = -1;
+      Offset begin = 0;
+      Offset end = 0;
+      Offset place = bcsr.position(first, row) - block_size;
       for (Offset k = pattern.row_offsets[row]; k < pattern.row_offsets[row + 1]; ++k) {
         const I column = pattern.columns[k];
-        while (block_columns[block] != column / shape.cols) ++block;
-        const Offset place = bcsr.position(first + block, row) + column % shape.cols;
-        bcsr.values_[place] = matrix.values()[k];
-        bcsr.presence_.set(place);
+        while (column >= end) {
+          ++block;
+          begin = Offset{block_columns[block]} * shape.cols;
+          end = begin + shape.cols;
+          place += block_size;
+        }
+        bcsr.values_[place + column - begin] = matrix.values()[k];
+        bcsr.presence_.set(place + column - begin);
       }
     }
   });

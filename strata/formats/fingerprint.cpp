@@ -26,10 +26,11 @@ Fingerprint fingerprint_of(const PatternView<I>& pattern) {
     Sums sums{};
     for (Offset row = begin; row < end; ++row) {
       const std::uint64_t key = kOfRows.bits(static_cast<std::uint64_t>(row));
+      std::uint64_t of_row = 0;
       for (const I column : pattern.columns_of(static_cast<I>(row))) {
-        const std::uint64_t bits = mix_bits(key + static_cast<std::uint64_t>(column));
-        sums = add(sums, {bits, mix_bits(bits ^ key)});
+        of_row += mix_bits(key + static_cast<std::uint64_t>(column));
       }
+      sums = add(sums, {of_row, mix_bits(of_row ^ key)});
     }
     return sums;
   };

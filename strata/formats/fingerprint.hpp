@@ -10,9 +10,10 @@
 
 namespace strata {
 
-// Patterns that differ have the same fingerprint with a probability of about 2^−128: they are told
-// apart by sums of random functions of (row, column), one per entry. The type of the indices does
-// not matter.
+// Patterns that differ have the same fingerprint with a probability of at most about 2^−64: they
+// are told apart by the sum of a random function of (row, column) over the entries, and by a sum
+// over the rows of another function of what theirs add up to. The type of the indices does not
+// matter.
 struct Fingerprint {
   Offset rows = 0;
   Offset cols = 0;

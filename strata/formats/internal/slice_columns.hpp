@@ -181,21 +181,57 @@ class ColumnAnalysis {
     if (offsets_of_ == first) return true;
     offsets_of_ = -1;
     offsets_.clear();
-    for (Offset slot = first; slot < first + slice_height_; ++slot) {
+    const Offset most = most_diagonals(limit);
+    const Offset different = share_offsets(first) ? 1 : slice_height_;
+    for (Offset slot = first; slot < first + different; ++slot) {
       const auto columns = slots_.columns(slot);
       if (columns.empty()) continue;
-      const Offset lowest = columns.front() - slot;
-      const Offset highest = columns.back() - slot;
-      const bool inside =
-          first + lowest >= 0 && first + slice_height_ - 1 + highest < slots_.pattern.cols;
-      if (!inside || !std::in_range<std::int32_t>(lowest)) return false;
-      add_offsets(columns, slot);
-      if (slice_bytes(SliceEncoding::dia, static_cast<Offset>(offsets_.size())) > limit) {
-        return false;
-      }
+      // As of the same unknown of the node before.
+      if (slot - run_ >= first && is_shifted(slots_.columns(slot - run_), columns)) continue;
+      if (!stay_inside(first, columns, slot) || !add_offsets(columns, slot, most)) return false;
     }
     offsets_of_ = first;
     return true;
+  }
+
+  // How many distinct offsets a slice may have that takes no more bytes than this.
+  Offset most_diagonals(Offset limit) const {
+    constexpr Offset kMany = Offset{1} << 40;
+    Offset most = std::min(limit / (slice_height_ * value_size_ + Offset{sizeof(std::int32_t)}),
+                           kMany);  // without what aligns it
+    while (most > 0 && slice_bytes(SliceEncoding::dia, most) > limit) --most;
+    return most;
+  }
+
+  // Whether rows that follow one another have the same offsets, which most do and which is soon
+  // found out; false of others, whatever they have.
+  bool share_offsets(Offset first) const {
+    const Offset length = slots_.uniform_length(first, slice_height_);
+    if (length < 0) return false;
+    const I* columns = slots_.columns(first).data();
+    I difference = 0;
+    for (Offset entry = 0; entry < length * (slice_height_ - 1); ++entry) {
+      difference |= (columns[entry + length] - columns[entry]) ^ I { 1 };
+    }
+    return difference == 0;
+  }
+
+  // Whether a row has the offsets of another one that so many slots, a run, lie before it.
+  bool is_shifted(std::span<const I> before, std::span<const I> columns) const {
+    if (columns.size() != before.size()) return false;
+    I difference = 0;
+    for (std::size_t entry = 0; entry < columns.size(); ++entry) {
+      difference |= (columns[entry] - before[entry]) ^ static_cast<I>(run_);
+    }
+    return difference == 0;
+  }
+
+  // Whether the offsets of a row lead to columns of the matrix from all rows of the slice.
+  bool stay_inside(Offset first, std::span<const I> columns, Offset slot) const {
+    const Offset lowest = columns.front() - slot;
+    const Offset highest = columns.back() - slot;
+    return first + lowest >= 0 && first + slice_height_ - 1 + highest < slots_.pattern.cols &&
+           std::in_range<std::int32_t>(lowest) && std::in_range<std::int32_t>(highest);
   }
 
   // Every offset has an entry, so that only those whose columns are in several groups may have
@@ -222,15 +258,26 @@ class ColumnAnalysis {
     return false;
   }
 
-  // Neighbouring rows mostly have the same offsets, so that there is nothing to merge.
-  void add_offsets(std::span<const I> columns, Offset slot) {
-    if (are_offsets(columns, static_cast<I>(slot))) return;
+  // False if that makes them more than `most`. Neighbouring rows mostly have the same offsets, so
+  // that there is nothing to merge; where they do not, a few tell that there are too many.
+  bool add_offsets(std::span<const I> columns, Offset slot, Offset most) {
+    if (are_offsets(columns, static_cast<I>(slot))) return true;
+    const Offset room = most - std::ssize(offsets_);
+    Offset missing = 0;
+    auto known = offsets_.begin();
+    for (const I column : columns) {
+      const Offset offset = column - slot;
+      while (known != offsets_.end() && *known < offset) ++known;
+      const bool is_known = known != offsets_.end() && *known == offset;
+      if (!is_known && ++missing > room) return false;
+    }
+    if (missing == 0) return true;
     row_.clear();
     for (const I column : columns) row_.push_back(static_cast<std::int32_t>(column - slot));
-    if (std::ranges::includes(offsets_, row_)) return;
     merged_.clear();
     std::ranges::set_union(offsets_, row_, std::back_inserter(merged_));
     offsets_.swap(merged_);
+    return true;
   }
 
   // Whether a row has exactly these offsets. No branch, so that it is done many columns at a time.

@@ -131,6 +131,12 @@ class ValueAnalysis {
   // positions are entries; either may be null.
   void write_data(const SliceArrangement& slice, const ValueChoice<V>& choice, std::byte* data,
                   SlicePresence* presence) {
+    const bool full = choice.encoding == ValueEncoding::full;
+    if (full && slots_.uniform_length(slice.first_slot, slice.height) == slice.width) {
+      if (presence != nullptr) presence->set_all(slice.width * slice.height);
+      if (data != nullptr) write_all(slice, choice, data);
+      return;
+    }
     if (data != nullptr) std::memset(data, 0, static_cast<std::size_t>(choice.data_bytes));
     MixedHeader numbers;
     for_each_column(slice, [&](Offset entry, std::uint32_t mask, const V* values) {
@@ -245,6 +251,19 @@ class ValueAnalysis {
                             << (number % per_word * bits);
       std::memcpy(place, &word, sizeof word);
     }
+  }
+
+  // The full values of a slice without holes, whose rows follow one another.
+  void write_all(const SliceArrangement& slice, const ValueChoice<V>& choice,
+                 std::byte* data) const {
+    const V* source = entries_.data() + slots_.source(slice.first_slot);
+    for (Offset entry = 0; entry < slice.width; ++entry) {
+      for (Offset lane = 0; lane < slice.height; ++lane) {
+        put(data, entry * slice.height + lane, source[lane * slice.width + entry]);
+      }
+    }
+    const Offset written = slice.width * slice.height * Offset{sizeof(V)};
+    std::memset(data + written, 0, static_cast<std::size_t>(choice.data_bytes - written));
   }
 
   // visit(entry, mask, values) for each column: which lanes have an entry there, and all values,

@@ -74,6 +74,21 @@ struct SlottedPattern {
   }
   I length(Offset slot) const { return static_cast<I>(columns(slot).size()); }
 
+  // How many entries each of the slots [first, first + slice_height) has, if all have as many and
+  // their rows follow one another in the CSR matrix; else −1.
+  Offset uniform_length(Offset first, Offset slice_height) const {
+    const Offset row = first - first_slot;
+    if (!row_of_slot.empty() || row < 0 || row + slice_height > pattern.rows) return -1;
+    const Offset* offsets = pattern.row_offsets.data() + row;
+    const Offset length = offsets[1] - offsets[0];
+    // No branch, so that it is done many rows at a time.
+    Offset difference = 0;
+    for (Offset lane = 1; lane < slice_height; ++lane) {
+      difference |= (offsets[lane + 1] - offsets[lane]) ^ length;
+    }
+    return difference == 0 ? length : -1;
+  }
+
   // The longest row of the slots [first, first + slice_height).
   I widest(Offset first, I slice_height) const {
     I width = 0;
