@@ -7,7 +7,6 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/plans/internal/planning.hpp"
-#include "strata/plans/internal/power_choice.hpp"
 #include "strata/schedule/tiling.hpp"
 
 namespace strata::detail {
@@ -35,7 +34,7 @@ double Trials<V, I>::entry_seconds(const StoredMatrix<V, I>& stored, I cols,
   constexpr int kProbeRuns = 4;
   if (stored.nnz() == 0) return 0;
   // Some rows, of an order that may have more columns than the matrix.
-  make_vectors(std::max<Offset>(stored.rows(), cols));
+  make_vectors(std::max<Offset>(stored.rows(), cols), 1);
   const Array<I> cuts =
       cut_rows<I>(stored.bytes_before(), {0, stored.rows()}, kProbeBytes, stored.row_alignment());
   const std::size_t middle = (cuts.size() - 1) / 2;
@@ -90,7 +89,7 @@ double Trials<V, I>::application_seconds(const Arrangement<V, I>& arrangement,
     last = tasks;
   }
   const Offset bytes = sweep.bytes_before(last) - sweep.bytes_before(first);
-  make_vectors(arrangement.matrix.rows());
+  make_vectors(arrangement.matrix.rows(), sweep.schedule().power);
   std::vector<ProgressCounter> counters(threads);
   const cpu::StepCoefficients<V> step = coefficients();
   const double start = now();
@@ -116,7 +115,7 @@ double Trials<V, I>::application_seconds(const Arrangement<V, I>& arrangement,
 
 template <Value V, Index I>
 double Trials<V, I>::application_seconds(const cpu::StoredProduct<V>& product) {
-  make_vectors(matrix_.rows());
+  make_vectors(matrix_.rows(), 1);
   const auto needed = static_cast<std::size_t>(product.scratch_elements(options_.vectors));
   if (scratch_.size() < needed) scratch_.resize(needed);
   const cpu::StepCoefficients<V> step = coefficients();
@@ -127,10 +126,10 @@ double Trials<V, I>::application_seconds(const cpu::StoredProduct<V>& product) {
 }
 
 template <Value V, Index I>
-void Trials<V, I>::make_vectors(Offset rows) {
+void Trials<V, I>::make_vectors(Offset rows, int powers) {
   const auto elements =
       static_cast<std::size_t>(std::max<Offset>(rows, matrix_.cols()) * options_.vectors);
-  vectors_.resize(static_cast<std::size_t>(most_powers(options_)) + 1);
+  vectors_.resize(std::max(vectors_.size(), static_cast<std::size_t>(powers) + 1));
   for (Array<V>& vector : vectors_) {
     if (vector.size() >= elements) continue;
     vector = {};  // what it holds is not worth a copy

@@ -48,7 +48,8 @@ class Trials {
   double application_seconds(const cpu::StoredProduct<V>& product);
 
  private:
-  void make_vectors(Offset rows);
+  // y_0 … y_powers, of so many rows.
+  void make_vectors(Offset rows, int powers);
   cpu::StepVectors<V> vectors_of(int power);
   // 1, for which kernels have a faster way, if the plan takes it and no power overflows or
   // vanishes.
