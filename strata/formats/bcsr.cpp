@@ -70,11 +70,11 @@ class BlockColumns {
   // Most rows touch the same ones as those before them, so that there is nothing to merge.
   void add(std::span<const I> columns) {
     row_.clear();
-    Offset end = 0;  // of the last one
+    I begin = 0;  // of the last one
     for (const I column : columns) {
-      if (column < end) continue;
+      if (!row_.empty() && column - begin < shape_.cols) continue;
       row_.push_back(column / shape_.cols);
-      end = (Offset{row_.back()} + 1) * shape_.cols;
+      begin = row_.back() * shape_.cols;
     }
     if (row_ == found_) return;
     merged_.clear();
@@ -196,21 +196,21 @@ Bcsr<V, I> Bcsr<V, I>::from_csr(const Csr<V, I>& matrix, const BcsrOptions& opti
               bcsr.values_.begin() + bcsr.position(first + block_count, 0), V{});
     const RowRange<I> rows = rows_of(block_row, shape.rows, matrix.rows());
     for (I row = rows.begin; row < rows.end; ++row) {
-      // Of the block that the last entry was in: its number and columns, and where the row begins.
+      // Of the block that the last entry was in: its number, its first column, and where the row
+      // begins.
       Offset block = -1;
-      Offset begin = 0;
-      Offset end = 0;
+      I begin = 0;
       Offset place = bcsr.position(first, row) - block_size;
       for (Offset k = pattern.row_offsets[row]; k < pattern.row_offsets[row + 1]; ++k) {
         const I column = pattern.columns[k];
-        while (column >= end) {
+        while (block < 0 || column - begin >= shape.cols) {
           ++block;
-          begin = Offset{block_columns[block]} * shape.cols;
-          end = begin + shape.cols;
+          begin = block_columns[block] * shape.cols;
           place += block_size;
         }
-        bcsr.values_[place + column - begin] = matrix.values()[k];
-        bcsr.presence_.set(place + column - begin);
+        const Offset at = place + (column - begin);  // in this order, for columns may be huge
+        bcsr.values_[at] = matrix.values()[k];
+        bcsr.presence_.set(at);
       }
     }
   });

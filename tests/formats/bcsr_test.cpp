@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/support/format_check.hpp"
 #include "tests/support/types.hpp"
 
@@ -42,6 +44,19 @@ TEST(Bcsr, FullBlocksNeedNoPresenceBits) {
   const Matrix bcsr = Matrix::from_csr(csr);
   EXPECT_TRUE(bcsr.presence().words().empty());
   EXPECT_EQ(bcsr.to_csr(), csr);
+}
+
+// The block of the last column ends where no index reaches.
+TEST(Bcsr, TakesAsManyColumnsAsThereAreIndices) {
+  constexpr auto kCols = std::numeric_limits<std::int64_t>::max();
+  const Csr<double, std::int64_t> matrix(1, kCols, {0, 3}, {0, kCols - 2, kCols - 1},
+                                         {1.0, 2.0, 3.0});
+  for (const Offset size : {1, 2, 3, 4}) {
+    SCOPED_TRACE(size);
+    const auto bcsr = Bcsr<double, std::int64_t>::from_csr(
+        matrix, {.block_rows = size, .block_cols = size, .max_fill = 1000});
+    EXPECT_EQ(bcsr.to_csr(), matrix);
+  }
 }
 
 TEST(Bcsr, RefusesBadOptionsAndHopelessFill) {

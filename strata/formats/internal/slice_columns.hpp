@@ -230,7 +230,7 @@ class ColumnAnalysis {
   bool stay_inside(Offset first, std::span<const I> columns, Offset slot) const {
     const Offset lowest = columns.front() - slot;
     const Offset highest = columns.back() - slot;
-    return first + lowest >= 0 && first + slice_height_ - 1 + highest < slots_.pattern.cols &&
+    return first + lowest >= 0 && highest < slots_.pattern.cols - (first + slice_height_ - 1) &&
            std::in_range<std::int32_t>(lowest) && std::in_range<std::int32_t>(highest);
   }
 
