@@ -73,8 +73,8 @@ describe('the page in a browser', { skip }, () => {
   });
 
   /**
-   * A test in the browser. On a busy machine Chromium at times stops answering, and what waits for
-   * it waits for ever: then the test is repeated once in a new one. Failed checks are not repeated.
+   * A test in the browser. If that stops answering, some of what waits for it would wait for ever:
+   * the test is then repeated once in a new one. Failed checks are not repeated.
    */
   function inBrowser(name, body) {
     const patience = 90_000;
