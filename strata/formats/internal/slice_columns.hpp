@@ -187,7 +187,7 @@ class ColumnAnalysis {
       const auto columns = slots_.columns(slot);
       if (columns.empty()) continue;
       // As of the same unknown of the node before.
-      if (slot - run_ >= first && is_shifted(slots_.columns(slot - run_), columns)) continue;
+      if (slot - run_ >= first && is_shifted(slots_.columns(slot - run_), columns, run_)) continue;
       if (!stay_inside(first, columns, slot) || !add_offsets(columns, slot, most)) return false;
     }
     offsets_of_ = first;
@@ -209,19 +209,17 @@ class ColumnAnalysis {
     const Offset length = slots_.uniform_length(first, slice_height_);
     if (length < 0) return false;
     const I* columns = slots_.columns(first).data();
-    I difference = 0;
-    for (Offset entry = 0; entry < length * (slice_height_ - 1); ++entry) {
-      difference |= (columns[entry + length] - columns[entry]) ^ I { 1 };
-    }
-    return difference == 0;
+    const auto entries = static_cast<std::size_t>(length * (slice_height_ - 1));
+    return is_shifted({columns, entries}, {columns + length, entries}, 1);
   }
 
-  // Whether a row has the offsets of another one that so many slots, a run, lie before it.
-  bool is_shifted(std::span<const I> before, std::span<const I> columns) const {
+  // Whether rows have the offsets of others that lie so many slots before them. No branch, so that
+  // it is done many columns at a time.
+  static bool is_shifted(std::span<const I> before, std::span<const I> columns, Offset slots) {
     if (columns.size() != before.size()) return false;
     I difference = 0;
     for (std::size_t entry = 0; entry < columns.size(); ++entry) {
-      difference |= (columns[entry] - before[entry]) ^ static_cast<I>(run_);
+      difference |= (columns[entry] - before[entry]) ^ static_cast<I>(slots);
     }
     return difference == 0;
   }
