@@ -15,6 +15,10 @@ option(STRATA_BUILD_FUZZ "Build the fuzzers (needs clang with libFuzzer)" OFF)
 option(STRATA_NATIVE "Tune GPU code, peers and benchmarks for this machine alone"
        ${PROJECT_IS_TOP_LEVEL})
 option(STRATA_WARNINGS_AS_ERRORS "Fail the build on any warning" OFF)
+option(STRATA_ONLY_CHECKED
+       "Do not optimise what checks without a GPU compile but do not wait for: they are done sooner" OFF)
+set(STRATA_X86_LEVELS avx2 avx512 CACHE STRING
+    "Vector instructions that CPU kernels are compiled for besides those of every x86-64")
 set(STRATA_SANITIZE "" CACHE STRING "Sanitizers to compile with, for example address,undefined")
 option(STRATA_COVERAGE "Compile for coverage reports" OFF)
 
@@ -128,4 +132,16 @@ if(STRATA_NATIVE)
   if(STRATA_HAS_MARCH_NATIVE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(strata_native INTERFACE -march=native)
   endif()
+endif()
+
+# For code that nothing waits for: what takes time lies in what it calls. With sanitizers optimising
+# takes more time than it saves.
+set(STRATA_UNTIMED_FLAGS $<$<CONFIG:Release>:-O1>)
+if(STRATA_SANITIZE OR STRATA_ONLY_CHECKED)
+  set(STRATA_UNTIMED_FLAGS -O0)
+endif()
+# The same for single files, whose precompiled headers have to have been optimised, too.
+set(STRATA_UNTIMED_FILE_FLAGS "")
+if(CMAKE_CXX_FLAGS_RELEASE MATCHES "-O[23]")
+  set(STRATA_UNTIMED_FILE_FLAGS $<$<CONFIG:Release>:-O1>)
 endif()

@@ -1,10 +1,13 @@
 // Dense blocks with their sums in registers. Blocks of 1, 2, 3, 4, 6 or 8 rows and columns have
-// code of their own for one vector; others, and several vectors, run row by row.
+// code of their own for one vector; others, several vectors, and matrices of 2^31 block columns or
+// more, run row by row.
 //
 // A row has several independent sums, because a single one would wait for every addition (BlockSums
 // says which entry belongs to which); they are added up in a fixed order. Both depend on the shape
 // of the blocks and the type of the values only.
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 
 #include "strata/base/instantiate.hpp"
 #include "strata/kernels/cpu/internal/level_functions.hpp"
@@ -134,9 +137,45 @@ class BlockSums {
   Sums<V, kLanes, kInRegisters> sums_[kSets][kLines];
 };
 
+// Block columns of 32 bits, or the halves of wider ones that say all of them: the kernels of so
+// many shapes are there once for both.
+class BlockColumns {
+ public:
+  template <Index I>
+  explicit BlockColumns(const I* columns)
+      : first_(reinterpret_cast<const std::byte*>(columns) +
+               (std::endian::native == std::endian::little ? 0 : sizeof(I) - kBytes)),
+        distance_(sizeof(I)) {}
+
+  STRATA_INLINE Offset operator[](Offset block) const {
+    std::int32_t column;
+    __builtin_memcpy(&column, first_ + block * distance_, kBytes);
+    return column;
+  }
+
+ private:
+  static constexpr std::size_t kBytes = sizeof(std::int32_t);
+  const std::byte* first_;
+  Offset distance_;
+};
+
+inline constexpr Offset kMostBlockColumns = Offset{1} << 31;
+
+// A matrix with so many block columns.
+template <Value V>
+struct Blocks {
+  const Offset* block_row_offsets;
+  BlockColumns block_columns;
+  const V* values;
+  const std::uint64_t* presence;
+  Offset block_rows;
+  Offset block_cols;
+  Offset cols;
+};
+
 // The sums of a row without padding, one entry after the other.
-template <Value V, Index I>
-[[gnu::noinline]] void sum_entries(const BcsrView<V, I>& matrix, Offset row, const V* x, int count,
+template <class Matrix, Value V>
+[[gnu::noinline]] void sum_entries(const Matrix& matrix, Offset row, const V* x, int count,
                                    Number<V>* sums) {
   for (int v = 0; v < count; ++v) sums[v] = {};
   const Offset* offsets = matrix.block_row_offsets + row / matrix.block_rows;
@@ -179,8 +218,8 @@ class BlocksOfX {
   alignas(V) std::byte bytes_[cols * sizeof(V)] = {};
 };
 
-template <int rows, int cols, Value V, Index I>
-[[gnu::noinline]] void step_blocks(const BcsrView<V, I>& matrix, const Step<V>& step,
+template <int rows, int cols, Value V>
+[[gnu::noinline]] void step_blocks(const Blocks<V>& matrix, const Step<V>& step,
                                    const StepVectors<V>& vectors, Offset begin, Offset end) {
   using RowSums = BlockSums<V, rows, cols>;
   const BlocksOfX<V, cols> x(vectors.x, matrix.cols);
@@ -269,10 +308,17 @@ void step_bcsr(const BcsrView<V, I>& matrix, const StepCoefficients<V>& coeffici
                const StepVectors<V>& vectors, Offset begin, Offset end) {
   const Step<V> step = step_of(coefficients);
   bool done = false;
-  if (vectors.count == 1) {
+  if (vectors.count == 1 && matrix.cols / matrix.block_cols < kMostBlockColumns) {
+    const Blocks<V> blocks{matrix.block_row_offsets,
+                           BlockColumns(matrix.block_columns),
+                           matrix.values,
+                           matrix.presence,
+                           matrix.block_rows,
+                           matrix.block_cols,
+                           matrix.cols};
     with_block_size(matrix.block_rows, [&]<int rows>(Constant<rows>) {
       with_block_size(matrix.block_cols, [&]<int cols>(Constant<cols>) {
-        step_blocks<rows, cols>(matrix, step, vectors, begin, end);
+        step_blocks<rows, cols>(blocks, step, vectors, begin, end);
         done = true;
       });
     });

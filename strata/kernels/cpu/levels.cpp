@@ -15,10 +15,12 @@ namespace strata::cpu {
 namespace baseline {
 extern const KernelTable table;
 }
-#ifdef STRATA_HAS_X86_LEVELS
+#ifdef STRATA_HAS_AVX2
 namespace avx2 {
 extern const KernelTable table;
 }
+#endif
+#ifdef STRATA_HAS_AVX512
 namespace avx512 {
 extern const KernelTable table;
 }
@@ -36,20 +38,24 @@ struct BuiltLevel {
 // The compilers' own functions ask the operating system too: registers that it does not save do not
 // count. What is asked for is what CMake compiles the levels with.
 constexpr BuiltLevel kBuiltLevels[] = {
-#ifdef STRATA_HAS_X86_LEVELS
+#if defined(__x86_64__)
     {Level::baseline, "sse2", &baseline::table, [] { return true; }},
+#elif defined(__ARM_NEON)
+    {Level::baseline, "neon", &baseline::table, [] { return true; }},
+#else
+    {Level::baseline, "baseline", &baseline::table, [] { return true; }},
+#endif
+#ifdef STRATA_HAS_AVX2
     {Level::avx2, "avx2", &avx2::table,
      [] { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }},
+#endif
+#ifdef STRATA_HAS_AVX512
     {Level::avx512, "avx512", &avx512::table,
      [] {
        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
               __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
      }},
-#elif defined(__ARM_NEON)
-    {Level::baseline, "neon", &baseline::table, [] { return true; }},
-#else
-    {Level::baseline, "baseline", &baseline::table, [] { return true; }},
 #endif
 };
 
@@ -61,7 +67,7 @@ struct AvailableLevels {
 
 std::span<const Level> levels_of_this_machine() {
   static const AvailableLevels available = [] {
-#ifdef STRATA_HAS_X86_LEVELS
+#if defined(STRATA_HAS_AVX2) || defined(STRATA_HAS_AVX512)
     // The constructors of the compiler's library may not have run yet.
     __builtin_cpu_init();
 #endif

@@ -32,6 +32,7 @@ struct DeltaColumns {
     return typename Lanes<V, lanes>::template Gathered<Delta>{
         as_base(x + first_slot + bases[entry]), deltas + entry * height + lane};
   }
+  DeltaColumns from(Offset lane) const { return {bases, deltas + lane, first_slot, height}; }
 };
 
 // Runs of some columns one after another, each with one delta.
@@ -58,6 +59,7 @@ struct RunColumns {
     return typename Lanes<V, lanes>::template Gathered<Delta>{
         as_base(x + first_slot + bases[own] + (entry - own * run)), deltas + own * height + lane};
   }
+  RunColumns from(Offset lane) const { return {bases, deltas + lane, first_slot, height, run}; }
 };
 
 // body(columns) with the columns of a slice in their encoding.
@@ -152,12 +154,13 @@ struct Rows {
     if (matrix.row_of_slot.narrow != nullptr) return matrix.row_of_slot.narrow[slot];
     return matrix.row_of_slot.wide != nullptr ? matrix.row_of_slot.wide[slot] : slot;
   }
-  // The lane may be one of a slice behind the given one.
-  [[gnu::noinline]] void sum_entries(const Slice<V>& run, Offset lane, const V* x, int count,
+  // Of a lane that counts from the first slot of a slice, of a part of one or of several.
+  [[gnu::noinline]] void sum_entries(const Slice<V>& lanes, Offset lane, const V* x, int count,
                                      Number<V>* sums) const {
-    const Slice<V> slice =
-        slice_of(matrix, run.height, run.first_slot + lane / run.height * run.height);
-    lane %= slice.height;
+    const Offset height = matrix.slice_height;
+    const Offset slot = lanes.first_slot + lane;
+    const Slice<V> slice = slice_of(matrix, height, slot / height * height);
+    lane = slot % height;
     const Offset first = matrix.entry_offsets[slice.first_slot / slice.height] + lane;
     const EncodedValues<V> values = values_of(matrix, slice);
     const ColumnPlaces<V> places = places_of(values);
@@ -291,20 +294,57 @@ STRATA_INLINE inline void step_columns(const PackedSellView<V>& matrix, const St
   }
 }
 
-// Out of line, each kind with the registers to itself. Where x is gathered, faster look-ups would
-// gain little.
-template <int height, Value V, class Columns>
-[[gnu::noinline]] void step_other(const PackedSellView<V>& matrix, const Step<V>& step,
-                                  const StepVectors<V>& vectors, const Slice<V>& slice,
-                                  const CodeTables<V>& tables, const Columns& columns) {
+// Out of line, each kind with the registers to itself.
+template <int height, Value V>
+[[gnu::noinline]] void step_other_dia(const PackedSellView<V>& matrix, const Step<V>& step,
+                                      const StepVectors<V>& vectors, const Slice<V>& slice,
+                                      const CodeTables<V>& tables) {
   constexpr int lanes = kLanes<height, V>;
-  const auto with_table = [&](const auto& table) STRATA_INLINE {
-    step_columns<lanes>(matrix, step, vectors, slice, table, columns);
-  };
-  if constexpr (std::is_same_v<Columns, DiaColumns<std::int32_t>>) {
-    tables.template with_fastest<lanes>(with_table);
-  } else {
-    with_table(SingleTable<V, 8>(matrix.table));
+  const auto* offsets =
+      as<std::int32_t>(matrix.codes + matrix.code_offsets[slice.first_slot / height]);
+  tables.template with_fastest<lanes>([&](const auto& table) STRATA_INLINE {
+    step_columns<lanes>(matrix, step, vectors, slice, table,
+                        DiaColumns<std::int32_t>{offsets, slice.first_slot});
+  });
+}
+
+// Of the slots of some lanes, entry by entry.
+template <Value V>
+[[gnu::noinline]] void decode_columns(const PackedSellView<V>& matrix, const Slice<V>& slice,
+                                      EntryRange entries, LaneRange lanes, Offset* decoded) {
+  with_columns(matrix, slice, [&](const auto& columns) {
+    for (Offset entry = entries.begin; entry < entries.end; ++entry) {
+      for (Offset lane = lanes.begin; lane < lanes.end; ++lane) {
+        *decoded++ = columns.at(entry, lane);
+      }
+    }
+  });
+}
+
+// Encoded values at any columns, which are decoded before: a kernel for every pair of encodings
+// would gain little, as x is gathered, and there would be many of them.
+template <int height, Value V>
+[[gnu::noinline]] void step_other(const PackedSellView<V>& matrix, const Step<V>& step,
+                                  const StepVectors<V>& vectors, const Slice<V>& slice) {
+  constexpr int lanes = kLanes<height, V>;
+  constexpr Offset kEntries = 1024 / lanes;
+  alignas(64) Offset decoded[kEntries * lanes];
+  const EncodedValues<V> values = values_of(matrix, slice);
+  const ColumnPlaces<V> places = places_of(values);
+  const SingleTable<V, 8> table(matrix.table);
+  const IndexColumns<Offset> columns{decoded, lanes};
+  for (Offset lane = 0; lane < slice.rows; lane += lanes) {
+    Lanes<V, lanes> sums;
+    for (Offset begin = 0; begin < slice.width; begin += kEntries) {
+      const Offset end = begin + kEntries < slice.width ? begin + kEntries : slice.width;
+      decode_columns(matrix, slice, {begin, end}, {lane, lane + lanes}, decoded);
+      for (Offset entry = begin; entry < end; ++entry) {
+        add_column(values, places, table, column_of(values, entry), lane,
+                   columns.template factors<lanes>(vectors.x, entry - begin, 0), sums);
+      }
+    }
+    Lanes<V, lanes> results = sums;
+    finish_slice(step, vectors, slice, Rows<V>{matrix}, results, lane);
   }
 }
 
@@ -403,25 +443,26 @@ void step_lanes(const PackedSellView<V>& matrix, const Step<V>& step, const Step
     } else if (kind == Kind::coded) {
       next = end_of_kind<height>(matrix, kind, first, end);
       step_coded<height>(matrix, step, vectors, tables, first, next);
+    } else if (matrix.encodings[first / height] == SliceEncoding::dia) {
+      step_other_dia<height>(matrix, step, vectors, slice, tables);
     } else {
-      with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
-        step_other<height>(matrix, step, vectors, slice, tables, columns);
-      });
+      step_other<height>(matrix, step, vectors, slice);
     }
     first = next;
   }
 }
 
-// The values of a slice as full ones, column by column.
+// The values of some lanes of a slice as full ones, entry by entry.
 template <Value V>
-[[gnu::noinline]] void decode(const PackedSellView<V>& matrix, const Slice<V>& slice, V* decoded) {
+[[gnu::noinline]] void decode(const PackedSellView<V>& matrix, const Slice<V>& slice,
+                              LaneRange lanes, V* decoded) {
   const EncodedValues<V> values = values_of(matrix, slice);
   const ColumnPlaces<V> places = places_of(values);
-  for (Offset entry = 0; entry < slice.width; ++entry, decoded += slice.height) {
+  for (Offset entry = 0; entry < slice.width; ++entry, decoded += lanes.end - lanes.begin) {
     const Offset number = column_of(values, entry).number;
     const auto fill = [&](ValueEncoding encoding) STRATA_INLINE {
-      for (Offset lane = 0; lane < slice.height; ++lane) {
-        store(decoded + lane, value_at(values, places, {encoding, number}, lane));
+      for (Offset lane = lanes.begin; lane < lanes.end; ++lane) {
+        store(decoded + lane - lanes.begin, value_at(values, places, {encoding, number}, lane));
       }
     };
     switch (column_of(values, entry).encoding) {
@@ -434,39 +475,26 @@ template <Value V>
   }
 }
 
-// Several vectors, row by row. Slices up to this size are decoded at once, which takes less time
-// than value by value, but for masks.
-inline constexpr Offset kDecodedBytes = 16384;
-
-template <int count, Value V, class Columns>
-void step_encoded_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
-                          const StepVectors<V>& vectors, Slice<V> slice, const Columns& columns) {
+// Rows whose decoded values have no room, one by one.
+template <int count, Value V>
+[[gnu::noinline]] void step_long_rows(const PackedSellView<V>& matrix, const Step<V>& step,
+                                      const StepVectors<V>& vectors, const Slice<V>& slice) {
   const Rows<V> rows{matrix};
-  const EncodedValues<V> values = values_of(matrix, slice);
-  if (values.encoding != ValueEncoding::masked &&
-      slice.width * slice.height * Offset{sizeof(V)} <= kDecodedBytes) {
-    alignas(64) std::byte decoded[kDecodedBytes];
-    V* numbers = reinterpret_cast<V*>(decoded);
-    decode(matrix, slice, numbers);
-    slice.values = numbers;
-    step_slice_rowwise<count>(step, vectors, slice, columns, rows);
-    return;
-  }
-  const ColumnPlaces<V> places = places_of(values);
   for (Offset lane = 0; lane < slice.rows; ++lane) {
-    Number<V> sums[count] = {};
-    for (Offset entry = 0; entry < slice.width; ++entry) {
-      const V* from = vectors.x + columns.at(entry, lane) * count;
-      const Number<V> value = value_at(values, places, column_of(values, entry), lane);
-      for (int v = 0; v < count; ++v) sums[v] = multiply_add(value, loaded(from + v), sums[v]);
-    }
+    Number<V> sums[count];
+    rows.sum_entries(slice, lane, vectors.x, count, sums);
     finish_row_of_slice(step, vectors, slice, rows, lane, sums);
   }
 }
 
+// Several vectors, row by row. Encoded values are decoded before, of as many lanes at a time as
+// have room: that takes less time than one by one.
 template <int count, Value V>
 void step_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
                   const StepVectors<V>& vectors, Offset begin, Offset end) {
+  constexpr Offset kBytes = 16384;
+  alignas(64) std::byte bytes[kBytes];
+  V* const decoded = reinterpret_cast<V*>(bytes);
   const Offset height = matrix.slice_height;
   for (Offset first = begin; first < end;) {
     const Slice<V> slice = slice_of(matrix, height, first);
@@ -477,14 +505,25 @@ void step_rowwise(const PackedSellView<V>& matrix, const Step<V>& step,
       first += run.slots;
       continue;
     }
-    with_columns(matrix, slice, [&](const auto& columns) {
-      if (kind == Kind::full) {
-        step_slice_rowwise<count>(step, vectors, slice, columns, Rows<V>{matrix});
-      } else {
-        step_encoded_rowwise<count>(matrix, step, vectors, slice, columns);
-      }
-    });
     first += height;
+    const Offset row_bytes = slice.width * Offset{sizeof(V)};
+    const bool encoded = kind != Kind::full && slice.width > 0;
+    if (encoded && row_bytes > kBytes) {
+      step_long_rows<count>(matrix, step, vectors, slice);
+      continue;
+    }
+    const Offset room = encoded ? kBytes / row_bytes : slice.rows;
+    for (Offset lane = 0; lane < slice.rows; lane += room) {
+      Slice<V> part = slice;
+      if (encoded) {
+        const Offset lanes = slice.rows - lane < room ? slice.rows - lane : room;
+        decode(matrix, slice, {lane, lane + lanes}, decoded);
+        part = {decoded, slice.width, lanes, slice.first_slot + lane, lanes};
+      }
+      with_columns(matrix, slice, [&](const auto& columns) {
+        step_slice_rowwise<count>(step, vectors, part, columns.from(lane), Rows<V>{matrix});
+      });
+    }
   }
 }
 

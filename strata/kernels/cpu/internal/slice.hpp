@@ -5,6 +5,7 @@
 //
 //   columns.factors<lanes>(x, entry, lane)  x[column of the entry] in so many lanes from one on
 //   columns.at(entry, lane)                 that column
+//   columns.from(lane)                      the same of the lanes from one on
 //
 // Padding is multiplied like any entry. It has the value 0, so this changes nothing unless its x is
 // not finite; sums that come out not finite are made again without padding. What is needed for
@@ -45,6 +46,7 @@ struct IndexColumns {
     return
         typename Lanes<V, lanes>::template Gathered<IndexType>{x, columns + entry * height + lane};
   }
+  IndexColumns from(Offset lane) const { return {columns + lane, height}; }
 };
 
 // Columns at the same distances from the diagonal in all lanes: one per entry.
@@ -58,6 +60,7 @@ struct DiaColumns {
   STRATA_INLINE auto factors(const V* x, Offset entry, Offset lane) const {
     return typename Lanes<V, lanes>::Direct{x + first_slot + lane + offsets[entry]};
   }
+  DiaColumns from(Offset lane) const { return {offsets, first_slot + lane}; }
   // Whether this entry and the next two are side by side.
   STRATA_INLINE bool three_side_by_side(Offset entry) const {
     const Offset first{offsets[entry]};
@@ -107,6 +110,10 @@ STRATA_INLINE inline void prefetch_ahead(const void* from) {
 // Inlined, so that the sums stay in registers and are not returned through memory. Some entries of
 // the slice; its height is a constant where it is the number of lanes.
 struct EntryRange {
+  Offset begin;
+  Offset end;
+};
+struct LaneRange {
   Offset begin;
   Offset end;
 };
@@ -218,8 +225,9 @@ inline void finish_row_of_slice(const Step<V>& step, const StepVectors<V>& vecto
 
 // One step of a slice for `count` vectors, and for one where the height has no code of its own.
 template <int count, Value V, class Columns, class Rows>
-void step_slice_rowwise(const Step<V>& step, const StepVectors<V>& vectors, const Slice<V>& slice,
-                        const Columns& columns, const Rows& rows) {
+[[gnu::noinline]] void step_slice_rowwise(const Step<V>& step, const StepVectors<V>& vectors,
+                                          const Slice<V>& slice, const Columns& columns,
+                                          const Rows& rows) {
   for (Offset lane = 0; lane < slice.rows; ++lane) {
     Number<V> sums[count] = {};
     for (Offset entry = 0; entry < slice.width; ++entry) {
