@@ -5,15 +5,15 @@
 #include <array>
 #include <cstdint>
 
+#include "strata/base/function_ref.hpp"
 #include "strata/base/types.hpp"
 #include "strata/formats/pattern.hpp"
 
 namespace strata {
 
-// Patterns that differ have the same fingerprint with a probability of at most about 2^−64: they
-// are told apart by the sum of a random function of (row, column) over the entries, and by a sum
-// over the rows of another function of what theirs add up to. The type of the indices does not
-// matter.
+// Patterns that differ have the same fingerprint with a probability of about 2^−64: they are told
+// apart by the sum of a random function over the columns, some at a time, and their places, and by
+// the same sum over the offsets of the rows. The type of the indices does not matter.
 struct Fingerprint {
   Offset rows = 0;
   Offset cols = 0;
@@ -25,5 +25,10 @@ struct Fingerprint {
 
 template <Index I>
 Fingerprint fingerprint_of(const PatternView<I>& pattern);
+
+// The same, which reads all of the pattern: visit(rows) looks at rows while they are in a cache,
+// some at a time and on several threads at once.
+template <Index I>
+Fingerprint fingerprint_of(const PatternView<I>& pattern, FunctionRef<void(RowRange<I>)> visit);
 
 }  // namespace strata

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
@@ -52,6 +53,7 @@ struct SliceChoice {
   Offset run = 1;  // of the matrix
   ValueChoice<V> values;
 
+  bool has_runs() const { return strata::has_runs(encoding); }
   Offset columns_bytes(Offset height) const { return code_bytes(encoding, height, width, run); }
   Offset bytes_with_full_values(Offset height) const {
     return columns_bytes(height) + width * height * Offset{sizeof(V)};
@@ -112,7 +114,7 @@ class SliceEncoder {
     const bool aligned = columns_.left_aligned(first, width, left.encoding);
     // Runs have no say in it: whether they pay depends on what slices share, and that on values.
     SliceChoice<V> one_by_one = left;
-    if (has_runs(left.encoding)) one_by_one.encoding = columns_.without_runs();
+    if (left.has_runs()) one_by_one.encoding = columns_.without_runs();
     const Offset limit =
         aligned ? one_by_one.bytes_with_full_values(height_) : std::numeric_limits<Offset>::max();
     const SliceChoice<V> dia{
@@ -466,6 +468,11 @@ class PackedSell<V, I>::Builder {
     lay_out(choose);
     if (run_length_ == 1 || runs_save()) return;
     run_length_ = 1;
+    // What has no runs is the same for any length of theirs.
+    if (std::ranges::none_of(layout_.slices, &SliceChoice<V>::has_runs)) {
+      for (SliceChoice<V>& slice : layout_.slices) slice.run = 1;
+      return;
+    }
     paying_values_ = allowed_values_;
     lay_out(choose);
   }

@@ -115,20 +115,65 @@ Offset count_distinct(std::span<const V> values) {
   return too_many ? -1 : counter.distinct();
 }
 
+namespace {
+
+// Values from everywhere: so many runs of consecutive ones, none of them twice, and at places that
+// no regularity of a matrix can match.
+template <Value V>
+std::vector<V> draw_runs(std::span<const V> values, int runs, Offset length) {
+  const Random random(2);
+  std::vector<V> drawn(static_cast<std::size_t>(runs * length));
+  for (int i = 0; i < runs; ++i) {
+    const Chunk stratum = chunk_of(std::ssize(values) / length, i, runs);
+    const Offset run = stratum.begin + random.below(i, stratum.end - stratum.begin);
+    std::copy_n(values.begin() + run * length, length, drawn.begin() + i * length);
+  }
+  return drawn;
+}
+
+// How many of these runs share more than so many values each with others.
+template <Value V>
+int count_sharing(std::span<const V> drawn, int runs, int few) {
+  const auto length = static_cast<Offset>(drawn.size()) / runs;
+  ValueCounter<V> runs_with;
+  std::vector<ValueBits<V>> distinct;
+  for (int run = 0; run < runs; ++run) {
+    distinct.clear();
+    for (const V value : drawn.subspan(run * length, length)) distinct.push_back(bits_of(value));
+    std::ranges::sort(distinct);
+    const auto rest = std::ranges::unique(distinct);
+    distinct.erase(rest.begin(), rest.end());
+    for (const ValueBits<V>& bits : distinct) runs_with.add(bits, 1);
+  }
+  int sharing = 0;
+  for (int run = 0; run < runs; ++run) {
+    const auto shared =
+        std::ranges::count_if(drawn.subspan(run * length, length),
+                              [&](const V value) { return runs_with.times(bits_of(value)) > 1; });
+    sharing += shared > few ? 1 : 0;
+  }
+  return sharing;
+}
+
+}  // namespace
+
 template <Value V>
 bool hardly_repeat(std::span<const V> values) {
-  // As many as a table holds would repeat 3 of 100 times.
+  // Of some values, as many as a table holds would repeat 3 of 100 times.
   constexpr int kSome = 4096;
-  constexpr int kMostRepeated = kSome / 100;
+  constexpr Offset kMostRepeated = kSome / 100;
   if (std::ssize(values) < kSome) return false;
-  // From everywhere, none of them twice, and at places that no regularity of a matrix can match.
-  const Random random(2);
-  ValueCounter<V> counter;
-  for (int i = 0; i < kSome; ++i) {
-    const Chunk stratum = chunk_of(std::ssize(values), i, kSome);
-    counter.add(values[stratum.begin + random.below(i, stratum.end - stratum.begin)]);
-  }
-  return counter.distinct() >= kSome - kMostRepeated;
+  ValueCounter<V> some;
+  for (const V value : draw_runs(values, kSome, 1)) some.add(value);
+  if (some.distinct() >= kSome - kMostRepeated) return true;
+  // Of many, four of ten would. Where some do, as on the diagonal of a matrix, that is of
+  // use only if others next to them do as well. A symmetric matrix has values twice in a run.
+  constexpr int kRuns = 2048;
+  constexpr int kFewRuns = kRuns / 20;
+  constexpr Offset kRun = 16;
+  constexpr int kFewOfRun = 5;
+  if (std::ssize(values) < kRuns * kRun) return false;
+  return count_sharing<V>(draw_runs(values, kRuns, kRun), kRuns, kFewOfRun) <= kFewRuns;
 }
 
 #define STRATA_INSTANTIATE(V, unused)                 \

@@ -42,8 +42,8 @@ class ValueTable {
 template <Value V>
 Offset count_distinct(std::span<const V> values);
 
-// Whether values hardly ever repeat, by some of them: no table, and no constants either, would save
-// anything.
+// Whether values hardly ever repeat, by some of them, or only here and there among others that do
+// not: no table, and no constants either, would save anything.
 template <Value V>
 bool hardly_repeat(std::span<const V> values);
 

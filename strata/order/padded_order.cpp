@@ -16,16 +16,15 @@
 namespace strata {
 
 template <Index I>
-PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at) {
+PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at)
+    : rows_(rows), padded_rows_(narrow<I>(row_at.size(), "the number of padded rows")) {
   auto position_of = std::make_shared<Array<I>>(rows, kEmpty);
-  owned_row_at_ = std::make_shared<const Array<I>>(std::move(row_at));
-  row_at_ = *owned_row_at_;
   std::atomic<bool> moved{padded_rows() != rows};
   std::atomic<Offset> placed{0};
   parallel_chunks(padded_rows(), [&](Offset begin, Offset end) {
     Offset here = 0;
     for (Offset position = begin; position < end; ++position) {
-      const I row = row_at_[position];
+      const I row = row_at[position];
       if (row == kEmpty) continue;
       if (row < 0 || row >= rows) {
         throw InvalidArgument(
@@ -44,17 +43,18 @@ PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at) {
     throw InvalidArgument(fmt::format("an order of {} rows holds {}", rows, placed.load()));
   }
   identity_ = !moved;
-  position_of_ = *position_of;
+  if (identity_) return;
+  owned_row_at_ = std::make_shared<const Array<I>>(std::move(row_at));
   owned_position_of_ = std::move(position_of);
+  row_at_ = *owned_row_at_;
+  position_of_ = *owned_position_of_;
 }
 
 template <Index I>
 PaddedOrder<I> PaddedOrder<I>::identity(I rows) {
-  auto numbers = std::make_shared<Array<I>>(rows);
-  parallel_for(rows, [&](Offset row) { (*numbers)[row] = static_cast<I>(row); });
   PaddedOrder order;
-  order.row_at_ = order.position_of_ = *numbers;
-  order.owned_row_at_ = std::move(numbers);
+  order.rows_ = rows;
+  order.padded_rows_ = rows;
   return order;
 }
 
@@ -68,68 +68,37 @@ void require_elements(std::size_t elements, Offset lines, int count) {
   }
 }
 
-// Rows in the padded order: their columns, increasing, with their values.
-template <Value V, Index I>
+// A row in the padded order: its columns, increasing, and the places that its entries take.
+template <Index I>
 class RowMover {
  public:
-  RowMover(const Csr<V, I>& matrix, const PaddedOrder<I>& order) : matrix_(matrix), order_(order) {}
+  explicit RowMover(const PaddedOrder<I>& order) : order_(order) {}
 
-  // Moves these rows, or padded ones, to where the offsets say; no values if that is null.
-  void move(std::span<const I> rows, const Offset* offsets, I* columns, V* values) {
-    const auto count = static_cast<Offset>(rows.size());
-    for (Offset i = 0; i < count; ++i) {
-      if (i + kOffsetsAhead < count) prefetch_offsets(rows[i + kOffsetsAhead]);
-      if (i + kEntriesAhead < count) prefetch_entries(rows[i + kEntriesAhead], values != nullptr);
-      if (rows[i] == PaddedOrder<I>::kEmpty) continue;
-      move(rows[i], columns + offsets[i], values == nullptr ? nullptr : values + offsets[i]);
+  // Moves the columns of a row. Returns whether entries stay in their sequence.
+  bool move(std::span<const I> columns, I* to) {
+    length_ = columns.size();
+    moved_.resize(length_ + kLanes);
+    bool increasing = true;
+    for (std::size_t k = 0; k < length_; ++k) {
+      moved_[k] = order_.position_of(columns[k]);
+      increasing &= k == 0 || moved_[k - 1] < moved_[k];
     }
+    if (increasing) {
+      std::copy_n(moved_.begin(), length_, to);
+      return true;
+    }
+    find_places();
+    for (std::size_t k = 0; k < length_; ++k) to[places_[k]] = moved_[k];
+    return false;
   }
+
+  // Where the entries go of the row that was moved last, if they do not stay in their sequence.
+  std::span<const I> places() const { return std::span(places_).first(length_); }
 
  private:
   // Up to here it is faster to compare all columns with each other, many at a time, than to sort.
   static constexpr std::size_t kShort = 64;
   static constexpr std::size_t kLanes = 16;
-  // The rows may be anywhere in memory: so many ahead are fetched, of each so much.
-  static constexpr Offset kOffsetsAhead = 16;
-  static constexpr Offset kEntriesAhead = 8;
-  static constexpr Offset kMostFetched = 64;
-
-  void prefetch_offsets(I row) const {
-    if (row != PaddedOrder<I>::kEmpty) __builtin_prefetch(&matrix_.row_offsets()[row]);
-  }
-  void prefetch_entries(I row, bool with_values) const {
-    if (row == PaddedOrder<I>::kEmpty) return;
-    const Offset begin = matrix_.row_offsets()[row];
-    const Offset end = std::min(matrix_.row_offsets()[row + 1], begin + kMostFetched);
-    const auto fetch = [&]<class T>(const T* elements) {
-      for (Offset k = begin; k < end; k += Offset{kCacheLine / sizeof(T)}) {
-        __builtin_prefetch(elements + k);
-      }
-    };
-    fetch(matrix_.columns().data());
-    if (with_values) fetch(matrix_.values().data());
-  }
-
-  void move(I row, I* columns, V* values) {
-    const Offset begin = matrix_.row_offsets()[row];
-    length_ = static_cast<std::size_t>(matrix_.row_offsets()[row + 1] - begin);
-    const V* const from = matrix_.values().data() + begin;
-    moved_.resize(length_ + kLanes);
-    bool increasing = true;
-    for (std::size_t k = 0; k < length_; ++k) {
-      moved_[k] = order_.position_of(matrix_.columns()[begin + k]);
-      increasing &= k == 0 || moved_[k - 1] < moved_[k];
-    }
-    if (increasing) {
-      std::copy_n(moved_.begin(), length_, columns);
-      if (values != nullptr) std::copy_n(from, length_, values);
-      return;
-    }
-    find_places();
-    for (std::size_t k = 0; k < length_; ++k) columns[places_[k]] = moved_[k];
-    if (values == nullptr) return;
-    for (std::size_t k = 0; k < length_; ++k) values[places_[k]] = from[k];
-  }
 
   // The place of an entry is how many come before it.
   void find_places() {
@@ -152,13 +121,46 @@ class RowMover {
     for (std::size_t i = 0; i < length_; ++i) places_[by_column_[i].second] = static_cast<I>(i);
   }
 
-  const Csr<V, I>& matrix_;
   const PaddedOrder<I>& order_;
   std::size_t length_ = 0;  // of the row
   std::vector<I> moved_;    // its columns, and room for lanes that nobody asks
   std::vector<I> places_;   // of its entries, likewise
   std::vector<std::pair<I, std::size_t>> by_column_;
 };
+
+// Moves values to their places.
+template <Value V, class Place>
+void move_values(const V* from, std::span<const Place> places, V* to) {
+  for (std::size_t k = 0; k < places.size(); ++k) to[places[k]] = from[k];
+}
+
+// Visits rows, or padded ones, that may be anywhere in memory: so many ahead of them are fetched,
+// of each so many entries of the arrays.
+template <Index I, class Visit, class... Arrays>
+void for_each_row_ahead(std::span<const Offset> row_offsets, std::span<const I> rows,
+                        const Visit& visit, const Arrays*... arrays) {
+  constexpr Offset kOffsetsAhead = 16;
+  constexpr Offset kEntriesAhead = 8;
+  constexpr Offset kMostFetched = 64;
+  const auto is_row = [&](Offset i) {
+    return i < std::ssize(rows) && rows[i] != PaddedOrder<I>::kEmpty;
+  };
+  for (Offset i = 0; i < std::ssize(rows); ++i) {
+    if (is_row(i + kOffsetsAhead)) __builtin_prefetch(&row_offsets[rows[i + kOffsetsAhead]]);
+    if (is_row(i + kEntriesAhead)) {
+      const I row = rows[i + kEntriesAhead];
+      const Offset begin = row_offsets[row];
+      const Offset end = std::min(row_offsets[row + 1], begin + kMostFetched);
+      const auto fetch = [&]<class T>(const T* elements) {
+        for (Offset k = begin; k < end; k += Offset{kCacheLine / sizeof(T)}) {
+          __builtin_prefetch(elements + k);
+        }
+      };
+      (fetch(arrays), ...);
+    }
+    if (is_row(i)) visit(i);
+  }
+}
 
 }  // namespace
 
@@ -168,7 +170,7 @@ void PaddedOrder<I>::gather(std::span<const V> of_rows, std::span<V> padded, int
   require_elements(of_rows.size(), rows(), count);
   require_elements(padded.size(), padded_rows(), count);
   parallel_for(padded_rows(), [&](Offset position) {
-    const Offset row = row_at_[position];
+    const Offset row = row_at(static_cast<I>(position));
     for (int v = 0; v < count; ++v) {
       padded[position * count + v] = row == kEmpty ? V{} : of_rows[row * count + v];
     }
@@ -182,7 +184,7 @@ void PaddedOrder<I>::scatter(std::span<const V> padded, std::span<V> of_rows, in
   require_elements(padded.size(), padded_rows(), count);
   // By row: every thread then writes its own part of the result, whole cache lines.
   parallel_for(rows(), [&](Offset row) {
-    const Offset position = position_of_[row];
+    const Offset position = position_of(static_cast<I>(row));
     for (int v = 0; v < count; ++v) of_rows[row * count + v] = padded[position * count + v];
   });
 }
@@ -210,30 +212,98 @@ Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
   Array<I> columns(entries);
   Array<V> values(entries);
   parallel_dynamic(count, 1024, [&](Offset begin, Offset end) {
-    RowMover<V, I>(matrix, order)
-        .move(std::span<const I>(rows).subspan(begin, end - begin), offsets.data() + begin,
-              columns.data(), values.data());
+    RowMover<I> mover(order);
+    const auto some = std::span<const I>(rows).subspan(begin, end - begin);
+    const auto move = [&](Offset i) {
+      const I row = some[i];
+      const auto from = matrix.pattern().columns_of(row);
+      const V* const values_from = matrix.values().data() + matrix.row_offsets()[row];
+      V* const values_to = values.data() + offsets[begin + i];
+      if (mover.move(from, columns.data() + offsets[begin + i])) {
+        std::copy_n(values_from, from.size(), values_to);
+      } else {
+        move_values(values_from, mover.places(), values_to);
+      }
+    };
+    for_each_row_ahead(matrix.row_offsets(), some, move, matrix.columns().data(),
+                       matrix.values().data());
   });
   return Csr<V, I>(count, order.padded_rows(), std::move(offsets), std::move(columns),
                    std::move(values));
 }
 
 template <Value V, Index I>
-void read_reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order, RowRange<I> positions,
-                    RowBlock<V, I>& block) {
-  const std::span<const I> rows = order.rows_at(positions);
-  block.row_offsets.resize(rows.size() + 1);
-  Offset entries = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    block.row_offsets[i] = entries;
-    if (rows[i] != PaddedOrder<I>::kEmpty) entries += matrix.pattern().row_length(rows[i]);
+ReorderedRows<V, I>::ReorderedRows(const Csr<V, I>& matrix, const PaddedOrder<I>& order)
+    : matrix_(matrix),
+      order_(order),
+      offsets_(static_cast<std::size_t>(order.padded_rows()) + 1),
+      known_(static_cast<std::size_t>(order.padded_rows()), Known::nothing),
+      columns_(static_cast<std::size_t>(matrix.nnz())),
+      places_(static_cast<std::size_t>(matrix.nnz())) {
+  offsets_.back() = 0;
+  parallel_for(order.padded_rows(), [&](Offset position) {
+    const I row = order.row_at(static_cast<I>(position));
+    offsets_[position] = row == PaddedOrder<I>::kEmpty ? 0 : matrix.pattern().row_length(row);
+  });
+  exclusive_scan(offsets_);
+}
+
+template <Value V, Index I>
+void ReorderedRows<V, I>::read(RowRange<I> positions, RowBlock<V, I>& block) {
+  const Offset first = offsets_[positions.begin];
+  const Offset entries = offsets_[positions.end] - first;
+  std::vector<I> rows;
+  bool all_known = true;
+  block.row_offsets.clear();
+  for (I position = positions.begin; position < positions.end; ++position) {
+    rows.push_back(order_.row_at(position));
+    block.row_offsets.push_back(offsets_[position] - first);
+    all_known &= known_[position] != Known::nothing || rows.back() == PaddedOrder<I>::kEmpty;
   }
-  block.row_offsets.back() = entries;
+  block.row_offsets.push_back(entries);
   block.columns.resize(static_cast<std::size_t>(entries));
   block.values.resize(block.needs_values ? static_cast<std::size_t>(entries) : 0);
-  RowMover<V, I>(matrix, order)
-      .move(rows, block.row_offsets.data(), block.columns.data(),
-            block.needs_values ? block.values.data() : nullptr);
+  RowMover<I> mover(order_);
+  const auto read_row = [&](Offset i) {
+    const auto source = matrix_.pattern().columns_of(rows[i]);
+    const std::size_t length = source.size();
+    const I position = positions.begin + static_cast<I>(i);
+    const Offset begin = offsets_[position];
+    I* const columns = block.columns.data() + (begin - first);
+    const std::span places = std::span(places_).subspan(begin, length);
+    const bool keeps = length <= kLongestKept;
+    Known known = known_[position];
+    if (known != Known::nothing) {
+      std::copy_n(columns_.begin() + begin, length, columns);
+    } else {
+      known = mover.move(source, columns) ? Known::in_sequence : Known::places;
+      if (keeps) {
+        std::copy_n(columns, length, columns_.begin() + begin);
+        if (known == Known::places) std::ranges::copy(mover.places(), places.begin());
+        known_[position] = known;
+      }
+    }
+    if (!block.needs_values) return;
+    const V* const from = matrix_.values().data() + matrix_.row_offsets()[rows[i]];
+    V* const values = block.values.data() + (begin - first);
+    if (known == Known::in_sequence) {
+      std::copy_n(from, length, values);
+    } else if (keeps) {
+      move_values<V, std::uint8_t>(from, places, values);
+    } else {
+      move_values<V, I>(from, mover.places(), values);
+    }
+  };
+  const std::span<const Offset> row_offsets = matrix_.row_offsets();
+  const I* const columns = matrix_.columns().data();
+  const V* const values = matrix_.values().data();
+  if (!block.needs_values) {
+    for_each_row_ahead<I>(row_offsets, rows, read_row, columns);
+  } else if (all_known) {
+    for_each_row_ahead<I>(row_offsets, rows, read_row, values);
+  } else {
+    for_each_row_ahead<I>(row_offsets, rows, read_row, columns, values);
+  }
 }
 
 template <Value V, Index I>
@@ -256,8 +326,7 @@ Permutation<I> without_padding(const PaddedOrder<I>& order) {
   template void PaddedOrder<I>::gather(std::span<const V>, std::span<V>, int) const;  \
   template void PaddedOrder<I>::scatter(std::span<const V>, std::span<V>, int) const; \
   template Csr<V, I> reordered(const Csr<V, I>&, const PaddedOrder<I>&);              \
-  template void read_reordered(const Csr<V, I>&, const PaddedOrder<I>&, RowRange<I>,  \
-                               RowBlock<V, I>&);                                      \
+  template class ReorderedRows<V, I>;                                                 \
   template Csr<V, I> reordered_rows(const Csr<V, I>&, const PaddedOrder<I>&,          \
                                     std::span<const RowRange<I>>)
 #define STRATA_INSTANTIATE_INDEX(I) \

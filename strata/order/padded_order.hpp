@@ -4,6 +4,7 @@
 // hold 0, and every power keeps it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -27,13 +28,10 @@ class PaddedOrder {
 
   static PaddedOrder identity(I rows);
 
-  I rows() const { return static_cast<I>(position_of_.size()); }
-  I padded_rows() const { return static_cast<I>(row_at_.size()); }
-  I row_at(I position) const { return row_at_[position]; }
-  I position_of(I row) const { return position_of_[row]; }
-  std::span<const I> rows_at(RowRange<I> positions) const {
-    return row_at_.subspan(positions.begin, positions.end - positions.begin);
-  }
+  I rows() const { return rows_; }
+  I padded_rows() const { return padded_rows_; }
+  I row_at(I position) const { return identity_ ? position : row_at_[position]; }
+  I position_of(I row) const { return identity_ ? row : position_of_[row]; }
   // Whether every row is where it was.
   bool is_identity() const { return identity_; }
 
@@ -48,6 +46,9 @@ class PaddedOrder {
  private:
   using Numbers = std::shared_ptr<const Array<I>>;  // nothing changes them, so copies share them
 
+  I rows_ = 0;
+  I padded_rows_ = 0;
+  // Nothing if every row is where it was.
   Numbers owned_row_at_;
   Numbers owned_position_of_;
   std::span<const I> row_at_;
@@ -63,11 +64,28 @@ Permutation<I> without_padding(const PaddedOrder<I>& order);
 template <Value V, Index I>
 Csr<V, I> reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order);
 
-// The same row by row, where all of it need not be stored: positions [begin, end). The matrix and
-// the order must fit.
+// The same row by row, where all of it need not be stored. Where the entries of a row go is found
+// out when the row is read first, and kept: the index and a byte for each entry.
 template <Value V, Index I>
-void read_reordered(const Csr<V, I>& matrix, const PaddedOrder<I>& order, RowRange<I> positions,
-                    RowBlock<V, I>& block);
+class ReorderedRows {
+ public:
+  // The matrix and the order must fit, and outlive this.
+  ReorderedRows(const Csr<V, I>& matrix, const PaddedOrder<I>& order);
+
+  // Positions [begin, end). Threads may read at the same time, each other positions.
+  void read(RowRange<I> positions, RowBlock<V, I>& block);
+
+ private:
+  enum class Known : std::uint8_t { nothing, in_sequence, places };
+  static constexpr std::size_t kLongestKept = 256;  // entries, whose places are bytes
+
+  const Csr<V, I>& matrix_;
+  const PaddedOrder<I>& order_;
+  Array<Offset> offsets_;  // of the positions
+  Array<Known> known_;     // of each position, and then
+  Array<I> columns_;       // its columns, and where its entries go
+  Array<std::uint8_t> places_;
+};
 
 // Some rows of the same: positions [begin, end) of each range, one range after another, the columns
 // in the padded order.

@@ -12,7 +12,7 @@ namespace strata {
 namespace {
 
 constexpr Offset kFewRows = Offset{1} << 15;
-constexpr Offset kShare = 8;   // of the entries, one part in so many
+constexpr Offset kShare = 32;  // of the entries, one part in so many
 constexpr Offset kGrowth = 3;  // in three dimensions it is 2.6 at most, after two steps
 constexpr int kFirstSteps = 2;
 

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <set>
 #include <tuple>
+#include <vector>
 
 #include "strata/base/parallel.hpp"
 #include "strata/gen/generate.hpp"
@@ -54,6 +58,44 @@ TEST(Fingerprint, TellsEntriesThatMovedFromThoseThatStayed) {
   EXPECT_NE(fingerprint(other_columns), fingerprint(matrix));
   EXPECT_NE(fingerprint(other_rows), fingerprint(matrix));
   EXPECT_NE(fingerprint(exchanged), fingerprint(matrix));
+}
+
+// Every column and every offset counts, wherever it is among those that are summed up together.
+TEST(Fingerprint, TellsAnyOneColumnAndOffset) {
+  constexpr std::int32_t kRows = 11;
+  const std::vector<Offset> offsets{0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22};
+  std::vector<std::int32_t> columns;
+  for (std::int32_t row = 0; row < kRows; ++row) columns.insert(columns.end(), {row, row + 20});
+  const auto print_of = [&](const std::vector<Offset>& of_rows,
+                            const std::vector<std::int32_t>& of_entries) {
+    return fingerprint_of(PatternView<std::int32_t>{kRows, 50, of_rows, of_entries});
+  };
+  std::set<std::array<std::uint64_t, 2>> seen{print_of(offsets, columns).sums};
+  for (std::size_t entry = 0; entry < columns.size(); ++entry) {
+    std::vector<std::int32_t> changed = columns;
+    changed[entry] += entry % 2 == 0 ? 1 : 15;
+    EXPECT_TRUE(seen.insert(print_of(offsets, changed).sums).second) << entry;
+  }
+  for (std::size_t row = 1; row + 1 < offsets.size(); ++row) {
+    std::vector<Offset> changed = offsets;
+    --changed[row];
+    EXPECT_TRUE(seen.insert(print_of(changed, columns).sums).second) << row;
+  }
+}
+
+TEST(Fingerprint, VisitsEveryRowOnce) {
+  const auto matrix = generate<double, std::int32_t>("rmat:14,edges=8");
+  for (const int threads : {1, 3}) {
+    set_thread_count(threads);
+    std::vector<std::atomic<int>> visits(static_cast<std::size_t>(matrix.rows()));
+    const Fingerprint print =
+        fingerprint_of<std::int32_t>(matrix.pattern(), [&](RowRange<std::int32_t> rows) {
+          for (std::int32_t row = rows.begin; row < rows.end; ++row) ++visits[row];
+        });
+    EXPECT_EQ(print, fingerprint(matrix));
+    EXPECT_TRUE(std::ranges::all_of(visits, [](const auto& times) { return times == 1; }));
+  }
+  set_thread_count(0);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "strata/base/parallel.hpp"
 #include "strata/base/random.hpp"
+#include "strata/gen/generate.hpp"
 
 namespace strata {
 namespace {
@@ -94,6 +95,18 @@ TEST(ValueTable, ValuesHardlyRepeatOnlyWhereNoTableWouldHelp) {
   std::vector<double> half(100000);
   for (std::size_t i = 0; i < half.size(); i += 2) half[i] = random.uniform(i);
   EXPECT_FALSE(hardly_repeat<double>(half));
+}
+
+TEST(ValueTable, OneDiagonalThatRepeatsIsNoReasonForATable) {
+  const Random random(8);
+  std::vector<double> values(1400000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = i % 7 == 3 ? 7 : random.uniform(i);
+  EXPECT_TRUE(hardly_repeat<double>(values));
+  EXPECT_TRUE(
+      hardly_repeat<double>(generate<double, std::int32_t>("band:60000,width=27").values()));
+  // Rows that repeat as a whole are one, wherever they are.
+  std::fill_n(values.begin() + 500000, 140000, 1.0);
+  EXPECT_FALSE(hardly_repeat<double>(values));
 }
 
 TEST(ValueTable, HoldsAsManyAsSixteenBitsName) {

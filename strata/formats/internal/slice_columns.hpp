@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "strata/base/types.hpp"
+#include "strata/formats/internal/row_examples.hpp"
 #include "strata/formats/internal/slices.hpp"
 #include "strata/formats/packed_sell.hpp"
 
@@ -181,14 +182,14 @@ class ColumnAnalysis {
     if (offsets_of_ == first) return true;
     offsets_of_ = -1;
     offsets_.clear();
+    examples_.clear();
     const Offset most = most_diagonals(limit);
     const Offset different = share_offsets(first) ? 1 : slice_height_;
     for (Offset slot = first; slot < first + different; ++slot) {
       const auto columns = slots_.columns(slot);
-      if (columns.empty()) continue;
-      // As of the same unknown of the node before.
-      if (slot - run_ >= first && is_shifted(slots_.columns(slot - run_), columns, run_)) continue;
+      if (columns.empty() || examples_.find(columns, slot) >= 0) continue;
       if (!stay_inside(first, columns, slot) || !add_offsets(columns, slot, most)) return false;
+      examples_.add(columns, slot);
     }
     offsets_of_ = first;
     return true;
@@ -210,18 +211,7 @@ class ColumnAnalysis {
     if (length < 0) return false;
     const I* columns = slots_.columns(first).data();
     const auto entries = static_cast<std::size_t>(length * (slice_height_ - 1));
-    return is_shifted({columns, entries}, {columns + length, entries}, 1);
-  }
-
-  // Whether rows have the offsets of others that lie so many slots before them. No branch, so that
-  // it is done many columns at a time.
-  static bool is_shifted(std::span<const I> before, std::span<const I> columns, Offset slots) {
-    if (columns.size() != before.size()) return false;
-    I difference = 0;
-    for (std::size_t entry = 0; entry < columns.size(); ++entry) {
-      difference |= (columns[entry] - before[entry]) ^ static_cast<I>(slots);
-    }
-    return difference == 0;
+    return is_shifted<I>({columns, entries}, {columns + length, entries}, 1);
   }
 
   // Whether the offsets of a row lead to columns of the matrix from all rows of the slice.
@@ -256,36 +246,22 @@ class ColumnAnalysis {
     return false;
   }
 
-  // False if that makes them more than `most`. Neighbouring rows mostly have the same offsets, so
-  // that there is nothing to merge; where they do not, a few tell that there are too many.
+  // False if that makes them more than `most`.
   bool add_offsets(std::span<const I> columns, Offset slot, Offset most) {
-    if (are_offsets(columns, static_cast<I>(slot))) return true;
-    const Offset room = most - std::ssize(offsets_);
-    Offset missing = 0;
-    auto known = offsets_.begin();
-    for (const I column : columns) {
-      const Offset offset = column - slot;
-      while (known != offsets_.end() && *known < offset) ++known;
-      const bool is_known = known != offsets_.end() && *known == offset;
-      if (!is_known && ++missing > room) return false;
-    }
-    if (missing == 0) return true;
-    row_.clear();
-    for (const I column : columns) row_.push_back(static_cast<std::int32_t>(column - slot));
-    merged_.clear();
-    std::ranges::set_union(offsets_, row_, std::back_inserter(merged_));
-    offsets_.swap(merged_);
-    return true;
-  }
-
-  // Whether a row has exactly these offsets. No branch, so that it is done many columns at a time.
-  bool are_offsets(std::span<const I> columns, I slot) const {
-    if (columns.size() != offsets_.size()) return false;
-    I difference = 0;
+    row_.resize(columns.size());
     for (std::size_t entry = 0; entry < columns.size(); ++entry) {
-      difference |= (columns[entry] - slot) ^ static_cast<I>(offsets_[entry]);
+      row_[entry] = static_cast<std::int32_t>(columns[entry] - slot);
     }
-    return difference == 0;
+    if (offsets_.empty()) {
+      offsets_.swap(row_);
+    } else {
+      merged_.resize(offsets_.size() + row_.size());
+      const auto end = std::set_union(offsets_.begin(), offsets_.end(), row_.begin(), row_.end(),
+                                      merged_.begin());
+      merged_.resize(end - merged_.begin());
+      offsets_.swap(merged_);
+    }
+    return std::ssize(offsets_) <= most;
   }
 
   // The largest distance of two columns that share an entry number. False if a column is too far
@@ -317,7 +293,8 @@ class ColumnAnalysis {
   AllowedEncodings allowed_;
   std::span<const Offset> groups_;
   std::vector<std::int32_t> offsets_;
-  Offset offsets_of_ = -1;  // the slice that has exactly these, by its first row; −1: none
+  Offset offsets_of_ = -1;   // the slice that has exactly these, by its first row; −1: none
+  RowExamples<I> examples_;  // rows of the slice whose offsets are among them
   std::vector<std::int32_t> row_;
   std::vector<std::int32_t> merged_;
   std::vector<I> lowest_;

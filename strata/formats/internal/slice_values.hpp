@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "strata/base/types.hpp"
+#include "strata/formats/internal/row_examples.hpp"
 #include "strata/formats/internal/slices.hpp"
 #include "strata/formats/internal/value_counter.hpp"
 #include "strata/formats/presence.hpp"
@@ -137,7 +138,11 @@ class ValueAnalysis {
       if (data != nullptr) write_all(slice, choice, data);
       return;
     }
-    if (data != nullptr) std::memset(data, 0, static_cast<std::size_t>(choice.data_bytes));
+    // Codes are put into words that have to be 0; columns of full values are written as a whole.
+    if (data != nullptr) {
+      const Offset written = full ? bytes_of_all(slice) : 0;
+      std::memset(data + written, 0, static_cast<std::size_t>(choice.data_bytes - written));
+    }
     MixedHeader numbers;
     for_each_column(slice, [&](Offset entry, std::uint32_t mask, const V* values) {
       if (presence != nullptr) presence->set_bits(entry * slice.height, mask);
@@ -253,6 +258,10 @@ class ValueAnalysis {
     }
   }
 
+  static Offset bytes_of_all(const SliceArrangement& slice) {
+    return slice.width * slice.height * Offset{sizeof(V)};
+  }
+
   // The full values of a slice without holes, whose rows follow one another.
   void write_all(const SliceArrangement& slice, const ValueChoice<V>& choice,
                  std::byte* data) const {
@@ -262,7 +271,7 @@ class ValueAnalysis {
         put(data, entry * slice.height + lane, source[lane * slice.width + entry]);
       }
     }
-    const Offset written = slice.width * slice.height * Offset{sizeof(V)};
+    const Offset written = bytes_of_all(slice);
     std::memset(data + written, 0, static_cast<std::size_t>(choice.data_bytes - written));
   }
 
@@ -271,9 +280,11 @@ class ValueAnalysis {
   template <class Visit>
   void for_each_column(const SliceArrangement& slice, const Visit& visit) {
     next_.fill(0);
+    examples_.clear();
     for (Offset first = 0; first < slice.width; first += kChunk) {
       const Offset columns = std::min(kChunk, slice.width - first);
       std::array<std::uint32_t, kChunk> masks{};
+      std::fill_n(values_.begin(), columns * kTallest, V{});
       for (Offset lane = 0; lane < slice.height; ++lane) {
         take(slice, lane, first, columns, masks);
       }
@@ -287,28 +298,36 @@ class ValueAnalysis {
   void take(const SliceArrangement& slice, Offset lane, Offset first, Offset columns,
             std::array<std::uint32_t, kChunk>& masks) {
     const Offset slot = slice.first_slot + lane;
-    const std::span<const I> entries = slots_.columns(slot);
+    const Offset length = slots_.length(slot);
     const V* source = entries_.data() + slots_.source(slot);
     Offset& next = next_[lane];
+    const auto put_at = [&](Offset column) {
+      values_[column * kTallest + lane] = source[next++];
+      masks[column] |= std::uint32_t{1} << lane;
+    };
     // Mostly nothing is missing: of a row with as many entries as the slice is wide, nowhere.
-    const Offset left = std::ssize(entries) - next;
-    if (std::ssize(entries) == slice.width || (slice.offsets.empty() && left >= columns)) {
-      for (Offset column = 0; column < columns; ++column) {
-        values_[column * kTallest + lane] = source[next + column];
-        masks[column] |= std::uint32_t{1} << lane;
-      }
-      next += columns;
+    if (slice.offsets.empty() || length == slice.width) {
+      const Offset taken = std::min(columns, length - next);
+      for (Offset column = 0; column < taken; ++column) put_at(column);
       return;
     }
-    for (Offset column = 0; column < columns; ++column) {
-      const bool here =
-          next < std::ssize(entries) &&
-          (slice.offsets.empty() || entries[next] - slot == slice.offsets[first + column]);
-      values_[column * kTallest + lane] = here ? source[next] : V{};
-      if (!here) continue;
-      masks[column] |= std::uint32_t{1} << lane;
-      ++next;
+    const std::vector<std::int32_t>& places = places_of(slice, slot);
+    while (next < length && places[next] < first + columns) put_at(places[next] - first);
+  }
+
+  // Which of the offsets each entry of a row has.
+  const std::vector<std::int32_t>& places_of(const SliceArrangement& slice, Offset slot) {
+    const std::span<const I> columns = slots_.columns(slot);
+    const int like = examples_.find(columns, slot);
+    if (like >= 0) return places_[like];
+    std::vector<std::int32_t>& places = places_[examples_.add(columns, slot)];
+    places.clear();
+    auto offset = slice.offsets.begin();
+    for (const I column : columns) {
+      while (*offset != column - slot) ++offset;
+      places.push_back(static_cast<std::int32_t>(offset - slice.offsets.begin()));
     }
+    return places;
   }
 
   static constexpr Offset kTallest = 32;  // C
@@ -321,6 +340,8 @@ class ValueAnalysis {
   std::vector<Column> columns_;
   MixedHeader counts_;
   std::array<Offset, kTallest> next_{};
+  RowExamples<I> examples_;  // rows of the slice, and which offsets each has
+  std::array<std::vector<std::int32_t>, RowExamples<I>::kMost> places_;
   std::array<V, kChunk * kTallest> values_{};
 };
 

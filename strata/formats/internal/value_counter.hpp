@@ -50,7 +50,7 @@ class ValueCounter {
       return;
     }
     if (counts_.size() * 2 >= slots_.size()) grow();
-    std::int32_t& slot = find(bits);
+    std::int32_t& slot = slots_[slot_of(bits)];
     if (slot < 0) {
       slot = static_cast<std::int32_t>(counts_.size());
       counts_.push_back({bits, 0});
@@ -59,21 +59,26 @@ class ValueCounter {
     counts_[last_].times += times;
   }
 
+  Offset times(const ValueBits<V>& bits) const {
+    const std::int32_t place = slots_.empty() ? -1 : slots_[slot_of(bits)];
+    return place < 0 ? 0 : counts_[static_cast<std::size_t>(place)].times;
+  }
   // In the order in which they came.
   const std::vector<Count>& counts() const { return counts_; }
   Offset distinct() const { return static_cast<Offset>(counts_.size()); }
 
  private:
-  std::int32_t& find(const ValueBits<V>& bits) {
+  // Where these bits are, or would be.
+  std::size_t slot_of(const ValueBits<V>& bits) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = hash_of(bits) & mask;
     while (slots_[at] >= 0 && counts_[slots_[at]].bits != bits) at = (at + 1) & mask;
-    return slots_[at];
+    return at;
   }
   void grow() {
     slots_.assign(slots_.empty() ? 64 : slots_.size() * 2, -1);
     for (std::size_t i = 0; i < counts_.size(); ++i) {
-      find(counts_[i].bits) = static_cast<std::int32_t>(i);
+      slots_[slot_of(counts_[i].bits)] = static_cast<std::int32_t>(i);
     }
   }
 
