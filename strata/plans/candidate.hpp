@@ -108,6 +108,7 @@ enum class PlainReason {
 // A part of planning, and how long it took.
 struct PlanningPart {
   enum class Kind {
+    pattern,     // what can be said about it: how fast rows spread, and how far they reach
     formats,     // that may be of use, by samples of the rows
     tiles,       // that sweeps need, and rows in the form that they are cut from
     levels,      // of the rows
@@ -122,6 +123,7 @@ struct PlanningPart {
 };
 constexpr std::string_view name_of(PlanningPart::Kind kind) {
   switch (kind) {
+    case PlanningPart::Kind::pattern: return "pattern";
     case PlanningPart::Kind::formats: return "formats";
     case PlanningPart::Kind::tiles: return "tiles";
     case PlanningPart::Kind::levels: return "levels";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "strata/base/instantiate.hpp"
@@ -17,6 +18,15 @@ namespace {
 constexpr double kSurelyFaster = 0.9;
 // Encoded values that turn out to take more of the bytes than this are not worth another candidate.
 constexpr double kMostEncodedBytes = 0.98;
+
+// For the record of what planning took.
+template <Value V, Index I>
+std::string subject_of(const Arrangement<V, I>& arrangement) {
+  PowerCandidate candidate;
+  candidate.format = arrangement.stored;
+  candidate.order = arrangement.row_order;
+  return detail::subject_of(candidate);
+}
 
 bool is_encoded(const StoredFormat& stored) {
   return stored.format == Format::packed_sell && stored.values != StoredValues::full;
@@ -71,7 +81,8 @@ SharedArrangement<V, I> arrange(ProcessorState<V, I>& state, const OrderedRows<V
   if (for_sweeps) arrangement->groups.assign(rows.groups.begin(), rows.groups.end());
   const double started = now();
   {
-    const PartTimer timer(state.prepared.record, PlanningPart::Kind::storing);
+    const PartTimer timer(state.prepared.record, PlanningPart::Kind::storing,
+                          subject_of(*arrangement));
     arrangement->matrix =
         StoredMatrix<V, I>(state.matrix, arrangement->order, stored, arrangement->groups);
   }
@@ -89,7 +100,8 @@ void release(Arrangement<V, I>& arrangement) {
 
 template <Value V, Index I>
 void restore(const ProcessorState<V, I>& state, Arrangement<V, I>& arrangement) {
-  const PartTimer timer(state.prepared.record, PlanningPart::Kind::storing);
+  const PartTimer timer(state.prepared.record, PlanningPart::Kind::storing,
+                        subject_of(arrangement));
   arrangement.matrix =
       StoredMatrix<V, I>(state.matrix, arrangement.order, arrangement.stored, arrangement.groups);
 }

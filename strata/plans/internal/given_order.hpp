@@ -6,6 +6,7 @@
 
 #include "strata/base/array.hpp"
 #include "strata/base/types.hpp"
+#include "strata/formats/fingerprint.hpp"
 #include "strata/formats/pattern.hpp"
 #include "strata/plans/internal/planning.hpp"
 #include "strata/plans/plan_options.hpp"
@@ -24,6 +25,11 @@ struct PlaneLimits {
 template <Index I>
 Array<I> find_planes(const PatternView<I>& pattern, const PlaneLimits& limits);
 
+// Whether rows are the nodes of a grid in its natural order, the longest edge last: no levels are
+// smaller than its planes then, and none need to be searched for. By a sample of the rows.
+template <Index I>
+bool planes_are_least(const PatternView<I>& pattern);
+
 // The most data between a row and the first and the last that it reads, in the given order.
 // before[row] is what all rows before it have.
 struct Reach {
@@ -35,10 +41,14 @@ struct Reach {
 };
 template <Index I>
 Reach reach_of(const PatternView<I>& pattern, std::span<const Offset> before);
+
+// What one look at all of a pattern says. Only a square one has a reach; it is that of entries.
+struct KnownPattern {
+  Fingerprint fingerprint;
+  Reach reach;
+};
 template <Index I>
-Offset dependency_distance(const PatternView<I>& pattern, std::span<const Offset> before) {
-  return reach_of(pattern, before).distance();
-}
+KnownPattern look_at(const PatternView<I>& pattern);
 
 // Whether rows near each other read x far apart, so that most entries cost a cache line of x: by
 // how many distinct ones a sample of blocks of rows touches. Another order may then pay by itself.

@@ -146,7 +146,10 @@ void choose(Backend& backend, const PowerOptions& options, double started, PlanR
   backend.propose_given_order();
   const bool searches = backend.worth_searching();
   // A backend may have found out, and searches for nothing then.
-  if (searches && !must_block(options)) record.spreads_fast = spreads_fast(backend.pattern());
+  if (searches && !must_block(options)) {
+    const PartTimer timer(record, PlanningPart::Kind::pattern);
+    record.spreads_fast = spreads_fast(backend.pattern());
+  }
   if (searches && !record.spreads_fast) {
     if constexpr (requires { backend.prepare_search(); }) backend.prepare_search();
     const auto structure = [&] {

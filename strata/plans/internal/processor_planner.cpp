@@ -55,9 +55,9 @@ class ProcessorPlanner {
  public:
   using Proposal = ProcessorProposal<V, I>;
 
-  ProcessorPlanner(const Csr<V, I>& matrix, const PowerOptions& options,
+  ProcessorPlanner(const Csr<V, I>& matrix, const Reach& reach, const PowerOptions& options,
                    const ProductRequest& request, Prepared<V, I>& prepared)
-      : state_(matrix, options, request, prepared) {}
+      : state_(matrix, reach, options, request, prepared) {}
 
   PatternView<I> pattern() const { return state_.pattern(); }
   std::vector<Proposal>& proposals() { return state_.proposals; }
@@ -86,6 +86,7 @@ class ProcessorPlanner {
     }
     if (!state_.blocks()) return false;
     if (state_.options.strategy == PowerStrategy::levels) return true;
+    if (planes_are_least(state_.pattern())) return false;
     const Proposal& best = *std::ranges::min_element(
         state_.proposals, {},
         [](const Proposal& proposal) { return proposal.candidate.seconds(); });
@@ -147,10 +148,14 @@ class ProcessorPlanner {
   void autotune() {
     time_favourites(false);
     if (!state_.searches_plain_powers()) return;
+    // Another form is stored beside the best one. There is no room for vectors of sweeps as well:
+    // what is known of their time has to do.
+    state_.trials.release_vectors();
     const std::size_t before = state_.proposals.size();
     propose_plain_powers(state_);
     if (state_.proposals.size() == before) return;
     std::vector<Proposal*> running = fastest_stored();
+    std::erase_if(running, [](const Proposal* proposal) { return !proposal->candidate.plain(); });
     for (std::size_t i = before; i < state_.proposals.size(); ++i) {
       running.push_back(&state_.proposals[i]);
     }
@@ -237,6 +242,7 @@ class ProcessorPlanner {
   void settle_given_order() {
     if (state_.given->is_released()) return;
     if (state_.options.autotune) time_favourites(true);
+    state_.trials.release_vectors();
     release(*state_.given);
     for (Proposal& proposal : state_.proposals) {
       const bool whole = proposal.arrangement->product != nullptr;
@@ -373,9 +379,18 @@ std::unique_ptr<Prepared<V, I>> prepare(const Csr<V, I>& matrix, const PowerOpti
   auto prepared = std::make_unique<Prepared<V, I>>();
   prepared->options = options;
   prepared->cols = matrix.cols();
-  prepared->pattern = fingerprint_of(matrix.pattern());
+  KnownPattern known;
+  {
+    const PartTimer timer(prepared->record, PlanningPart::Kind::pattern);
+    if (may_block(options)) {
+      known = look_at(matrix.pattern());
+    } else {
+      known.fingerprint = fingerprint_of(matrix.pattern());
+    }
+  }
+  prepared->pattern = known.fingerprint;
   prepared->set_basis(options.basis);
-  ProcessorPlanner<V, I> planner(matrix, options, request, *prepared);
+  ProcessorPlanner<V, I> planner(matrix, known.reach, options, request, *prepared);
   choose(planner, options, started, prepared->record);
   planner.finish();
   if (!prepared->arrangement->product) {

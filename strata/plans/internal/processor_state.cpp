@@ -28,14 +28,15 @@ std::string text_of(const ProcessorBudget& processors) {
 }  // namespace
 
 template <Value V, Index I>
-ProcessorState<V, I>::ProcessorState(const Csr<V, I>& asked_matrix,
+ProcessorState<V, I>::ProcessorState(const Csr<V, I>& asked_matrix, const Reach& reach,
                                      const PowerOptions& asked_options,
                                      const ProductRequest& asked_request, Prepared<V, I>& result)
     : matrix(asked_matrix),
       options(asked_options),
       request(asked_request),
       prepared(result),
-      trials(asked_matrix, asked_options) {
+      trials(asked_matrix, asked_options),
+      given_lag_(reach.distance()) {
   choose_threads();
   find_profile();
 }
@@ -82,8 +83,7 @@ bool ProcessorState<V, I>::scattered() const {
 template <Value V, Index I>
 bool ProcessorState<V, I>::may_sweep_as_given(double bytes_per_entry) const {
   if (must_block(options)) return true;
-  if (!given_lag_) given_lag_ = dependency_distance(pattern(), matrix.row_offsets());
-  const double lag = static_cast<double>(*given_lag_) * bytes_per_entry * (options.power - 1);
+  const double lag = static_cast<double>(given_lag_) * bytes_per_entry * (options.power - 1);
   return lag <= static_cast<double>(prepared.places.shared_bytes);
 }
 

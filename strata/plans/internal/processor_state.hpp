@@ -15,6 +15,7 @@
 #include "strata/machine/profile.hpp"
 #include "strata/plans/candidate.hpp"
 #include "strata/plans/internal/arrangement.hpp"
+#include "strata/plans/internal/given_order.hpp"
 #include "strata/plans/internal/planning.hpp"
 #include "strata/plans/internal/prepared.hpp"
 #include "strata/plans/internal/product_request.hpp"
@@ -43,8 +44,9 @@ template <Value V, Index I>
 struct ProcessorState {
   using Proposal = ProcessorProposal<V, I>;
 
-  // Chooses the threads and finds the machine profile. All must outlive this.
-  ProcessorState(const Csr<V, I>& matrix, const PowerOptions& options,
+  // Chooses the threads and finds the machine profile. All must outlive this. The reach is that of
+  // entries, of rows as they are given.
+  ProcessorState(const Csr<V, I>& matrix, const Reach& reach, const PowerOptions& options,
                  const ProductRequest& request, Prepared<V, I>& prepared);
 
   const Csr<V, I>& matrix;
@@ -105,7 +107,7 @@ struct ProcessorState {
   void find_profile();
 
   mutable std::optional<bool> scattered_;
-  mutable std::optional<Offset> given_lag_;  // in entries
+  Offset given_lag_;  // in entries
 };
 
 }  // namespace strata::detail

@@ -286,7 +286,8 @@ class ProductProposer {
     arrangement->stored = {product.spec.format.format(), 1};
     const double started = now();
     {
-      const PartTimer timer(state_.prepared.record, PlanningPart::Kind::storing);
+      const PartTimer timer(state_.prepared.record, PlanningPart::Kind::storing,
+                            subject_of(product_candidate(product, 0)));
       arrangement->product = cpu::store_product(state_.matrix, product.spec);
     }
     arrangement->conversion_seconds = now() - started;

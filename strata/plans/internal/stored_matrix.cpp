@@ -110,8 +110,9 @@ std::variant<Csr<V, I>, Sell<V, I>, PackedSell<V, I>> converted(const Csr<V, I>&
                                       .groups = wide_groups};
       if (as_given) return PackedSell<V, I>::from_csr(matrix, options);
       // A copy of the matrix in that order would take more memory than the result.
+      ReorderedRows<V, I> reordered_rows(matrix, order);
       const auto read = [&](RowRange<I> rows, RowBlock<V, I>& block) {
-        read_reordered(matrix, order, rows, block);
+        reordered_rows.read(rows, block);
       };
       return PackedSell<V, I>::from_rows(matrix, order.padded_rows(), read, options);
     }

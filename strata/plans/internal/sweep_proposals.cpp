@@ -71,12 +71,11 @@ class SweepProposer {
     // Not worth cutting into tiles if the lag of one power behind the other fills the cache.
     const auto entries = static_cast<double>(state_.matrix.nnz());
     if (!state_.may_sweep_as_given(static_cast<double>(stored.bytes()) / entries)) return;
+    if (!planes.empty()) banded({RowOrder::Kind::planes}, arrangement, planes);
+    if (planes_suffice(stored, planes)) return;
     const auto tiling = make_tiling<I>(stored.loaded_columns(), stored.bytes_before(),
                                        {groups_of(*arrangement), kNoLimit, stored.row_alignment()});
     propose_sweeps(arrangement->row_order, arrangement, tiling, false);
-    if (!planes.empty() && smallest_window() > state_.prepared.places.private_bytes) {
-      banded({RowOrder::Kind::planes}, arrangement, planes);
-    }
   }
 
   void banded(const RowOrder& order, const SharedArrangement<V, I>& arrangement,
@@ -123,12 +122,23 @@ class SweepProposer {
                        std::max<Offset>(static_cast<Offset>(entries), 1), stored.row_alignment());
   }
 
-  // The fewest bytes that a sweep so far has to keep in the cache.
+  // Whether groups of other rows than those of planes need not be tried. Every thread has the same
+  // lines of all planes, and of other groups lines that others have computed: sweeps by planes are
+  // the faster ones, but for windows that do not fit and for parts that are too small.
+  bool planes_suffice(const StoredMatrix<V, I>& stored, std::span<const I> planes) const {
+    if (planes.empty() || state_.prepared.threads >= kManyThreads) return false;
+    const Offset plane = stored.bytes() / std::ssize(planes);
+    return plane >= kSmallestPartBytes * state_.prepared.threads &&
+           smallest_window() <= state_.prepared.places.private_bytes;
+  }
+
+  // The fewest bytes that a sweep so far has to keep in the cache, but for sweeps in bands, which
+  // load borders again.
   Offset smallest_window() const {
     Offset window = kNoLimit;
     for (const ProcessorProposal<V, I>& proposal : state_.proposals) {
       const PowerCandidate& candidate = proposal.candidate;
-      if (!candidate.plain() && candidate.block == state_.options.power) {
+      if (!candidate.plain() && candidate.bands == 1 && candidate.block == state_.options.power) {
         window = std::min(window, candidate.window_bytes);
       }
     }

@@ -47,6 +47,12 @@ class Trials {
   // The same by products in any format, from one of them, on the threads of the caller.
   double application_seconds(const cpu::StoredProduct<V>& product);
 
+  // Gives the vectors back; they are made again where they are needed.
+  void release_vectors() {
+    vectors_ = {};
+    scratch_ = {};
+  }
+
  private:
   // y_0 … y_powers, of so many rows.
   void make_vectors(Offset rows, int powers);
