@@ -21,8 +21,9 @@ namespace strata::gpu {
 
 namespace {
 
-// A buffer for each of many threads, and some that are on their way. Pinning memory takes long, and
-// copies of this size are about as fast as larger ones.
+// A buffer for each of many threads, and some that are on their way. Pinning memory takes long
+// (half a millisecond for each of these), but smaller ones take longer to be filled while others
+// are read, and to be sent: a third of the size twice as long.
 constexpr Offset kBuffers = 24;
 constexpr Offset kBufferBytes = kMostPieceBytes;
 // Below so many bytes an upload takes no longer than waking the threads.
@@ -109,20 +110,22 @@ std::vector<Offset> cut_into_loads(const UploadPieces& pieces) {
   return cuts;
 }
 
-// Threads take the loads in turn. Load l goes through buffer l mod kBuffers, after the load that
-// had it before: that was taken earlier, by a thread that waits for none that is taken later.
+// Threads fill buffers with the loads in turn, and the calling one sends them off: if all of them
+// did, they would wait for each other in the driver. Load l goes through buffer l mod kBuffers.
 class Upload {
  public:
-  Upload(const UploadPieces& pieces, std::byte* to, Stream& stream)
-      : pieces_(pieces), to_(to), stream_(stream), cuts_(cut_into_loads(pieces)) {}
+  Upload(const UploadPieces& pieces, std::byte* to, Buffers& buffers, Stream& stream)
+      : pieces_(pieces),
+        to_(to),
+        buffers_(buffers),
+        stream_(stream),
+        cuts_(cut_into_loads(pieces)),
+        loads_(std::ssize(cuts_) - 1) {}
 
-  void run(Buffers& buffers) {
-    const Offset loads = std::ssize(cuts_) - 1;
-    run_on_threads(loads > 1 ? thread_count() : 1, [&](int, int) {
+  void run() {
+    run_on_threads(loads_ > 1 ? thread_count() : 1, [&](int thread, int team) {
       try {
-        for (Offset load = next_++; load < loads && !failed_; load = next_++) {
-          send(load, buffers.buffer(load % kBuffers));
-        }
+        thread == 0 ? send_all(team <= kFewThreads) : fill_all();
       } catch (...) {
         failed_ = true;
         throw;
@@ -131,37 +134,79 @@ class Upload {
   }
 
  private:
+  // Of so many threads all fill buffers, also the one that sends them off.
+  static constexpr int kFewThreads = 4;
+
   struct Turn {
-    std::atomic<Offset> sent{0};  // loads that have gone through the buffer
-    Event copied;
+    std::atomic<Offset> filled{0};  // loads that were written to the buffer
+    Event copied;                   // the last of those that were sent
   };
 
-  void send(Offset load, std::byte* buffer) {
-    Turn& turn = turns_[static_cast<std::size_t>(load % kBuffers)];
-    while (turn.sent.load(std::memory_order_acquire) < load / kBuffers) {
-      if (failed_) return;
-      std::this_thread::yield();
+  Turn& turn_of(Offset load) { return turns_[static_cast<std::size_t>(load % kBuffers)]; }
+  bool is_filled(Offset load) {
+    return turn_of(load).filled.load(std::memory_order_acquire) > load / kBuffers;
+  }
+  bool has_buffer(Offset load) const {
+    return load < copied_.load(std::memory_order_acquire) + kBuffers;
+  }
+
+  void fill_all() {
+    for (Offset load = next_++; load < loads_; load = next_++) {
+      while (!has_buffer(load)) {
+        if (failed_) return;
+        std::this_thread::yield();
+      }
+      fill(load);
     }
-    turn.copied.synchronize();
-    const Offset first = cuts_[static_cast<std::size_t>(load)];
-    const Offset end = cuts_[static_cast<std::size_t>(load) + 1];
-    const Offset begin_byte = pieces_.begin_of(first);
-    pieces_.write(first, end, buffer);
-    {
-      const std::lock_guard lock(sending_);
-      detail::copy_to_device(buffer, to_ + begin_byte, pieces_.begin_of(end) - begin_byte, stream_);
-      turn.copied.record(stream_);
+  }
+  // False if there is none left, or no buffer for it.
+  bool fill_next() {
+    Offset load = next_;
+    if (load >= loads_ || !has_buffer(load) || !next_.compare_exchange_strong(load, load + 1)) {
+      return false;
     }
-    turn.sent.store(load / kBuffers + 1, std::memory_order_release);
+    fill(load);
+    return true;
+  }
+  void fill(Offset load) {
+    pieces_.write(cuts_[static_cast<std::size_t>(load)], cuts_[static_cast<std::size_t>(load) + 1],
+                  buffers_.buffer(load % kBuffers));
+    turn_of(load).filled.store(load / kBuffers + 1, std::memory_order_release);
+  }
+
+  void send_all(bool fills) {
+    for (Offset load = 0; load < loads_; ++load) {
+      free_buffers(load);
+      while (!is_filled(load)) {
+        if (failed_) return;
+        if (!fills || !fill_next()) std::this_thread::yield();
+        free_buffers(load);
+      }
+      send(load);
+    }
+  }
+  // Of those that were sent.
+  void free_buffers(Offset sent) {
+    Offset copied = copied_;
+    while (copied < sent && turn_of(copied).copied.passed()) ++copied;
+    copied_.store(copied, std::memory_order_release);
+  }
+  void send(Offset load) {
+    const Offset begin = pieces_.begin_of(cuts_[static_cast<std::size_t>(load)]);
+    const Offset end = pieces_.begin_of(cuts_[static_cast<std::size_t>(load) + 1]);
+    detail::copy_to_device(buffers_.buffer(load % kBuffers), to_ + begin, end - begin, stream_);
+    turn_of(load).copied.record(stream_);
   }
 
   const UploadPieces& pieces_;
   std::byte* to_;
+  Buffers& buffers_;
   Stream& stream_;
   std::vector<Offset> cuts_;
+  Offset loads_;
   std::array<Turn, kBuffers> turns_;
-  std::mutex sending_;
-  std::atomic<Offset> next_{0};
+  std::atomic<Offset> next_{0};    // load to be filled
+  std::atomic<Offset> copied_{0};  // loads whose buffers are free again
   std::atomic<bool> failed_{false};
 };
 
@@ -170,9 +215,9 @@ class Upload {
 void upload_pieces(const UploadPieces& pieces, DeviceSpan<std::byte> to, Stream& stream) {
   detail::require_same_size(pieces.begin_of(pieces.count), to.size());
   const std::lock_guard lock(Buffers::lock());
-  Upload upload(pieces, to.data(), stream);
+  Upload upload(pieces, to.data(), Buffers::shared(), stream);
   const Waits waits(stream);
-  upload.run(Buffers::shared());
+  upload.run();
   stream.synchronize();
 }
 

@@ -1,8 +1,7 @@
 // Uploads of much memory. A copy from memory that the system may move goes through buffers of the
 // driver, which one thread fills: it takes several times as long as the link to the device needs.
-// Here every thread fills a pinned buffer of its own while others are on their way, and sends it
-// off. Threads may as well compute what they write, so that it is never in the host's memory as a
-// whole.
+// Here every thread fills a pinned buffer of its own while others are on their way. Threads may as
+// well compute what they write, so that it is never in the host's memory as a whole.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +14,7 @@
 namespace strata::gpu {
 
 // The most bytes of a piece.
-inline constexpr Offset kMostPieceBytes = Offset{384} << 10;
+inline constexpr Offset kMostPieceBytes = Offset{1} << 20;
 
 // Bytes that consist of pieces, which several threads write at a time and in any order.
 struct UploadPieces {

@@ -16,9 +16,10 @@ using detail::I;
 using detail::is_block_row;
 using detail::kMostDiagonals;
 using detail::lines_of;
+using detail::point_lines;
 using detail::SectorSet;
 using detail::segment_rows;
-using detail::seven_points;
+using detail::shape_of;
 
 // A matrix has lines if so many of the segments that are looked at do.
 constexpr double kMostlyLines = 0.8;
@@ -45,9 +46,9 @@ std::vector<Offset> sampled(Offset rows, Offset unit) {
   return firsts;
 }
 
-// The stride of a five- or seven-point stencil; 0 if it is none.
+// The stride of a stencil of these points; 0 if it is none.
 template <Value V>
-I stencil_stride(const Csr<V, I>& matrix, std::span<const Offset> segments) {
+I stencil_stride(const Csr<V, I>& matrix, std::span<const Offset> segments, FlaggedLines points) {
   I stride = 0;
   Offset fit = 0;
   for (const Offset first : segments) {
@@ -56,16 +57,16 @@ I stencil_stride(const Csr<V, I>& matrix, std::span<const Offset> segments) {
     const auto beyond = std::ranges::upper_bound(diagonals.all(), 1);
     if (beyond == diagonals.all().end()) continue;
     if (stride == 0) stride = *beyond;
-    fit += seven_points(diagonals.all(), stride).has_value() ? 1 : 0;
+    fit += point_lines(diagonals.all(), stride, shape_of(points).lines).has_value() ? 1 : 0;
   }
   const bool mostly = are_most(fit, std::ssize(segments));
   const bool patches = stride > 0 && stride % segment_rows<V>() == 0 &&
-                       matrix.rows() >= SevenPoints::segments * Offset{stride};
+                       matrix.rows() >= shape_of(points).segments * Offset{stride};
   return mostly && patches ? stride : 0;
 }
 
-// How many tiles of a stencil with this stride have the rows between a row and the farthest one
-// that it needs.
+// How many tiles of a seven-point stencil have the rows between a row and the farthest one that it
+// needs.
 template <Value V>
 I tiles_of_plane(const Csr<V, I>& matrix, I stride) {
   const I rows_of_tile = SevenPoints::segments * segment_rows<V>();
@@ -118,10 +119,12 @@ std::optional<FlaggedForm> find_flagged_form(const Csr<V, I>& matrix) {
   });
   form.has_lines = !segments.empty() && are_most(in_lines, std::ssize(segments));
   if (form.has_lines) {
-    form.stride = stencil_stride(matrix, segments);
-    if (form.stride > 0) {
-      form.lines = FlaggedLines::seven_points;
-      form.period = tiles_of_plane(matrix, form.stride);
+    for (const FlaggedLines points : {FlaggedLines::five_points, FlaggedLines::seven_points}) {
+      form.stride = stencil_stride(matrix, segments, points);
+      if (form.stride == 0) continue;
+      form.lines = points;
+      if (points == FlaggedLines::seven_points) form.period = tiles_of_plane(matrix, form.stride);
+      break;
     }
   } else {
     for (const int block : {3, 2}) {

@@ -10,7 +10,8 @@
 
 namespace strata::gpu {
 
-enum class FlaggedLines { nine_lines, seven_points };
+// Of flagged_tile.hpp. Stencils of points have tiles of several segments, a stride apart.
+enum class FlaggedLines { nine_lines, seven_points, five_points };
 
 struct FlaggedForm {
   FlaggedLines lines = FlaggedLines::nine_lines;
@@ -21,6 +22,7 @@ struct FlaggedForm {
   std::int32_t stride = 0;  // between the segments of a tile
   std::int32_t period = 0;  // of seven-point stencils: tiles of a plane; 0: another number in each
 
+  bool has_points() const { return has_lines && lines != FlaggedLines::nine_lines; }
   bool operator==(const FlaggedForm&) const = default;
 };
 

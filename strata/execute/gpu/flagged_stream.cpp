@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -26,11 +27,13 @@ using detail::is_block_row;
 using detail::kLinesHead;
 using detail::kMostDiagonals;
 using detail::lines_of;
+using detail::LineShape;
 using detail::LinesOfTile;
+using detail::point_lines;
 using detail::sector_elements;
 using detail::SectorSet;
 using detail::segment_rows;
-using detail::seven_points;
+using detail::shape_of;
 using detail::tile_rows;
 using detail::TileWriter;
 
@@ -85,7 +88,7 @@ class TileCutter {
 
   TilesOfPiece make(Offset first, Offset end) {
     made_ = {};
-    if (form_.has_lines && form_.lines == FlaggedLines::seven_points) {
+    if (form_.has_points()) {
       make_patches(first, end);
     } else if (form_.has_lines) {
       make_lines(first, end);
@@ -114,7 +117,8 @@ class TileCutter {
 
   // Rows of several strides: a tile has a segment of each. What is left over at the end are blocks.
   void make_patches(Offset first, Offset end) {
-    const Offset strides = SevenPoints::segments;
+    const LineShape shape = shape_of(form_.lines);
+    const Offset strides = shape.segments;
     if (end - first < strides * form_.stride) return make_blocks(first, end);
     for (Offset segment = first; segment < first + form_.stride; segment += kSegment) {
       Diagonals<V> diagonals;
@@ -123,9 +127,10 @@ class TileCutter {
         const Offset row = segment + s * form_.stride;
         few = diagonals.add(matrix_, row, row + kSegment, kMostDiagonals);
       }
-      const auto lines = few ? seven_points(diagonals.all(), form_.stride) : std::nullopt;
+      const auto lines =
+          few ? point_lines(diagonals.all(), form_.stride, shape.lines) : std::nullopt;
       if (lines) {
-        add_lines(segment, kSegment, SevenPoints::segments, *lines);
+        add_lines(segment, kSegment, shape.segments, *lines);
         continue;
       }
       for (Offset s = 0; s < strides; ++s) {
@@ -163,12 +168,10 @@ class TileCutter {
     return form_.stride % chunk == 0;
   }
   bool is_inner(Offset first, Offset rows, int segments, const LinesOfTile& lines) const {
-    const bool seven = form_.lines == FlaggedLines::seven_points;
-    if (lines.columns != (seven ? SevenPoints::usual : NineLines::usual) || rows < kSegment) {
-      return false;
-    }
+    const LineShape shape = shape_of(form_.lines);
+    if (lines.columns != shape.usual || rows < kSegment) return false;
     const auto [least, most] = std::ranges::minmax(
-        std::span(lines.distances).first(seven ? kLinesOf<SevenPoints> : kLinesOf<NineLines>));
+        std::span(lines.distances).first(static_cast<std::size_t>(shape.lines)));
     return first + least >= 1 &&
            first + (segments - 1) * Offset{form_.stride} + kSegment + most < matrix_.rows();
   }
@@ -225,31 +228,54 @@ class TileCutter {
 // Rows that are cut by themselves: pieces of so many.
 template <Value V>
 Offset piece_rows(const FlaggedForm& form) {
-  if (form.has_lines && form.lines == FlaggedLines::seven_points) {
-    return SevenPoints::segments * Offset{form.stride};
-  }
+  if (form.has_points()) return shape_of(form.lines).segments * Offset{form.stride};
   const Offset unit = form.has_lines ? segment_rows<V>() : Offset{tile_rows(form)} * form.block;
   return std::max<Offset>(kPieceRows / unit, 1) * unit;
 }
 
-// The tile of every row.
-Array<I> tile_of_rows(const FlaggedSizes& sizes, std::span<const FlaggedPlace> places) {
-  Array<I> tile_of(static_cast<std::size_t>(sizes.rows));
-  parallel_for(sizes.tiles, [&](Offset tile) {
-    const FlaggedPlace& place = places[tile];
-    for (Offset segment = 0; segment < place.segments; ++segment) {
-      const Offset row = place.first_row + segment * sizes.form.stride;
-      std::fill_n(tile_of.begin() + row, place.rows, static_cast<I>(tile));
-    }
-  });
-  return tile_of;
-}
+// The tile of every row; of as many rows at a time as all tiles are made of.
+class TileOfRows {
+ public:
+  TileOfRows(const FlaggedSizes& sizes, std::span<const FlaggedPlace> places)
+      : unit_(unit_of(sizes, places)),
+        tiles_(static_cast<std::size_t>(ceil_div<Offset>(sizes.rows, unit_))) {
+    parallel_for(sizes.tiles, [&](Offset tile) {
+      const FlaggedPlace& place = places[tile];
+      for (Offset segment = 0; segment < place.segments; ++segment) {
+        const Offset row = place.first_row + segment * sizes.form.stride;
+        std::fill_n(tiles_.begin() + row / unit_, ceil_div<Offset>(place.rows, unit_),
+                    static_cast<I>(tile));
+      }
+    });
+  }
+  I operator[](Offset row) const { return tiles_[row / unit_]; }
+
+ private:
+  static Offset unit_of(const FlaggedSizes& sizes, std::span<const FlaggedPlace> places) {
+    // Of the numbers that divide the rows before all tiles, the largest power of two.
+    constexpr Offset kMost = 64;
+    const auto bits = parallel_reduce(
+        std::ssize(places), Offset{sizes.form.stride} | kMost,
+        [&](Offset begin, Offset end) {
+          Offset any = 0;
+          for (const FlaggedPlace& place : places.subspan(begin, end - begin)) {
+            any |= place.first_row;
+          }
+          return any;
+        },
+        std::bit_or<Offset>());
+    return bits & -bits;
+  }
+
+  Offset unit_;
+  Array<I> tiles_;
+};
 
 // The last of the tiles whose rows a tile loads. Holes count, for their x is loaded as well.
 template <Value V>
 I last_input(const FlaggedPlace& place, const FlaggedHead& head,
              std::span<const std::uint32_t> list, const FlaggedSizes& sizes,
-             std::span<const I> tile_of) {
+             const TileOfRows& tile_of) {
   I last = 0;
   const auto take = [&](Offset row) {
     last = std::max(last, tile_of[std::clamp<Offset>(row, 0, sizes.rows - 1)]);
@@ -302,7 +328,7 @@ FlaggedStream<V>::FlaggedStream(const Csr<V, I>& matrix, const FlaggedForm& cut,
   }
   if (cut.block < 1 || cut.block > 3 || matrix.rows() % cut.block != 0 || cut.lanes < 1 ||
       cut.lanes > kWarpLanes || cut.rows < 0 || workers < 1 ||
-      (cut.lines == FlaggedLines::seven_points && cut.has_lines &&
+      (cut.has_points() &&
        (cut.stride < segment_rows<V>() || cut.stride % segment_rows<V>() != 0))) {
     throw InvalidArgument("tiles of a sweep cannot be cut like this");
   }
@@ -359,7 +385,7 @@ FlaggedStream<V>::FlaggedStream(const Csr<V, I>& matrix, const FlaggedForm& cut,
     }
   });
   for (const FlaggedPlace& place : places_) largest_tile = std::max(largest_tile, place.bytes);
-  const Array<I> tile_of = tile_of_rows(*this, places_);
+  const TileOfRows tile_of(*this, places_);
   std::vector<I> last(static_cast<std::size_t>(tiles));
   parallel_for(tiles, [&](Offset t) {
     FlaggedHead& head = heads_[t];

@@ -66,6 +66,14 @@ struct SevenPoints {
   static constexpr bool watches_last = true;
   STRATA_HOST_DEVICE static constexpr bool wide(int line) { return line == 1; }
 };
+struct FivePoints {
+  static constexpr int segments = 4;
+  static constexpr int chains = 1;
+  static constexpr int others = 0;
+  static constexpr std::uint32_t usual = 2 | 7 << 3 | 2 << 6;
+  static constexpr bool watches_last = true;
+  STRATA_HOST_DEVICE static constexpr bool wide(int line) { return line == 1; }
+};
 template <class Lines>
 inline constexpr int kLinesOf = 3 * Lines::chains + Lines::others;
 inline constexpr int kMostLines = 9;

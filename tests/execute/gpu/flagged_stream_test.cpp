@@ -211,6 +211,11 @@ TEST(FlaggedForms, AreThoseOfTheMatrix) {
   EXPECT_EQ(seven.lines, FlaggedLines::seven_points);
   EXPECT_EQ(seven.stride, 64);
   EXPECT_EQ(seven.period, 64 * 16 / (4 * 64));
+  const FlaggedForm five = form_of("stencil5:128x64,coefficients=random");
+  EXPECT_TRUE(five.has_points());
+  EXPECT_EQ(five.lines, FlaggedLines::five_points);
+  EXPECT_EQ(five.stride, 128);
+  EXPECT_EQ(five.period, 0);
   // Rows of 48 do not make segments of 64.
   const FlaggedForm nine = form_of("stencil7:48x16x16,coefficients=random");
   EXPECT_TRUE(nine.has_lines);

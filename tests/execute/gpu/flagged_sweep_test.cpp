@@ -235,8 +235,9 @@ TEST_F(FlaggedSweepTest, BitsDependOnNothingElse) {
       }
     }
   };
-  const int share = std::max(sweeps / 8, 1);
+  const int share = std::max(sweeps / 9, 1);
   run_all.operator()<double>("stencil7:64x12x12,coefficients=random", share);
+  run_all.operator()<double>("stencil5:128x40,coefficients=random", share);
   run_all.operator()<double>("stencil27:9x9x40,coefficients=random", share);
   run_all.operator()<double>("mesh:4000,dim=3,nnzr=15,aspect=1x1x8", share);
   run_all.operator()<double>("stencil27:4x4x40,dof=3,coefficients=random", share);

@@ -34,7 +34,7 @@ TEST(LevelCut, KnowsItsGroups) {
   EXPECT_EQ(cut.largest_entries(), 11);
   EXPECT_EQ(cut.tiling().tiles(), 3);
   EXPECT_EQ(cut.tiling().row_offsets, (Array<I>{0, 3, 6, 10}));
-  EXPECT_EQ(strata::detail::dependency_distance<std::int32_t>(path.view(), path.view().row_offsets),
+  EXPECT_EQ(strata::detail::reach_of<std::int32_t>(path.view(), path.view().row_offsets).distance(),
             3);
 }
 

@@ -50,6 +50,8 @@ void with_flagged_sweep(const FlaggedForm& form, const Body& body) {
     body(flagged_sweep_kernel<NoLines, 2, T>);
   } else if (form.lines == FlaggedLines::seven_points) {
     body(flagged_sweep_kernel<SevenPoints, 1, T>);
+  } else if (form.lines == FlaggedLines::five_points) {
+    body(flagged_sweep_kernel<FivePoints, 1, T>);
   } else if (form.has_lines) {
     body(flagged_sweep_kernel<NineLines, 1, T>);
   } else {

@@ -130,8 +130,27 @@ inline std::optional<LinesOfTile> nine_lines(std::vector<I> diagonals) {
   return lines;
 }
 
-// The lines of a five- or seven-point stencil whose rows are `stride` apart in one direction.
-inline std::optional<LinesOfTile> seven_points(const std::vector<I>& diagonals, I stride) {
+// What is known of lines when tiles are cut.
+struct LineShape {
+  int segments = 1;
+  int lines = 0;
+  std::uint32_t usual = 0;
+};
+constexpr LineShape shape_of(FlaggedLines lines) {
+  const auto of = []<class Lines>(Lines) {
+    return LineShape{Lines::segments, kLinesOf<Lines>, Lines::usual};
+  };
+  switch (lines) {
+    case FlaggedLines::nine_lines: return of(NineLines{});
+    case FlaggedLines::seven_points: return of(SevenPoints{});
+    case FlaggedLines::five_points: return of(FivePoints{});
+  }
+  return {};
+}
+
+// The lines of a stencil of points whose rows are `stride` apart in one direction, if these are at
+// most so many.
+inline std::optional<LinesOfTile> point_lines(const std::vector<I>& diagonals, I stride, int most) {
   LinesOfTile lines;
   std::uint32_t own = 2;
   int other = 3;
@@ -142,7 +161,7 @@ inline std::optional<LinesOfTile> seven_points(const std::vector<I>& diagonals, 
       lines.add(0, -stride, 2);
     } else if (diagonal == stride) {
       lines.add(2, stride, 2);
-    } else if (other < kLinesOf<SevenPoints>) {
+    } else if (other < most) {
       lines.add(other++, diagonal, 2);
     } else {
       return std::nullopt;

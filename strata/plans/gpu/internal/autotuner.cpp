@@ -31,15 +31,9 @@ constexpr std::size_t kTimedFlagged = 6;
 // How much more device memory planning may take than a plan.
 constexpr double kMemoryFactor = 2.5;
 // Plain products are predicted by their bytes and the bandwidth that was measured: none is so many
-// times as fast, not even if some of it stays in the cache; and only so many times what does not.
+// times as fast, not even if some of it stays in the cache.
 constexpr double kOptimism = 1.5;
-constexpr double kFaster = 1.1;
 constexpr double kMuchMore = 1.25;
-// Sweeps with signals are not tried if others are so many times as fast as plain products.
-constexpr double kEnoughGain = 1.25;
-// Nor if they should take more than this part of the time of the fastest: what they are predicted
-// to take they need at least, but for stencils, where that is off by a tenth.
-constexpr double kWorthTrying = 0.95;
 // Whatever takes so many times as long as the fastest so far is not timed any further.
 constexpr double kBeaten = 1.1;
 // Products that take at most so many times as long as the fastest are timed in turn, so many at
@@ -108,46 +102,13 @@ Offset Autotuner<V>::Fastest::bytes() const {
 }
 
 template <Value V>
-void Autotuner<V>::time_favourites(ProposalList<V>& proposals, std::size_t first) {
-  std::ranges::stable_sort(
-      proposals.begin() + static_cast<std::ptrdiff_t>(first), proposals.end(), {},
-      [](const Proposal<V>& proposal) { return proposal.candidate.predicted_seconds; });
-  if (!trials_) trials_.emplace(matrix_, options_, stream_);
+void Autotuner<V>::time_favourites(ProposalList<V>& proposals) {
+  std::ranges::stable_sort(proposals, {}, [](const Proposal<V>& proposal) {
+    return proposal.candidate.predicted_seconds;
+  });
+  trials_.emplace(matrix_, options_, stream_);
   find_budget(proposals);
-  time_by_forms(favourites(proposals, first));
-}
-
-template <Value V>
-bool Autotuner<V>::gains_enough(const ProposalList<V>& proposals) {
-  if (fastest_.proposal == nullptr || !fastest_.proposal->candidate.flagged) return false;
-  double plain = plain_seconds_;
-  if (plain == 0) {  // all were too slow to be timed
-    plain = std::numeric_limits<double>::infinity();
-    for (const Proposal<V>& proposal : proposals) {
-      if (!proposal.candidate.plain()) continue;
-      plain = std::min(plain, proposal.candidate.predicted_seconds);
-    }
-  }
-  const double gain = plain / fastest_.proposal->candidate.measured_seconds;
-  if (gain < kEnoughGain || !std::isfinite(gain)) return false;
-  prepared_.remark(
-      fmt::format("sweeps with signals were not tried, for those with values as flags are {:.2f} "
-                  "times as fast as plain products",
-                  gain));
-  return true;
-}
-
-template <Value V>
-bool Autotuner<V>::beats_sweeps_of(double seconds) {
-  if (fastest_.proposal == nullptr || !knows_bandwidth_ || !chooses()) return false;
-  const double times = seconds / fastest_.proposal->candidate.measured_seconds;
-  if (times <= kWorthTrying) return false;
-  prepared_.remark(
-      fmt::format("sweeps with signals were not tried: {}",
-                  std::isfinite(times)
-                      ? fmt::format("they should take {:.2f} times as long as the fastest", times)
-                      : "no window has room for them"));
-  return true;
+  time_by_forms(favourites(proposals));
 }
 
 template <Value V>
@@ -172,12 +133,10 @@ void Autotuner<V>::time_others(ProposalList<V>& proposals) {
 
 // From proposals in the order of their predictions.
 template <Value V>
-std::vector<Proposal<V>*> Autotuner<V>::favourites(ProposalList<V>& proposals,
-                                                   std::size_t first) const {
+std::vector<Proposal<V>*> Autotuner<V>::favourites(ProposalList<V>& proposals) const {
   std::map<std::tuple<const Rows*, double, bool>, std::size_t> timed;
   std::vector<Proposal<V>*> chosen;
-  for (Proposal<V>& proposal :
-       std::ranges::drop_view(proposals, static_cast<std::ptrdiff_t>(first))) {
+  for (Proposal<V>& proposal : proposals) {
     const PowerCandidate& candidate = proposal.candidate;
     if (chooses() && is_by_levels(candidate.strategy)) continue;
     const std::tuple kind{static_cast<const Rows*>(proposal.rows.get()), candidate.cache_share,
@@ -257,14 +216,14 @@ void Autotuner<V>::find_budget(const ProposalList<V>& proposals) {
 }
 
 // The least that plain products can take: they read all that does not stay in the cache from one to
-// the next, hardly faster than what was measured.
+// the next, and no faster than what was measured: the best come to 0.94 of that.
 template <Value V>
 double Autotuner<V>::least_seconds(const PowerCandidate& candidate) const {
   const double least = candidate.predicted_seconds / kOptimism;
   if (!knows_bandwidth_ || candidate.memory_bytes == 0) return least;
   const double kept = static_cast<double>(l2_bytes_of(prepared_.profile)) * options_.power;
-  return std::max(least, candidate.predicted_seconds *
-                             (1 - std::min(kept / candidate.memory_bytes, 1.0)) / kFaster);
+  return std::max(least,
+                  candidate.predicted_seconds * (1 - std::min(kept / candidate.memory_bytes, 1.0)));
 }
 
 // Whether it reads so many more bytes than plain products that run about as fast as memory lets
@@ -294,13 +253,14 @@ bool Autotuner<V>::is_hopeless_product(const Proposal<V>& proposal) const {
          least > kHandicaps.blocked * fastest_.proposal->candidate.measured_seconds;
 }
 
-// Whether it would have to run faster than it can to be the fastest. Predictions of sweeps in which
-// values are flags are too short.
+// Whether it would have to run faster than it can to be the fastest. Predictions of sweeps are too
+// short, or so long that these lose all the same.
 template <Value V>
 bool Autotuner<V>::is_hopeless(const Proposal<V>& proposal) const {
   if (fastest_.proposal == nullptr) return false;
   if (proposal.candidate.plain()) return is_hopeless_product(proposal);
-  return knows_bandwidth_ && proposal.candidate.flagged && options_.products == 0 &&
+  return knows_bandwidth_ && proposal.candidate.strategy == PowerStrategy::wavefront &&
+         options_.products == 0 &&
          proposal.candidate.predicted_seconds >
              kBeaten * fastest_.proposal->candidate.measured_seconds;
 }

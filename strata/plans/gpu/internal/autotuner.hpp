@@ -28,14 +28,9 @@ class Autotuner {
   Autotuner(const Csr<V, std::int32_t>& matrix, const PowerOptions& options, Prepared<V>& prepared,
             Stream& stream);
 
-  // Times plain products, as far as their bytes let them win, and the most promising sweeps, of the
-  // proposals from this one on. Sorts these, which then have to stay where they are.
-  void time_favourites(ProposalList<V>& proposals, std::size_t first);
-  // Whether sweeps with signals are not worth trying, with a remark if so: because those in which
-  // values are flags were timed to gain much over plain products, or because they should take so
-  // many seconds.
-  bool gains_enough(const ProposalList<V>& proposals);
-  bool beats_sweeps_of(double seconds);
+  // Times plain products, as far as their bytes let them win, and the most promising sweeps. Sorts
+  // the proposals, which then have to stay where they are.
+  void time_favourites(ProposalList<V>& proposals);
   // Times levels whose prediction, which is seldom reached, beats all that was timed; and the
   // fastest of one product once more, in turn. Nothing can be timed after this.
   void time_others(ProposalList<V>& proposals);
@@ -54,7 +49,7 @@ class Autotuner {
   };
 
   bool chooses() const { return options_.strategy == PowerStrategy::automatic; }
-  std::vector<Proposal<V>*> favourites(ProposalList<V>& proposals, std::size_t first) const;
+  std::vector<Proposal<V>*> favourites(ProposalList<V>& proposals) const;
   Method<V> make_method(const Proposal<V>& proposal);
   void find_budget(const ProposalList<V>& proposals);
   void time_by_forms(const std::vector<Proposal<V>*>& timed);

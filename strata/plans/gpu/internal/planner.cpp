@@ -27,10 +27,11 @@ class GpuPlanner {
  public:
   using Proposal = detail::Proposal<V>;
 
-  GpuPlanner(const Csr<V, I>& matrix, const PowerOptions& options,
-             const strata::detail::ProductRequest& request, Prepared<V>& prepared, Stream& stream)
+  GpuPlanner(const Csr<V, I>& matrix, const strata::detail::Reach& reach,
+             const PowerOptions& options, const strata::detail::ProductRequest& request,
+             Prepared<V>& prepared, Stream& stream)
       : matrix_(matrix),
-        proposals_(matrix, options, request, prepared, stream),
+        proposals_(matrix, reach, options, request, prepared, stream),
         autotuner_(matrix, options, prepared, stream) {}
 
   PatternView<I> pattern() const { return matrix_.pattern(); }
@@ -45,13 +46,7 @@ class GpuPlanner {
   void autotune() {
     const bool decided = proposals_.settled() && proposals_.all().size() == 1;
     if (decided) return;
-    autotuner_.time_favourites(proposals_.all(), 0);
-    if (proposals_.has_more_sweeps() && !autotuner_.gains_enough(proposals_.all()) &&
-        !autotuner_.beats_sweeps_of(proposals_.predicted_more_sweeps())) {
-      const std::size_t known = proposals_.all().size();
-      proposals_.propose_more_sweeps();
-      autotuner_.time_favourites(proposals_.all(), known);
-    }
+    autotuner_.time_favourites(proposals_.all());
     autotuner_.time_others(proposals_.all());
   }
   std::ptrdiff_t take(const std::vector<Proposal*>& ranked) { return autotuner_.take(ranked); }
@@ -175,12 +170,16 @@ std::unique_ptr<Prepared<V>> prepare(const Csr<V, J>& matrix, const PowerOptions
   auto prepared = std::make_unique<Prepared<V>>();
   prepared->options = options;
   prepared->nnz = matrix.nnz();
-  prepared->pattern = fingerprint_of(matrix.pattern());
+  const auto known = [&] {
+    const strata::detail::PartTimer timer(prepared->record, PlanningPart::Kind::pattern);
+    return strata::detail::look_at(matrix.pattern());
+  }();
+  prepared->pattern = known.fingerprint;
   prepared->set_basis(options.basis);
   with_device_indices(matrix, [&](const Csr<V, I>& same) {
     prepared->cols = same.cols();
     find_profile(*prepared);
-    GpuPlanner<V> planner(same, options, request, *prepared, stream);
+    GpuPlanner<V> planner(same, known.reach, options, request, *prepared, stream);
     strata::detail::choose(planner, options, started, prepared->record);
     planner.finish();
   });

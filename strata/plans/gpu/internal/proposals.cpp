@@ -31,12 +31,6 @@ using strata::detail::reach_of;
 using strata::detail::SampledFormat;
 using I = std::int32_t;
 
-// Powers per sweep that are tried: a tile is held for all of them, so more cost room.
-constexpr int kLargestBlock = 4;
-// The size of tiles, about, for which a slice's height is chosen.
-constexpr Offset kTileBytes = 28 * 1024;
-// Entries of a row per thread, up to which it asks for all of them at once in any kernel.
-constexpr Offset kShortRow = 9;
 constexpr Offset kWarp = 32;
 // Levels are searched for if sweeps over the given rows promise less than this.
 constexpr double kGoodSpeedUp = 1.2;
@@ -44,8 +38,6 @@ constexpr double kGoodSpeedUp = 1.2;
 constexpr Offset kFewestLevels = 6;
 // Encoded values that take more than this share of the bytes are not worth another candidate.
 constexpr double kMostEncodedBytes = 0.98;
-// Of windows of sweeps, in caches: so many times the L2 cache, and nothing can be gained.
-constexpr Offset kLargestWindow = 2;
 // Levels are put together up to so many bytes, before they are cut for the cache.
 constexpr Offset kLayoutBytes = Offset{1} << 20;
 // The largest part of a group for the cache that one of these may be.
@@ -65,15 +57,17 @@ PowerCandidate candidate_of(PowerStrategy strategy, const Rows& rows, const Stor
 }  // namespace
 
 template <Value V>
-Proposals<V>::Proposals(const Csr<V, I>& matrix, const PowerOptions& options,
+Proposals<V>::Proposals(const Csr<V, I>& matrix, const Reach& reach, const PowerOptions& options,
                         const strata::detail::ProductRequest& request, Prepared<V>& prepared,
                         Stream& stream)
     : matrix_(matrix),
+      reach_(reach),
       options_(options),
       request_(request),
       prepared_(prepared),
       device_(device_properties(current_device())),
       stream_(stream) {
+  const PartTimer timer(prepared_.record, PlanningPart::Kind::pattern);
   no_window_ = chooses() && blocks() && larger_than_cache() && spreads_fast(pattern());
   prepared_.record.spreads_fast = no_window_;
 }
@@ -191,18 +185,20 @@ template <Value V>
 void Proposals<V>::propose_rows_as_given() {
   const SharedRows& given = given_;
   const SharedConversions& conversions = conversions_;
-  const SampledFormat storage = strata::detail::choose_storage(matrix_, given->order, options_);
+  const SampledFormat storage = [&] {
+    const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
+    return strata::detail::choose_storage(matrix_, given->order, options_);
+  }();
   entry_bytes_ = storage.bytes_per_entry;
   const bool levels = blocks() && chooses();
-  const Reach reach = may_sweep() || levels ? reach_of(pattern(), pattern().row_offsets) : Reach{};
-  if (may_sweep()) propose_sweeps(given, conversions, reach.ahead);
+  if (may_sweep()) propose_sweeps(given, conversions, reach_.ahead);
   const auto forms = forms_for(conversions, formats_for(storage, given->order));
   for (const SharedForm& form : forms) propose_plain(given, form);
   if (!levels) return;
   const auto alignment = narrow<I>(forms.front()->stored().alignment(), "the slice height");
   propose_by_levels(given, forms.front(), [&](Offset entries) {
     return LevelCut(pattern(), cut_rows<I>(pattern().row_offsets, {0, pattern().rows},
-                                           std::max(entries, reach.distance()), alignment));
+                                           std::max(entries, reach_.distance()), alignment));
   });
 }
 
@@ -255,8 +251,11 @@ void Proposals<V>::propose_levels(const LevelStructure<I>& structure) {
   }
   const auto conversions = std::make_shared<Conversions<V>>(*in_levels_);
   if (may_sweep()) {
-    const PatternView<I> in_order = in_levels_->pattern();
-    propose_sweeps(rows, conversions, reach_of(in_order, in_order.row_offsets).ahead);
+    const auto reach = [&] {
+      const PartTimer timer(prepared_.record, PlanningPart::Kind::pattern);
+      return reach_of(in_levels_->pattern(), in_levels_->row_offsets());
+    }();
+    propose_sweeps(rows, conversions, reach.ahead);
   }
   if (!chooses() && !must_level()) return;
   for (const SharedForm& form : forms_for(conversions, formats)) {
@@ -285,6 +284,12 @@ bool Proposals<V>::may_sweep() const {
 }
 
 template <Value V>
+bool Proposals<V>::values_repeat() const {
+  if (!values_repeat_) values_repeat_ = !hardly_repeat(matrix_.values());
+  return *values_repeat_;
+}
+
+template <Value V>
 std::shared_ptr<const Rows> Proposals<V>::make_rows(const RowOrder& kind, PaddedOrder<I> order) {
   auto rows = std::make_shared<Rows>();
   rows->kind = kind;
@@ -307,7 +312,7 @@ std::vector<SampledFormat> Proposals<V>::formats_for(const SampledFormat& best,
     stored.push_back({{Format::packed_sell, best.stored.slice_height, *options_.values}});
   } else {
     const std::array levels{options_.values.value_or(StoredValues::all)};
-    if (!hardly_repeat(matrix_.values())) {
+    if (values_repeat()) {
       stored = strata::detail::encoded_storage(sample, best, options_, levels);
     }
     stored.push_back(best);
@@ -361,19 +366,6 @@ auto Proposals<V>::forms_for(const SharedConversions& conversions,
     forms.push_back(std::move(form));
   }
   return forms;
-}
-
-// Of the longest sweep, each once: blocks of powers are alike, so that four by three are two by
-// two.
-template <Value V>
-std::vector<int> Proposals<V>::sweep_powers() const {
-  std::vector<int> powers;
-  for (int block = 2; block <= std::min(options_.power, kLargestBlock); ++block) {
-    const int longest = strata::detail::blocks_of(options_.power, block).front();
-    const int asked = std::min(options_.block, options_.power);
-    if (block == (options_.block > 0 ? asked : longest)) powers.push_back(block);
-  }
-  return powers;
 }
 
 template <Value V>
@@ -477,255 +469,6 @@ Proposal<V> Proposals<V>::by_cut(PowerStrategy strategy, const WindowShape& wind
   predict_levels(candidate, powers_in(*rows), {cut->groups(), strategy == PowerStrategy::graph},
                  prepared_.profile);
   return {candidate, rows, form, {}, cut};
-}
-
-// Heights whose slices are small beside a tile, the tallest: threads then need no shuffles.
-template <Value V>
-Offset Proposals<V>::height_for(const Csr<V, I>& in_order, Offset tile_bytes) const {
-  if (options_.slice_height > 0) return options_.slice_height;
-  const Offset row = in_order.nnz() * Offset{sizeof(V) + 2} / std::max<Offset>(in_order.rows(), 1);
-  Offset height = 32;
-  while (height > 8 && row * height > tile_bytes * 2 / 5) height /= 2;
-  return height;
-}
-
-// Whether a thread has more entries of a row than it asks for at a time where rows are short.
-template <Value V>
-bool Proposals<V>::has_long_rows(Offset height) const {
-  return matrix_.nnz() * height / kWarp > kShortRow * matrix_.rows();
-}
-
-// The one kernel that is made for the device and its rows, with each placement of the window.
-template <Value V>
-std::vector<SweepShape> Proposals<V>::shapes_for(int block, Offset height) const {
-  std::vector<SweepShape> shapes = sweep_shapes<V>(device_, block, options_.vectors, height);
-  const bool specialised = std::ranges::any_of(shapes, &SweepShape::specialised);
-  std::erase_if(shapes, [&](const SweepShape& shape) {
-    return shape.specialised != specialised || (shape.placement == WindowPlacement::shared_memory &&
-                                                shape.many_gathers != has_long_rows(height));
-  });
-  return shapes;
-}
-
-// With values as asked for; or full ones and, where a sample of the rows says that they take fewer
-// bytes, encoded ones before them.
-template <Value V>
-std::vector<StoredFormat> Proposals<V>::sweep_formats(const Csr<V, I>& in_order,
-                                                      const PaddedOrder<I>& order) const {
-  const Offset height = height_for(in_order, kTileBytes);
-  if (options_.values) return {{Format::packed_sell, height, *options_.values}};
-  const StoredFormat full{Format::packed_sell, height, StoredValues::full};
-  if (hardly_repeat(matrix_.values())) return {full};
-  const StoredFormat encoded{Format::packed_sell, height, StoredValues::all};
-  const auto sample = strata::detail::sample_of(matrix_, order);
-  const auto bytes = [&](const StoredFormat& stored) {
-    return footprint(sample, FormatSpec(stored)).bytes();
-  };
-  if (bytes(encoded) < bytes(full)) return {encoded, full};
-  return {full};
-}
-
-template <Value V>
-void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversions& conversions,
-                                  Offset farthest) {
-  const Csr<V, I>& in_order = conversions->matrix();
-  Postponed sweeps{rows, conversions, [&] {
-                     const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
-                     return sweep_formats(in_order, rows->order);
-                   }()};
-  // Even a sweep of two powers needs a window with room for the farthest row that one reads ahead.
-  // Windows that are much larger than the cache are read from memory again and again.
-  const bool encoded = sweeps.formats.front().values != StoredValues::full;
-  const Offset entry_bytes = encoded ? 1 : Offset{sizeof(V)};
-  const Offset window = kLargestWindow * l2_bytes_of(prepared_.profile) / entry_bytes;
-  if (chooses() && farthest > window) return;
-  // Full values alone: where they can be encoded, products are faster than sweeps of full ones.
-  const Offset on_chip = device_.shared_bytes_per_block * device_.multiprocessors;
-  if (sweeps.formats.size() == 1 && farthest <= on_chip / Offset{sizeof(V)}) {
-    sweeps.flagged = propose_flagged(rows, in_order);
-  }
-  if (sweeps.flagged && options_.autotune) {
-    postponed_.push_back(std::move(sweeps));
-  } else {
-    propose_signal_sweeps(sweeps);
-  }
-}
-
-template <Value V>
-void Proposals<V>::propose_more_sweeps() {
-  for (const Postponed& sweeps : std::exchange(postponed_, {})) propose_signal_sweeps(sweeps);
-}
-
-template <Value V>
-double Proposals<V>::predicted_more_sweeps() const {
-  double least = std::numeric_limits<double>::infinity();
-  for (const Postponed& sweeps : postponed_) {
-    for (const int block : sweep_powers()) {
-      for (const SweepShape& shape : shapes_for(block, sweeps.formats.front().slice_height)) {
-        least = std::min(least, predicted_sweep(sweeps, shape));
-      }
-    }
-  }
-  return least;
-}
-
-// Without their tiles: as many as values alone would fill, which need each other as far apart as
-// those that were proposed.
-template <Value V>
-double Proposals<V>::predicted_sweep(const Postponed& sweeps, const SweepShape& shape) const {
-  const FlaggedSizes& known = sweeps.flagged->tiles();
-  const auto tile_bytes = static_cast<double>(shape.tile_bytes);
-  const auto workers = static_cast<double>(shape.workers);
-  const double distance_bytes = static_cast<double>(known.dependency_distance[shape.power]) *
-                                static_cast<double>(known.record_bytes) / known.tiles;
-  const bool on_chip = shape.placement == WindowPlacement::shared_memory;
-  // In L2 windows are as large as they have to be.
-  const double window_bytes = on_chip
-                                  ? static_cast<double>(device_.shared_bytes_per_block) * workers
-                                  : std::max(static_cast<double>(shape.window_bytes),
-                                             distance_bytes + workers * tile_bytes);
-  PowerCandidate candidate;
-  candidate.placement = shape.placement;
-  candidate.block = shape.power;
-  candidate.format_bytes = matrix_.nnz() * Offset{sizeof(V)};
-  predict_sweeps(candidate, powers_in(*sweeps.rows),
-                 {.tiles = static_cast<double>(candidate.format_bytes) / tile_bytes,
-                  .workers = workers,
-                  .held_tiles = window_bytes / tile_bytes,
-                  .dependency_distance = shape.specialised ? distance_bytes / tile_bytes : 0},
-                 prepared_.profile);
-  return candidate.predicted_seconds;
-}
-
-template <Value V>
-void Proposals<V>::propose_signal_sweeps(const Postponed& sweeps) {
-  const auto& [rows, conversions, formats, flagged] = sweeps;
-  for (const StoredFormat& stored : formats) {
-    const auto slices = [&] {
-      const PartTimer timer(prepared_.record, PlanningPart::Kind::tiles,
-                            fmt::format("{}, rows {}", text_of(stored), text_of(rows->kind)));
-      return conversions->packed(stored, false);
-    }();
-    // The whole matrix may have more distinct values than the sample.
-    const bool same_as_next = stored != formats.back() && slices->matrix.has_full_values();
-    if (!same_as_next) propose_sweeps(rows, slices, stored.values);
-  }
-}
-
-template <Value V>
-void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedSlices<V>& slices,
-                                  StoredValues values) {
-  const Offset height = slices->matrix.slice_height();
-  const PartTimer timer(
-      prepared_.record, PlanningPart::Kind::tiles,
-      fmt::format("{}, rows {}", text_of(StoredFormat{Format::packed_sell, height, values}),
-                  text_of(rows->kind)));
-  std::vector<std::shared_ptr<TiledForm<V>>> forms;
-  for (const int block : sweep_powers()) {
-    for (const SweepShape& shape : shapes_for(block, height)) {
-      auto same = std::ranges::find_if(forms, [&](const std::shared_ptr<TiledForm<V>>& form) {
-        return form->tile_bytes() == shape.tile_bytes && form->tiles().workers == shape.workers;
-      });
-      if (same == forms.end()) {
-        same = forms.insert(
-            forms.end(), std::make_shared<TiledForm<V>>(slices, shape.tile_bytes, shape.workers));
-      }
-      propose_sweep(rows, *same, shape, values);
-    }
-  }
-}
-
-template <Value V>
-void Proposals<V>::propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
-                                 const SweepShape& shape, StoredValues values) {
-  const SweepTiles& tiles = form->tiles();
-  SweepLayout layout;
-  try {
-    layout = lay_out_sweep(tiles, shape);
-  } catch (const InvalidArgument&) {
-    return;  // this window is smaller than the dependency distance of the powers
-  }
-  PowerCandidate candidate;
-  candidate.strategy = PowerStrategy::wavefront;
-  candidate.order = rows->kind;
-  candidate.format = {Format::packed_sell, tiles.slice_height, values};
-  candidate.placement = shape.placement;
-  candidate.block = shape.power;
-  candidate.format_bytes = tiles.record_bytes;
-  candidate.window_bytes =
-      layout.window_tiles * tiles.record_bytes / std::max<Offset>(tiles.tiles, 1);
-  // Windows in shared memory are as large as it is; in the L2 cache they heed what was asked for.
-  const bool limited = options_.cache_bytes > 0 && shape.placement == WindowPlacement::l2;
-  if (limited && candidate.window_bytes > window_budget(kGpuCacheShare)) return;
-  const auto distance = static_cast<double>(tiles.dependency_distance[shape.power]);
-  predict_sweeps(candidate, powers_in(*rows),
-                 {.tiles = static_cast<double>(tiles.tiles),
-                  .workers = static_cast<double>(shape.workers),
-                  .held_tiles = static_cast<double>(layout.window_tiles),
-                  .dependency_distance = shape.specialised ? distance : 0},
-                 prepared_.profile);
-  all_.push_back({candidate, rows, form, shape, nullptr});
-}
-
-// The tiles, or none if no sweep of them is possible.
-template <Value V>
-auto Proposals<V>::propose_flagged(const SharedRows& rows, const Csr<V, I>& in_order)
-    -> SharedTiles {
-  const bool full = !options_.values || *options_.values == StoredValues::full;
-  if (options_.vectors != 1 || options_.format != Format::automatic || !full ||
-      options_.slice_height != 0 || !can_run_flagged<V>(device_)) {
-    return nullptr;
-  }
-  const PartTimer timer(prepared_.record, PlanningPart::Kind::tiles,
-                        fmt::format("values as flags, rows {}", text_of(rows->kind)));
-  const std::optional<FlaggedForm> form = find_flagged_form(in_order);
-  if (!form) return nullptr;
-  SharedTiles tiles;
-  try {
-    tiles = std::make_shared<FlaggedTilesForm<V>>(in_order, *form,
-                                                  flagged_workers(*form, device_.multiprocessors));
-  } catch (const InvalidArgument&) {
-    return nullptr;  // the sample had no rows of those that do not fit
-  }
-  const std::size_t before = all_.size();
-  for (const int block : sweep_powers()) {
-    for (const FlaggedShape& shape : flagged_shapes(block)) {
-      propose_flagged(rows, tiles, shape);
-    }
-  }
-  return all_.size() > before ? tiles : nullptr;
-}
-
-template <Value V>
-void Proposals<V>::propose_flagged(const SharedRows& rows, const SharedTiles& form,
-                                   const FlaggedShape& shape) {
-  const FlaggedSizes& tiles = form->tiles();
-  FlaggedRing ring;
-  try {
-    ring = lay_out_flagged(tiles, shape, form->workers());
-  } catch (const InvalidArgument&) {
-    return;  // this window is smaller than the dependency distance of the powers
-  }
-  PowerCandidate candidate;
-  candidate.strategy = PowerStrategy::wavefront;
-  candidate.order = rows->kind;
-  candidate.format = {Format::csr, 1};
-  candidate.flagged = true;
-  candidate.placement = WindowPlacement::shared_memory;
-  candidate.block = shape.power;
-  candidate.format_bytes = tiles.record_bytes;
-  candidate.window_bytes =
-      Offset{ring.slots} * form->workers() * tiles.record_bytes / std::max<Offset>(tiles.tiles, 1);
-  predict_flagged(
-      candidate, powers_in(*rows),
-      {.tiles = static_cast<double>(tiles.tiles),
-       .workers = static_cast<double>(form->workers()),
-       .held_tiles = static_cast<double>(ring.slots) * form->workers(),
-       .dependency_distance = static_cast<double>(tiles.dependency_distance[shape.power]),
-       .warps = static_cast<double>(shape.warps),
-       .gather_bytes = static_cast<double>(tiles.sectors) * kSectorBytes},
-      prepared_.profile);
-  all_.push_back({candidate, rows, form, {}, nullptr, false, shape});
 }
 
 #define STRATA_INSTANTIATE(V, unused) template class Proposals<V>

@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "strata/plans/gpu/internal/methods.hpp"
 #include "strata/plans/gpu/internal/prediction.hpp"
 #include "strata/plans/gpu/internal/prepared.hpp"
+#include "strata/plans/internal/given_order.hpp"
 #include "strata/plans/internal/product_memory.hpp"
 #include "strata/plans/internal/product_request.hpp"
 #include "strata/plans/internal/storage.hpp"
@@ -58,8 +60,10 @@ template <Value V>
 class Proposals {
  public:
   // All must outlive the proposals. The profile of `prepared` is known; remarks go to its record.
-  Proposals(const Csr<V, std::int32_t>& matrix, const PowerOptions& options,
-            const strata::detail::ProductRequest& request, Prepared<V>& prepared, Stream& stream);
+  // The reach is that of the rows as given.
+  Proposals(const Csr<V, std::int32_t>& matrix, const strata::detail::Reach& reach,
+            const PowerOptions& options, const strata::detail::ProductRequest& request,
+            Prepared<V>& prepared, Stream& stream);
 
   ProposalList<V>& all() { return all_; }
 
@@ -72,25 +76,12 @@ class Proposals {
   bool worth_searching() const;
   bool promising(const LevelStructure<std::int32_t>& structure) const;
   void propose_levels(const LevelStructure<std::int32_t>& structure);
-  // Sweeps with signals, if those in which values are flags were proposed instead. They are worth
-  // trying where these gain little, and making their tiles takes long.
-  bool has_more_sweeps() const { return !postponed_.empty(); }
-  double predicted_more_sweeps() const;  // seconds of the fastest, at least
-  void propose_more_sweeps();
 
  private:
   using SharedRows = std::shared_ptr<const Rows>;
   using SharedForm = std::shared_ptr<StoredForm<V>>;
   using SharedConversions = std::shared_ptr<Conversions<V>>;
   using SharedTiles = std::shared_ptr<FlaggedTilesForm<V>>;
-
-  // Sweeps with signals.
-  struct Postponed {
-    SharedRows rows;
-    SharedConversions conversions;
-    std::vector<StoredFormat> formats;
-    SharedTiles flagged = nullptr;  // that were proposed instead
-  };
 
   // Of levels.
   struct WindowShape {
@@ -104,6 +95,8 @@ class Proposals {
   bool larger_than_cache() const;
   bool may_sweep() const;
   bool must_level() const { return blocks() && is_by_levels(options_.strategy); }
+
+  bool values_repeat() const;  // so that encodings may save bytes
 
   SharedRows make_rows(const RowOrder& kind, PaddedOrder<std::int32_t> order);
   std::vector<strata::detail::SampledFormat> formats_for(
@@ -144,15 +137,15 @@ class Proposals {
                                           const PaddedOrder<std::int32_t>& order) const;
   void propose_sweeps(const SharedRows& rows, const SharedConversions& conversions,
                       Offset farthest);
-  void propose_signal_sweeps(const Postponed& sweeps);
-  void propose_sweeps(const SharedRows& rows, const SharedSlices<V>& slices, StoredValues values);
-  void propose_sweep(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
-                     const SweepShape& shape, StoredValues values);
-  SharedTiles propose_flagged(const SharedRows& rows, const Csr<V, std::int32_t>& in_order);
+  void propose_signalled(const SharedRows& rows, const SharedSlices<V>& slices,
+                         StoredValues values);
+  void propose_signalled(const SharedRows& rows, const std::shared_ptr<TiledForm<V>>& form,
+                         const SweepShape& shape, StoredValues values);
+  bool propose_flagged(const SharedRows& rows, const Csr<V, std::int32_t>& in_order);
   void propose_flagged(const SharedRows& rows, const SharedTiles& form, const FlaggedShape& shape);
-  double predicted_sweep(const Postponed& sweeps, const SweepShape& shape) const;
 
   const Csr<V, std::int32_t>& matrix_;
+  const strata::detail::Reach reach_;  // in entries
   const PowerOptions& options_;
   const strata::detail::ProductRequest& request_;
   Prepared<V>& prepared_;
@@ -160,10 +153,10 @@ class Proposals {
   Stream& stream_;
   ProposalList<V> all_;
   std::unique_ptr<const Csr<V, std::int32_t>> in_levels_;  // the matrix that cuts refer to
-  double entry_bytes_ = 0;                                 // of the rows as given
-  SharedRows given_;                                       // the rows as they are
-  SharedConversions conversions_;                          // of these
-  std::vector<Postponed> postponed_;
+  mutable std::optional<bool> values_repeat_;
+  double entry_bytes_ = 0;         // of the rows as given
+  SharedRows given_;               // the rows as they are
+  SharedConversions conversions_;  // of these
   bool settled_ = false;
   bool no_window_ =
       false;  // smaller than the matrix, whatever the order: powers are plain products

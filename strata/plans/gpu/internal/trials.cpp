@@ -105,7 +105,9 @@ void Trials<V>::load_vectors(const std::vector<Runner>& runners) {
 
 template <Value V>
 double Trials<V>::seconds_of(const Method<V>& method, const Rows& rows, double beaten) {
+  // The first run warms up; a short one is timed once more than a long one.
   constexpr int kSamples = 3;
+  constexpr int kLongSamples = 2;
   if (elements_for(rows) == 0) return 0;
   load_vectors({{&method, &rows}});
   MethodWorkspace<V> workspace = workspace_of(method, options_.vectors, stream_);
@@ -117,7 +119,7 @@ double Trials<V>::seconds_of(const Method<V>& method, const Rows& rows, double b
     constexpr double kShortest = 1e-9;  // of any run
     const auto runs =
         static_cast<int>(std::ceil(stopwatch.shortest_sample / std::max(fastest, kShortest)));
-    for (int sample = 1; sample < kSamples; ++sample) {
+    for (int sample = 1; sample < (runs > 1 ? kSamples : kLongSamples); ++sample) {
       fastest = std::min(fastest, stopwatch.seconds_of(once, runs) / runs);
     }
   }
