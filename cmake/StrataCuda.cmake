@@ -168,8 +168,8 @@ endfunction()
 
 # A macro: languages are enabled for the folder that asks, and for those below it.
 macro(strata_enable_cuda)
-  if(CCACHE_PROGRAM AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
-    set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  if(strata_launcher AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER ${strata_launcher})
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit QUIET)

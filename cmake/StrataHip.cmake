@@ -64,7 +64,7 @@ function(strata_hip_object target kernel object)
   strata_hip_options(options)
   add_custom_command(
     OUTPUT ${object}
-    COMMAND ${CCACHE_PROGRAM} ${HIPCC_PROGRAM} ${options}
+    COMMAND ${strata_launcher} ${HIPCC_PROGRAM} ${options}
             "$<$<BOOL:${includes}>:-I$<JOIN:${includes},;-I>>"
             -MD -MT ${object} -MF ${object}.d -c ${kernel} -o ${object}
     DEPENDS ${kernel} DEPFILE ${object}.d

@@ -63,14 +63,21 @@ if(NOT strata_has_cxx20)
 endif()
 
 find_program(CCACHE_PROGRAM ccache)
-if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+set(strata_launcher "")  # of every compiler
+if(CCACHE_PROGRAM)
   # Precompiled headers are cached only if ccache is asked to (sloppiness); and what one build
   # folder has compiled serves the others if paths are taken relative to the folder.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
+  set(strata_launcher
       env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
       CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${strata_launcher})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+    elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+      # A cached header is older than the file that CMake has made for it since.
+      add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+    endif()
   endif()
 endif()
 
