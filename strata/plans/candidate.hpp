@@ -145,8 +145,8 @@ struct PlanRecord {
   Offset largest_level_rows = 0;
   double setup_seconds = 0;
   std::vector<PlanningPart> parts = {};  // of these, the longest first; not all is in a part
-  // Of the same powers by plain products in the given order; of one product in CSR, where that was
-  // timed.
+  // Of the same powers by plain products in the given order, or in another where those were not
+  // considered; of one product in CSR, where that was timed.
   double plain_seconds = 0;
   std::optional<ValueStorage> values = {};  // none in formats that take values as they are
   // Where p was chosen: for how many products; and the best way to every p, by increasing p.

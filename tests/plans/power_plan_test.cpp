@@ -320,6 +320,58 @@ TEST(PowerPlan, SweepsInBandsWhereLevelsAreTooLarge) {
   EXPECT_GT(*chosen.rbegin(), 1) << "no plan chose bands";
 }
 
+bool considers_rows_as_given(const Plan& plan) {
+  return std::ranges::any_of(plan.candidates(), [](const PowerCandidate& candidate) {
+    return !candidate.order.moves_rows();
+  });
+}
+
+// Products of scattered rows only wait for x.
+TEST(PowerPlan, SearchesForLevelsBeforeItStoresScatteredRows) {
+  MachineProfile profile = test::imaginary_machine();
+  profile.plateaus = {{1, 100 * test::kKilo, 100 * test::kGiga},
+                      {1, 100 * test::kMega, 0.001 * test::kGiga}};
+  PowerOptions options = quick_options();
+  options.profile = &profile;
+  options.power = 2;
+  options.vector_order = VectorOrder::plan;
+  options.cache_bytes = 250000;
+  options.threads = 2;
+  const auto shuffled = generate<double, I>("stencil7:16x16x128,shuffle=1,coefficients=random");
+  expect_powers(shuffled, options);
+  const Plan plan = plan_powers(shuffled, options);
+  EXPECT_FALSE(plan.choice().plain());
+  EXPECT_FALSE(considers_rows_as_given(plan));
+  EXPECT_GT(plan.record().plain_seconds, plan.choice().seconds());
+  EXPECT_NE(plan.explain().find("neither stored nor timed"), std::string::npos) << plan.explain();
+
+  // All is stored where x fits into the cache of a core, where rows are not shuffled, and where
+  // vectors have to be copied for rows as short as these.
+  PowerOptions other = options;
+  other.cache_bytes = 1000000;
+  EXPECT_TRUE(considers_rows_as_given(plan_powers(shuffled, other)));
+  const auto in_order = generate<double, I>("stencil7:16x16x128,coefficients=random");
+  EXPECT_TRUE(considers_rows_as_given(plan_powers(in_order, options)));
+  other = options;
+  other.vector_order = VectorOrder::caller;
+  EXPECT_TRUE(considers_rows_as_given(plan_powers(shuffled, other)));
+}
+
+TEST(PowerPlan, StoresScatteredRowsIfThereAreNoLevels) {
+  PowerOptions options = quick_options();
+  options.vector_order = VectorOrder::plan;
+  options.cache_bytes = 20000;
+  options.threads = 2;
+  for (const char* spec : {"random:60000,nnzr=8", "random:90000,nnzr=4,shuffle=1"}) {
+    SCOPED_TRACE(spec);
+    const auto matrix = generate<double, I>(spec);
+    expect_powers(matrix, options);
+    const Plan plan = plan_powers(matrix, options);
+    EXPECT_TRUE(plan.choice().plain());
+    EXPECT_TRUE(considers_rows_as_given(plan));
+  }
+}
+
 // Each thread has the same lines of all planes: groups of other rows are for windows of planes that
 // do not fit.
 TEST(PowerPlan, SweepsOfGridsTakePlanesWhereTheirWindowsFit) {

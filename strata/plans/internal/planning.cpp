@@ -81,17 +81,23 @@ PlainReason plain_reason(const PlanRecord& record, const PowerOptions& options,
   return record.levels > 0 ? PlainReason::few_levels : PlainReason::in_cache;
 }
 
+// Seconds of plain products, of rows that move or do not; 0 if there are none.
+double fastest_plain(const PlanRecord& record, bool moved) {
+  double fastest = 0;
+  for (const PowerCandidate& candidate : record.candidates) {
+    if (!candidate.plain() || candidate.order.moves_rows() != moved) continue;
+    fastest = fastest == 0 ? candidate.seconds() : std::min(fastest, candidate.seconds());
+  }
+  return fastest;
+}
+
 }  // namespace
 
 void record_candidates(PlanRecord& record, std::vector<PowerCandidate> candidates,
                        const PowerOptions& options, bool affords_sweeps) {
   record.candidates = std::move(candidates);
-  for (const PowerCandidate& candidate : record.candidates) {
-    if (!candidate.plain() || candidate.order.moves_rows()) continue;
-    const double seconds = candidate.seconds();
-    record.plain_seconds =
-        record.plain_seconds == 0 ? seconds : std::min(record.plain_seconds, seconds);
-  }
+  record.plain_seconds = fastest_plain(record, false);
+  if (record.plain_seconds == 0) record.plain_seconds = fastest_plain(record, true);
   record.plain_reason = plain_reason(record, options, affords_sweeps);
 }
 

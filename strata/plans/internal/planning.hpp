@@ -160,6 +160,7 @@ void choose(Backend& backend, const PowerOptions& options, double started, PlanR
     record.largest_level_rows = structure.max_rows();
     if (must_block(options) || backend.promising(structure)) backend.propose_levels(structure);
   }
+  if constexpr (requires { backend.propose_postponed(); }) backend.propose_postponed();
   if (options.autotune) backend.autotune();
 
   std::vector<Proposal*> ranked;

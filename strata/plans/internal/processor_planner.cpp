@@ -68,15 +68,29 @@ class ProcessorPlanner {
 
   void propose_given_order() {
     if (propose_asked_products(state_) || propose_stored_choice(state_)) return;
-    propose_rows_as_given();
-    propose_ranked_products(state_);
-    propose_rcm(state_);
+    postponed_ = state_.searches_first();
+    if (postponed_) {
+      sample_given_order();
+    } else {
+      propose_all_as_given();
+    }
+  }
+
+  // Rows as they are given, which the search for levels came before, if nothing came of it.
+  void propose_postponed() {
+    if (!postponed_) return;
+    const bool sweeps = std::ranges::any_of(
+        state_.proposals, [](const Proposal& proposal) { return !proposal.candidate.plain(); });
+    if (!sweeps) return propose_all_as_given();
+    state_.prepared.record.remarks.emplace_back(
+        "rows as they are given read x from all over, so that they were neither stored nor timed");
   }
 
   // By the model: what a sweep would take that loads the matrix once and finds it in the private
   // cache ever after, against the best so far.
   bool worth_searching() const {
     if (state_.settled) return false;
+    if (postponed_) return true;
     if (may_reorder_products(state_.matrix, state_.options)) {
       return state_.scattered();
     }
@@ -131,7 +145,7 @@ class ProcessorPlanner {
     const FormatChoice choice = choose_formats(state_, storage, groups.order, state_.blocks());
     const StoredFormat& first = choice.formats.front();
     // Packed SELL depends on the groups; the other formats are the same for any.
-    const bool as_stored = same_rows && choice.formats.size() == 1 &&
+    const bool as_stored = same_rows && state_.given && choice.formats.size() == 1 &&
                            first == state_.given->stored && first.format != Format::packed_sell &&
                            !state_.given->is_released();
     const std::vector<SharedArrangement<V, I>> arrangements =
@@ -189,13 +203,24 @@ class ProcessorPlanner {
   }
 
  private:
+  void propose_all_as_given() {
+    propose_rows_as_given();
+    propose_ranked_products(state_);
+    propose_rcm(state_);
+  }
+
+  // What a sweep would store the rows in; tells how large their entries are.
+  SampledFormat sample_given_order() {
+    const PartTimer timer(state_.prepared.record, PlanningPart::Kind::formats);
+    const SampledFormat storage = choose_storage(
+        state_.matrix, PaddedOrder<I>::identity(state_.matrix.rows()), state_.options);
+    state_.entry_bytes = storage.bytes_per_entry;
+    return storage;
+  }
+
   void propose_rows_as_given() {
     auto identity = PaddedOrder<I>::identity(state_.matrix.rows());
-    const SampledFormat storage = [&] {
-      const PartTimer timer(state_.prepared.record, PlanningPart::Kind::formats);
-      return choose_storage(state_.matrix, identity, state_.options);
-    }();
-    state_.entry_bytes = storage.bytes_per_entry;
+    const SampledFormat storage = sample_given_order();
     // Where levels are demanded, rows as they are given only tell how large entries are.
     const bool by_levels =
         must_block(state_.options) && state_.options.strategy == PowerStrategy::levels;
@@ -240,7 +265,7 @@ class ProcessorPlanner {
   // Before rows are stored in another order: rows as they are given are timed, and stored again if
   // they turn out to be the best.
   void settle_given_order() {
-    if (state_.given->is_released()) return;
+    if (!state_.given || state_.given->is_released()) return;
     if (state_.options.autotune) time_favourites(true);
     state_.trials.release_vectors();
     release(*state_.given);
@@ -366,6 +391,7 @@ class ProcessorPlanner {
   }
 
   ProcessorState<V, I> state_;
+  bool postponed_ = false;  // rows as they are given, until levels were searched for
 };
 
 }  // namespace

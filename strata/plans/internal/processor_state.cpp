@@ -81,6 +81,17 @@ bool ProcessorState<V, I>::scattered() const {
 }
 
 template <Value V, Index I>
+bool ProcessorState<V, I>::searches_first() const {
+  constexpr double kLittle = 0.25;
+  if (settled || !blocks() || must_block(options) || matrix.rows() != matrix.cols()) return false;
+  if (matrix.rows() * row_bytes() * prepared.threads <= prepared.places.private_bytes) return false;
+  const double read = static_cast<double>(matrix.nnz()) * (sizeof(V) + sizeof(I)) * options.power;
+  const double copied = copy_bytes(options, true, static_cast<double>(matrix.rows()),
+                                   static_cast<double>(row_bytes()), sizeof(I));
+  return copied <= kLittle * read && scattered();
+}
+
+template <Value V, Index I>
 bool ProcessorState<V, I>::may_sweep_as_given(double bytes_per_entry) const {
   if (must_block(options)) return true;
   const double lag = static_cast<double>(given_lag_) * bytes_per_entry * (options.power - 1);

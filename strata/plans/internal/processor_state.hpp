@@ -57,7 +57,7 @@ struct ProcessorState {
   std::vector<Proposal> proposals;
   std::vector<SearchedProduct> ranked;  // products in all formats, where they were searched
   bool settled = false;                 // the caller or the tuning store left nothing to search
-  SharedArrangement<V, I> given;        // the first that was proposed
+  SharedArrangement<V, I> given;        // the first that was proposed, if any was
   double entry_bytes = 0;               // of the rows as given
   double csr_kernel_seconds = 0;        // of a product in CSR, by a sample; 0: not known
   bool affords_sweeps = true;           // every thread has a processor of its own
@@ -93,6 +93,10 @@ struct ProcessorState {
 
   // Whether rows near each other read x far apart; found out once.
   bool scattered() const;
+  // Whether levels are searched for before anything is stored: rows as they are given would wait
+  // for x, which no core's cache holds, and products of rows in levels are as simple, if copying
+  // vectors into that order takes little of them.
+  bool searches_first() const;
   // Whether powers of rows as they are given can follow each other so closely that a cache holds
   // what lies between them, if entries take so many bytes.
   bool may_sweep_as_given(double bytes_per_entry) const;
