@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -14,6 +15,23 @@
 #include "strata/base/parallel.hpp"
 
 namespace strata {
+
+namespace {
+
+// Of rows that are in range, some of which may be empty positions.
+template <Index I>
+[[noreturn]] void throw_not_each_once(I rows, std::span<const I> row_at, Offset placed) {
+  Array<unsigned char> seen(rows, 0);
+  for (const I row : row_at) {
+    if (row == PaddedOrder<I>::kEmpty) continue;
+    if (std::exchange(seen[row], 1) != 0) {
+      throw InvalidArgument(fmt::format("row {} occurs twice in an order", row));
+    }
+  }
+  throw InvalidArgument(fmt::format("an order of {} rows holds {}", rows, placed));
+}
+
+}  // namespace
 
 template <Index I>
 PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at)
@@ -30,18 +48,22 @@ PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at)
         throw InvalidArgument(
             fmt::format("position {} of an order of {} rows holds {}", position, rows, row));
       }
-      if (std::atomic_ref((*position_of)[row])
-              .exchange(static_cast<I>(position), std::memory_order_relaxed) != kEmpty) {
-        throw InvalidArgument(fmt::format("row {} occurs twice in an order", row));
-      }
+      // No exchange, which would wait for each of these places in memory.
+      std::atomic_ref((*position_of)[row])
+          .store(static_cast<I>(position), std::memory_order_relaxed);
       if (row != position) moved.store(true, std::memory_order_relaxed);
       ++here;
     }
     placed.fetch_add(here, std::memory_order_relaxed);
   });
-  if (placed != rows) {
-    throw InvalidArgument(fmt::format("an order of {} rows holds {}", rows, placed.load()));
-  }
+  // As many as there are rows, and none without a position: each occurs once.
+  const auto without = parallel_reduce(
+      rows, Offset{0},
+      [&](Offset begin, Offset end) {
+        return std::count(position_of->begin() + begin, position_of->begin() + end, kEmpty);
+      },
+      std::plus<>());
+  if (placed != rows || without > 0) throw_not_each_once<I>(rows, row_at, placed);
   identity_ = !moved;
   if (identity_) return;
   owned_row_at_ = std::make_shared<const Array<I>>(std::move(row_at));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -14,6 +15,18 @@
 
 namespace strata {
 
+namespace {
+
+template <Index I>
+[[noreturn]] void throw_occurs_twice(std::span<const I> indices) {
+  Array<unsigned char> seen(indices.size(), 0);
+  const auto twice =
+      std::ranges::find_if(indices, [&](I index) { return std::exchange(seen[index], 1) != 0; });
+  throw InvalidArgument(fmt::format("{} occurs twice in a permutation", *twice));
+}
+
+}  // namespace
+
 template <Index I>
 Permutation<I>::Permutation(Array<I> old_of_new) : old_of_new_(std::move(old_of_new)) {
   Array<unsigned char> seen(old_of_new_.size(), 0);
@@ -23,10 +36,17 @@ Permutation<I>::Permutation(Array<I> old_of_new) : old_of_new_(std::move(old_of_
       throw InvalidArgument(
           fmt::format("position {} of a permutation of {} holds {}", i, old_of_new_.size(), old));
     }
-    if (std::atomic_ref(seen[old]).exchange(1, std::memory_order_relaxed) != 0) {
-      throw InvalidArgument(fmt::format("{} occurs twice in a permutation", old));
-    }
+    // No exchange, which would wait for each of these places in memory.
+    std::atomic_ref(seen[old]).store(1, std::memory_order_relaxed);
   });
+  // As many places as indices: one that is missing stands for another that occurs twice.
+  const auto missing = parallel_reduce(
+      size(), Offset{0},
+      [&](Offset begin, Offset end) {
+        return std::count(seen.begin() + begin, seen.begin() + end, 0);
+      },
+      std::plus<>());
+  if (missing > 0) throw_occurs_twice<I>(old_of_new_);
 }
 
 template <Index I>
