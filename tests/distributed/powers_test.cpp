@@ -11,6 +11,7 @@
 #include "strata/gen/generate.hpp"
 #include "strata/plans/power_plan.hpp"
 #include "tests/distributed/parts.hpp"
+#include "tests/machine/support.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace strata::distributed {
@@ -18,14 +19,17 @@ namespace {
 
 using Matrix = Csr<double, std::int32_t>;
 
-// No timing: formats are then the same on all ranks and from run to run.
+// No timing, and an imaginary machine: formats and depths are then the same on all ranks and from
+// run to run.
 PowerOptions in_format(int power, Format format, PowerStrategy strategy = PowerStrategy::automatic,
                        int vectors = 1) {
+  static const MachineProfile profile = test::imaginary_machine();
   return {.power = power,
           .vectors = vectors,
           .strategy = strategy,
           .format = format,
-          .autotune = false};
+          .autotune = false,
+          .profile = &profile};
 }
 
 Network some_network() {
