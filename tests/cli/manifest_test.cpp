@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "tests/cli/command.hpp"
+#include "tests/support/matrix_folder.hpp"
 
 namespace strata::test {
 namespace {
@@ -25,7 +26,7 @@ Words cells_of(const std::string& line) {
 class Manifest : public CommandTest {};
 
 TEST_F(Manifest, AgreesOnEveryFile) {
-  const std::filesystem::path folder = STRATA_MATRICES;
+  const std::filesystem::path folder = test::matrix_folder();
   std::ifstream manifest(folder / "MANIFEST.md");
   if (!manifest) GTEST_SKIP() << "no matrices in " << folder;
   int checked = 0;

@@ -7,6 +7,7 @@
 
 #include "strata/gen/recipe.hpp"
 #include "tests/gen/gen_check.hpp"
+#include "tests/support/matrix_folder.hpp"
 
 namespace strata {
 namespace {
@@ -18,13 +19,13 @@ struct Line {
 
 std::vector<Line> read_suite(const char* name) {
   std::vector<Line> lines;
-  std::ifstream file(std::filesystem::path(STRATA_MATRICES).parent_path() / name);
+  std::ifstream file(test::matrix_folder().parent_path() / name);
   for (std::string text; std::getline(file, text);) {
     std::istringstream words(text);
     Line line;
     if (!(words >> line.size_class >> line.spec) || line.size_class == "#") continue;
     const std::size_t at = line.spec.find('@');
-    if (at != std::string::npos) line.spec.replace(at, 1, STRATA_MATRICES);
+    if (at != std::string::npos) line.spec.replace(at, 1, test::matrix_folder().string());
     lines.push_back(line);
   }
   return lines;
@@ -36,7 +37,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Suite, testing::Values("suite.txt", "suite-rando
 
 TEST_P(Suite, EverySpecificationIsValid) {
   const std::vector<Line> lines = read_suite(GetParam());
-  if (lines.empty()) GTEST_SKIP() << "there is no such file beside " << STRATA_MATRICES;
+  if (lines.empty()) GTEST_SKIP() << "there is no such file beside " << test::matrix_folder();
   for (const Line& line : lines) {
     EXPECT_TRUE(is_generator_spec(line.spec)) << line.spec;
     EXPECT_NO_THROW((prepare<double, std::int32_t>(line.spec))) << line.spec;
@@ -45,7 +46,7 @@ TEST_P(Suite, EverySpecificationIsValid) {
 
 TEST_P(Suite, EveryMatrixOfTheSmallClassCanBeMade) {
   const std::vector<Line> lines = read_suite(GetParam());
-  if (lines.empty()) GTEST_SKIP() << "there is no such file beside " << STRATA_MATRICES;
+  if (lines.empty()) GTEST_SKIP() << "there is no such file beside " << test::matrix_folder();
   for (const Line& line : lines) {
     if (line.size_class != "cpu") continue;
     const auto matrix = generate<float, std::int32_t>(line.spec);

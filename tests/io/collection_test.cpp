@@ -10,6 +10,7 @@
 
 #include "strata/io/matrix_market.hpp"
 #include "tests/io/support.hpp"
+#include "tests/support/matrix_folder.hpp"
 
 namespace strata {
 namespace {
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 using Matrix = Csr<double, std::int32_t>;
 using Complex = std::complex<double>;
 
-const fs::path kMatrices = STRATA_MATRICES;
+const fs::path kMatrices = test::matrix_folder();
 
 class Collection : public testing::Test {
  protected:

@@ -12,6 +12,7 @@
 #include "strata/io/internal/read_part.hpp"
 #include "strata/io/matrix_market_part.hpp"
 #include "tests/io/support.hpp"
+#include "tests/support/matrix_folder.hpp"
 #include "tests/support/types.hpp"
 
 namespace strata {
@@ -97,7 +98,7 @@ TEST(Part, OfEveryKindOfFileMakeItsMatrix) {
 }
 
 TEST(Part, OfRealMatricesMakeThem) {
-  const fs::path folder = STRATA_MATRICES;
+  const fs::path folder = test::matrix_folder();
   if (!fs::exists(folder / "MANIFEST.md")) GTEST_SKIP() << "there are no matrices in " << folder;
   const test::TemporaryFolder temporary;
   for (const std::string name : {"steam2", "bcsstk16", "fs_760_1", "mhd1280b", "plsk1919",

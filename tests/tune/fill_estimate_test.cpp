@@ -12,6 +12,7 @@
 #include "strata/gen/generate.hpp"
 #include "strata/io/matrix_market.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/matrix_folder.hpp"
 
 namespace strata {
 namespace {
@@ -94,7 +95,7 @@ TEST(FillEstimate, HoldsItsIntervalOnGenerators) {
 }
 
 TEST(FillEstimate, HoldsItsIntervalOnRealMatrices) {
-  const fs::path folder = STRATA_MATRICES;
+  const fs::path folder = test::matrix_folder();
   if (!fs::exists(folder / "MANIFEST.md")) {
     GTEST_SKIP() << "there are no matrices in " << folder << " (CMake: STRATA_MATRICES)";
   }
