@@ -125,6 +125,31 @@ Sweep<I>::Sweep(const Tiling<I>& tiling, Schedule schedule, std::span<const Offs
 }
 
 template <Index I>
+void Sweep<I>::find_upcoming() {
+  upcoming_.assign(schedule_.tasks.size(), {});
+  std::size_t since = 0;
+  for (std::size_t task = 0; task < schedule_.tasks.size(); ++task) {
+    if (schedule_.tasks[task].power != 1) continue;
+    for (std::size_t before = since; before < task; ++before) {
+      upcoming_[before] = {static_cast<std::int32_t>(task),
+                           static_cast<std::int32_t>(before - since),
+                           static_cast<std::int32_t>(task - since)};
+    }
+    since = task + 1;
+  }
+}
+
+template <Index I>
+RowRange<I> Sweep<I>::upcoming_of(std::size_t task, int part) const {
+  if (upcoming_.empty()) return {};
+  const Upcoming& upcoming = upcoming_[task];
+  if (upcoming.of == 0) return {};
+  const RowRange<I> rows = rows_of(static_cast<std::size_t>(upcoming.task), part);
+  const auto piece = chunk_of(Offset{rows.end} - rows.begin, upcoming.number, upcoming.of);
+  return {static_cast<I>(rows.begin + piece.begin), static_cast<I>(rows.begin + piece.end)};
+}
+
+template <Index I>
 void Sweep<I>::find_neighbours(const LoadedColumns<I>& loaded) {
   if (parts_ > kMostNeighbours || parts_ == 1) return;
   const Owners<I> owners(schedule_, part_rows_, parts_);
@@ -275,7 +300,7 @@ void Sweep<I>::run_tasks(const Team& team, int thread, TaskRange tasks,
       const RowRange<I> rows = rows_of(task, part);
       if (rows.begin == rows.end) continue;
       clock.start();
-      step({schedule_.tasks[task].power, rows});
+      step({schedule_.tasks[task].power, rows, upcoming_of(task, part)});
       clock.stop(task);
     }
     team.counters[thread].publish(static_cast<Offset>(task) + 1);

@@ -6,6 +6,10 @@
 // it has already seen: no barrier, no lock. With many threads it waits only for those whose rows it
 // reads.
 //
+// Memory rests while threads compute powers of rows that are in their caches. A step may therefore
+// come with some of the rows that the thread reads from memory next, those of its next first power,
+// for the kernel to ask for meanwhile.
+//
 // Memory order: a thread publishes its count after its part of a task, and others wait for it
 // before they start a task that depends on it, release to acquire. So what a task wrote is visible
 // to its readers, and what a task read has been read before power k overwrites power k − 2.
@@ -41,10 +45,16 @@ class Sweep {
   void find_neighbours(const LoadedColumns<I>& loaded);
   static constexpr int kMostNeighbours = 64;
 
+  // Finds out which rows each part reads next from memory, for steps to come with them. Pays where
+  // the window fits into the threads' own caches: where it does not, memory or a shared cache is
+  // busy anyway.
+  void find_upcoming();
+
   // What a thread does at a time: its rows of a task.
   struct Step {
     int power = 0;
     RowRange<I> rows;
+    RowRange<I> upcoming = {};  // what it reads next from memory, a piece of it per step
   };
 
   // Runs step for all parts of all tasks on as many threads as there are counters, or fewer: the
@@ -68,6 +78,9 @@ class Sweep {
     const I* bounds = part_rows_.data() + task * (static_cast<std::size_t>(parts_) + 1) + part;
     return {bounds[0], bounds[1]};
   }
+  // Of the rows of the part's next first power, those that come with this task; none before
+  // find_upcoming().
+  RowRange<I> upcoming_of(std::size_t task, int part) const;
   // Whether the part of the task waits until the other part has done the first ready_after tasks.
   bool waits_for(std::size_t task, int part, int other) const {
     if (neighbours_.empty()) return true;
@@ -103,6 +116,14 @@ class Sweep {
   Polling polling_;
   Array<I> part_rows_;          // per task parts + 1 rows
   Array<Offset> bytes_before_;  // per task, and of all
+  // Per task the next one of the first power, and which of how many tasks before that it is; empty:
+  // not asked for.
+  struct Upcoming {
+    std::int32_t task = 0;
+    std::int32_t number = 0;
+    std::int32_t of = 0;  // 0: it is of the first power itself, or none follows
+  };
+  std::vector<Upcoming> upcoming_;
   // Per task and part the set of parts that it waits for, bit by bit; empty: all of them.
   Array<std::uint64_t> neighbours_;
 };

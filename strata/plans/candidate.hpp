@@ -52,6 +52,7 @@ struct PowerCandidate {
   int slack = 0;            // groups of rows between a power and its inputs
   double cache_share = 0;   // of a GPU's L2 that levels were put together for; 0 for all else
   Offset window_bytes = 0;  // what a cache has to hold so that the matrix is read once per sweep
+  bool asks_ahead = false;  // for rows that a thread reads next, while it computes powers of others
   Offset format_bytes = 0;  // the matrix in this format
   double memory_bytes = 0;  // predicted traffic
   double predicted_seconds = 0;             // without overlap of memory and cache (thesis 4.8)

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -180,6 +181,60 @@ TEST(Sweep, PartsCoverEveryPowerOfEveryRowOnceAtAlignedRows) {
     }
     if (HasFailure()) return;
   }
+}
+
+TEST(Sweep, UpcomingRowsAreThoseOfTheNextFirstPower) {
+  bool any = false;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Case c = random_case(seed);
+    const int parts = 1 + static_cast<int>(seed % 5);
+    auto sweep = c.sweep(parts);
+    const std::vector<Task>& tasks = c.schedule.tasks;
+    for (std::size_t task = 0; task < tasks.size(); ++task) {
+      const RowRange<I> upcoming = sweep.upcoming_of(task, 0);
+      EXPECT_EQ(upcoming.begin, upcoming.end) << "nobody asked for them";
+    }
+    sweep.find_upcoming();
+    for (int part = 0; part < parts; ++part) {
+      std::vector<I> came;
+      bool time = false;  // since the last first power
+      for (std::size_t task = 0; task < tasks.size(); ++task) {
+        const RowRange<I> upcoming = sweep.upcoming_of(task, part);
+        if (tasks[task].power > 1) {
+          time = true;
+          for (I row = upcoming.begin; row < upcoming.end; ++row) came.push_back(row);
+          continue;
+        }
+        EXPECT_EQ(upcoming.begin, upcoming.end);
+        const RowRange<I> rows = sweep.rows_of(task, part);
+        std::vector<I> expected(time ? rows.end - rows.begin : 0);
+        std::iota(expected.begin(), expected.end(), rows.begin);
+        EXPECT_EQ(came, expected);
+        any = any || !came.empty();
+        came.clear();
+        time = false;
+      }
+      EXPECT_TRUE(came.empty()) << "no first power follows";
+    }
+    // Steps come with them.
+    std::vector<ProgressCounter> counters(1);
+    std::size_t task = 0;
+    int part = -1;
+    sweep.run(counters, [&](const Step& step) {
+      do {
+        if (++part == parts) {
+          part = 0;
+          ++task;
+        }
+      } while (sweep.rows_of(task, part).begin == sweep.rows_of(task, part).end);
+      const RowRange<I> upcoming = sweep.upcoming_of(task, part);
+      EXPECT_EQ(step.upcoming.begin, upcoming.begin);
+      EXPECT_EQ(step.upcoming.end, upcoming.end);
+    });
+    if (HasFailure()) return;
+  }
+  EXPECT_TRUE(any);
 }
 
 // 1000 rows of 1000 bytes in 10 groups.

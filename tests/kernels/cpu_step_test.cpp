@@ -258,6 +258,41 @@ TYPED_TEST(CpuStep, AnySplitOfTheRowsGivesTheSameBits) {
   }
 }
 
+TYPED_TEST(CpuStep, UpcomingRowsChangeNothing) {
+  using V = typename TypeParam::Value;
+  using I = typename TypeParam::Index;
+  for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
+    SCOPED_TRACE(name);
+    const Csr<V, I> csr = entries.to_csr();
+    const std::vector<V> x = random_vector<V>(csr.cols(), 1);
+    const std::vector<V> before = random_vector<V>(csr.rows(), 2);
+    for (const StoredValues values : {StoredValues::full, StoredValues::all}) {
+      for (const Offset height : {4, 8, 16, 32}) {
+        const auto matrix =
+            PackedSell<V, I>::from_csr(csr, {.slice_height = height,
+                                             .max_fill = 1e9,
+                                             .stored_values = static_cast<Offset>(values)});
+        const auto result = [&](const cpu::StepCoefficients<V>& coefficients,
+                                RowRange<I> upcoming) {
+          std::vector<V> out = before;
+          cpu::step(matrix, coefficients, {x.data(), out.data(), out.data(), 1}, matrix.all_rows(),
+                    upcoming);
+          return out;
+        };
+        const RowRange<I> middle = test::middle_rows(csr.rows(), static_cast<I>(height));
+        at_every_level([&] {
+          for (const auto& coefficients :
+               {cpu::StepCoefficients<V>{}, {.alpha = V(0.5f), .beta = V(2.0f)}}) {
+            const std::vector<V> expected = result(coefficients, {});
+            EXPECT_EQ(result(coefficients, matrix.all_rows()), expected);
+            EXPECT_EQ(result(coefficients, middle), expected);
+          }
+        });
+      }
+    }
+  }
+}
+
 // A range of slots writes the rows that they hold and nothing else.
 TYPED_TEST(CpuStep, JdsTakesAnyRangeOfSlots) {
   using V = typename TypeParam::Value;

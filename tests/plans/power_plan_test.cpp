@@ -290,6 +290,40 @@ TEST(PowerPlan, RunsEightPowersAsFourAndFourAndSevenAsFourAndThree) {
   }
 }
 
+// Where the window fits into the threads' own caches, values come as they are, and there is time.
+TEST(PowerPlan, AsksForUpcomingRowsWhileItComputesPowersOfOthers) {
+  MachineProfile profile = test::imaginary_machine();
+  profile.plateaus = {{1, 100 * test::kKilo, 100 * test::kGiga},
+                      {1, 100 * test::kMega, 0.001 * test::kGiga}};
+  PowerOptions options = quick_options();
+  options.profile = &profile;
+  options.strategy = PowerStrategy::wavefront;
+  options.cache_bytes = 1000000;
+  options.threads = 2;
+  options.power = 4;
+  const auto random = generate<double, I>("stencil7:16x16x128,coefficients=random");
+  const auto expect = [&](const Matrix& matrix, const PowerOptions& asked, bool asks_ahead) {
+    expect_powers(matrix, asked);
+    const Plan plan = plan_powers(matrix, asked);
+    EXPECT_EQ(plan.choice().asks_ahead, asks_ahead) << plan.explain();
+    EXPECT_EQ(plan.explain().find("asked for while") != std::string::npos, asks_ahead);
+  };
+  expect(random, options, true);
+  PowerOptions other = options;
+  other.power = 2;
+  expect(random, other, false);
+  other = options;
+  other.vectors = 2;
+  expect(random, other, false);
+  other = options;
+  other.cache_bytes = 20000;
+  expect(random, other, false);
+  other = options;
+  other.format = Format::csr;
+  expect(random, other, false);
+  expect(generate<double, I>("stencil7:16x16x128"), options, false);
+}
+
 // Planes of 32 × 32 rows on a machine with small caches and a slow memory.
 TEST(PowerPlan, SweepsInBandsWhereLevelsAreTooLarge) {
   MachineProfile profile = test::imaginary_machine();

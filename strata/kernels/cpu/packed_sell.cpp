@@ -348,18 +348,53 @@ template <int height, Value V>
   }
 }
 
-template <int height, class AnyStep, Value V>
+// Upcoming data, asked for line by line over so many entries: memory would have nothing to do while
+// these come from a cache.
+class Upcoming {
+ public:
+  template <Value V>
+  STRATA_INLINE Upcoming(const PackedSellView<V>& matrix, Offset entries)
+      : next_(matrix.upcoming),
+        lines_((matrix.upcoming_bytes + kLineBytes - 1) / kLineBytes),
+        entries_(entries) {}
+
+  STRATA_INLINE void operator()() {
+    for (due_ += lines_; due_ >= entries_; due_ -= entries_) {
+      __builtin_prefetch(next_, 0, 2);  // as far as the second-level cache
+      next_ += kLineBytes;
+    }
+  }
+
+ private:
+  const std::byte* next_;
+  Offset lines_;
+  Offset entries_;
+  Offset due_ = 0;  // after each entry, of lines · entries
+};
+
+template <int height, class AnyStep, Value V, class Meanwhile = Nothing>
 [[gnu::noinline]] void step_full(const PackedSellView<V>& matrix, const AnyStep& step,
-                                 StepVectors<V> vectors, Offset begin, Offset end) {
+                                 StepVectors<V> vectors, Offset begin, Offset end,
+                                 Meanwhile meanwhile = {}) {
   vectors.count = 1;  // as it is: a constant
   for (Offset first = begin; first < end; first += height) {
     const Slice<V> slice = slice_of(matrix, height, first);
     Lanes<V, height> sums;
     with_columns(matrix, slice, [&](const auto& columns) STRATA_INLINE {
-      multiply(slice, columns, vectors.x, sums);
+      multiply(slice, columns, vectors.x, sums, meanwhile);
     });
     finish_slice(step, vectors, slice, Rows<V>{matrix}, sums);
   }
+}
+
+// The same, with upcoming data asked for. With all that a step may have: one more kernel is enough.
+template <int height, Value V>
+void step_full_and_ask(const PackedSellView<V>& matrix, const Step<V>& step,
+                       const StepVectors<V>& vectors, Offset begin, Offset end) {
+  const Offset slices_end = (end + height - 1) / height;
+  const Offset entries =
+      (matrix.entry_offsets[slices_end] - matrix.entry_offsets[begin / height]) / height;
+  step_full<height>(matrix, step, vectors, begin, end, Upcoming(matrix, entries));
 }
 
 template <int height, Value V>
@@ -420,6 +455,12 @@ template <int height, Value V>
 template <int height, Value V>
 void step_lanes(const PackedSellView<V>& matrix, const Step<V>& step, const StepVectors<V>& vectors,
                 Offset begin, Offset end) {
+  if constexpr (height >= kFewestLanesAhead) {
+    if (matrix.full_values && matrix.upcoming_bytes > 0) {
+      step_full_and_ask<height>(matrix, step, vectors, begin, end);
+      return;
+    }
+  }
   if (matrix.full_values) {
     with_step(step,
               [&](const auto& known) { step_full<height>(matrix, known, vectors, begin, end); });

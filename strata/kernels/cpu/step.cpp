@@ -61,8 +61,11 @@ void step(const Sell<V, I>& matrix, const Given<StepCoefficients<V>>& coefficien
 
 template <Value V, Index I>
 void step(const PackedSell<V, I>& matrix, const Given<StepCoefficients<V>>& coefficients,
-          const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows) {
+          const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows,
+          Given<RowRange<I>> upcoming) {
   require_vector_count(vectors.count);
+  const Offset first_byte = matrix.data_offsets()[upcoming.begin / matrix.slice_height()];
+  const Offset last_byte = matrix.data_offsets()[upcoming.end / matrix.slice_height()];
   const PackedSellView<V> view{matrix.entry_offsets().data(),
                                matrix.code_offsets().data(),
                                matrix.data_offsets().data(),
@@ -77,7 +80,9 @@ void step(const PackedSell<V, I>& matrix, const Given<StepCoefficients<V>>& coef
                                matrix.slice_height(),
                                matrix.run_length(),
                                matrix.has_full_values(),
-                               matrix.rows()};
+                               matrix.rows(),
+                               matrix.data().data() + first_byte,
+                               last_byte - first_byte};
   kernels_for<V>().packed_sell(view, coefficients, vectors, rows.begin, rows.end);
 }
 
@@ -147,7 +152,7 @@ void step(const Bcsr<V, I>& matrix, const Given<StepCoefficients<V>>& coefficien
   template void step(const BlockedCoo<V, I>&, const StepCoefficients<V>&, const StepVectors<V>&, \
                      RowRange<I>);                                                               \
   template void step(const PackedSell<V, I>&, const StepCoefficients<V>&, const StepVectors<V>&, \
-                     RowRange<I>);                                                               \
+                     RowRange<I>, RowRange<I>);                                                  \
   template void step(const Ell<V, I>&, const StepCoefficients<V>&, const StepVectors<V>&,        \
                      RowRange<I>);                                                               \
   template void step(const Dia<V, I>&, const StepCoefficients<V>&, const StepVectors<V>&,        \

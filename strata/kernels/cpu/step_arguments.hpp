@@ -8,6 +8,10 @@ namespace strata::cpu {
 
 inline constexpr int kMaxVectors = 8;
 
+// Slices of fewer rows multiply so little between two questions for upcoming data that these would
+// cost more than they bring.
+inline constexpr int kFewestLanesAhead = 16;
+
 template <Value V>
 struct StepCoefficients {
   V alpha{1};

@@ -129,10 +129,11 @@ std::string blocked_reason(const PlanRecord& record, int power) {
   }
   return fmt::format(
       "Chosen: {} in {}, rows {}. A window of {} stays in the cache, so that {} come from "
-      "memory{}{}.",
+      "memory{}{}{}.",
       method_text(best, power), format_text(best), text_of(best.order),
       window_text(best.window_bytes), bytes_text(best.memory_bytes),
-      known ? fmt::format(" instead of {}", bytes_text(plain->memory_bytes)) : "", gain);
+      known ? fmt::format(" instead of {}", bytes_text(plain->memory_bytes)) : "",
+      best.asks_ahead ? ", asked for while powers of other rows are computed" : "", gain);
 }
 
 std::string product_reason(const PlanRecord& record) {

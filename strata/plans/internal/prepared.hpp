@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "strata/base/affinity.hpp"
@@ -105,9 +106,11 @@ struct Prepared {
         const int k = first + task.power;
         if (k > std::ssize(coefficients_of)) return;
         const V* previous = k >= 2 ? vector(k - 2) : before;
+        RowRange<I> upcoming = task.upcoming;
         limits.visit(task.rows, k, [&](RowRange<I> rows) {
           arrangement->matrix.step(coefficients_of[k - 1],
-                                   {vector(k - 1), previous, vector(k), options.vectors}, rows);
+                                   {vector(k - 1), previous, vector(k), options.vectors}, rows,
+                                   std::exchange(upcoming, {}));
           if (sum.target == nullptr) return;
           sum.add(k, vector(0), vector(k), Offset{rows.begin} * options.vectors,
                   Offset{rows.end} * options.vectors);

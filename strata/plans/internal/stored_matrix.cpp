@@ -155,13 +155,25 @@ I StoredMatrix<V, I>::row_alignment() const {
 
 template <Value V, Index I>
 void StoredMatrix<V, I>::step(const cpu::StepCoefficients<V>& coefficients,
-                              const cpu::StepVectors<V>& vectors, RowRange<I> rows) const {
+                              const cpu::StepVectors<V>& vectors, RowRange<I> rows,
+                              RowRange<I> upcoming) const {
+  if (const auto* packed = std::get_if<PackedSell<V, I>>(&matrix_)) {
+    cpu::step(*packed, coefficients, vectors, rows, upcoming);
+    return;
+  }
   std::visit([&](const auto& matrix) { cpu::step(matrix, coefficients, vectors, rows); }, matrix_);
 }
 
 template <Value V, Index I>
 LoadedColumns<I> StoredMatrix<V, I>::loaded_columns() const {
   return std::visit([](const auto& matrix) { return LoadedColumns<I>(matrix); }, matrix_);
+}
+
+template <Value V, Index I>
+bool StoredMatrix<V, I>::asks_ahead() const {
+  const auto* packed = std::get_if<PackedSell<V, I>>(&matrix_);
+  return packed != nullptr && packed->has_full_values() &&
+         packed->slice_height() >= cpu::kFewestLanesAhead;
 }
 
 template <Value V, Index I>

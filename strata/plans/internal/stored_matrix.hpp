@@ -47,12 +47,14 @@ class StoredMatrix {
   std::span<const Offset> bytes_before() const { return bytes_before_; }
   // How packed SELL stores its values now.
   std::optional<ValueStorage> value_storage() const;
+  // Whether steps of one vector make use of upcoming rows.
+  bool asks_ahead() const;
   // What the kernel loads, padding included. Valid as long as this matrix is where it is.
   LoadedColumns<I> loaded_columns() const;
 
-  // The kernel of the format, on rows of one thread.
+  // The kernel of the format, on rows of one thread, which will read the upcoming ones next.
   void step(const cpu::StepCoefficients<V>& coefficients, const cpu::StepVectors<V>& vectors,
-            RowRange<I> rows) const;
+            RowRange<I> rows, RowRange<I> upcoming = {}) const;
 
   // Copies what is the caller's.
   void take_over();

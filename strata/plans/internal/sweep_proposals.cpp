@@ -37,6 +37,11 @@ constexpr double kAlmostOnce = 1.1;
 // Groups too large for the cache are cut into so many tiles: so finely a band's border can move.
 constexpr Offset kTilesPerGroup = 48;
 constexpr int kMostBands = 32;
+// With fewer powers there is so little time between the first ones that asking for the rows of the
+// next one is in the way of the others: on two cores it makes sweeps of two powers 2 % slower.
+constexpr int kFewestPowersAhead = 3;
+// Of the private caches, what a window may fill so that what is asked for does not drive it out.
+constexpr double kWindowShareAhead = 2.0 / 3.0;
 
 // Of rows that wait for nobody, which is all that the first power needs; of one tile, for any
 // power.
@@ -209,9 +214,15 @@ class SweepProposer {
     candidate.format_bytes = values ? values->footprint.bytes() : stored.bytes();
     predict(candidate, tiling, schedules, *arrangement);
     proposal.arrangement = arrangement;
+    candidate.asks_ahead =
+        block >= kFewestPowersAhead && stored.asks_ahead() && state_.options.vectors == 1 &&
+        !candidate.plain() &&
+        static_cast<double>(candidate.window_bytes) <=
+            kWindowShareAhead * static_cast<double>(state_.prepared.places.private_bytes);
     for (Schedule& schedule : schedules) {
       proposal.sweeps.emplace_back(tiling, std::move(schedule), stored.bytes_before(),
                                    state_.prepared.threads, stored.row_alignment());
+      if (candidate.asks_ahead) proposal.sweeps.back().find_upcoming();
     }
     return proposal;
   }

@@ -94,7 +94,7 @@ double Trials<V, I>::application_seconds(const Arrangement<V, I>& arrangement,
   const cpu::StepCoefficients<V> step = coefficients();
   const double start = now();
   sweep.run_some(counters, first, last, [&](const typename Sweep<I>::Step& task) {
-    arrangement.matrix.step(step, vectors_of(task.power), task.rows);
+    arrangement.matrix.step(step, vectors_of(task.power), task.rows, task.upcoming);
   });
   const double end = now();
   const double of_sweep =

@@ -62,6 +62,9 @@ struct PackedSellView {
   Offset run_length;  // D of slices with runs
   bool full_values;   // in every slice
   Offset rows;
+  // Of `data`, what the thread reads next. Kernels ask for it meanwhile, or do not.
+  const std::byte* upcoming;
+  Offset upcoming_bytes;
 };
 
 template <Value V>

@@ -117,30 +117,42 @@ struct LaneRange {
   Offset begin;
   Offset end;
 };
-template <Value V, int lanes, class Columns>
+
+// What else is done with every entry.
+struct Nothing {
+  STRATA_INLINE void operator()() {}
+};
+
+template <Value V, int lanes, class Columns, class Meanwhile = Nothing>
 [[gnu::always_inline]] inline void multiply_entries(const Slice<V>& slice, Offset height,
                                                     const Columns& columns, EntryRange entries,
-                                                    const V* x, Lanes<V, lanes>& sums) {
+                                                    const V* x, Lanes<V, lanes>& sums,
+                                                    Meanwhile&& meanwhile = {}) {
   constexpr int kBytes = lanes * static_cast<int>(sizeof(V));
   for (Offset entry = entries.begin; entry < entries.end;) {
     const V* values = slice.values + entry * height;
     if constexpr (kMayBeSideBySide<Columns> && Lanes<V, lanes>::kSharesLoads) {
       if (entry + 3 <= entries.end && columns.three_side_by_side(entry)) {
-        for (int e = 0; e < 3; ++e) prefetch_ahead<kBytes>(values + e * height);
+        for (int e = 0; e < 3; ++e) {
+          prefetch_ahead<kBytes>(values + e * height);
+          meanwhile();
+        }
         sums.add_three(values, height, x + columns.at(entry + 1, 0));
         entry += 3;
         continue;
       }
     }
     prefetch_ahead<kBytes>(values);
+    meanwhile();
     sums.multiply_add(values, columns.template factors<lanes>(x, entry, 0));
     ++entry;
   }
 }
-template <Value V, int height, class Columns>
+template <Value V, int height, class Columns, class Meanwhile = Nothing>
 [[gnu::always_inline]] inline void multiply(const Slice<V>& slice, const Columns& columns,
-                                            const V* x, Lanes<V, height>& sums) {
-  multiply_entries(slice, height, columns, {0, slice.width}, x, sums);
+                                            const V* x, Lanes<V, height>& sums,
+                                            Meanwhile&& meanwhile = {}) {
+  multiply_entries(slice, height, columns, {0, slice.width}, x, sums, meanwhile);
 }
 // Those that the slice has of these entries; false if it has no others behind them.
 template <Value V, int lanes, class Columns>
