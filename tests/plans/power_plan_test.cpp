@@ -298,7 +298,7 @@ TEST(PowerPlan, AsksForUpcomingRowsWhileItComputesPowersOfOthers) {
   PowerOptions options = quick_options();
   options.profile = &profile;
   options.strategy = PowerStrategy::wavefront;
-  options.cache_bytes = 1500000;
+  options.cache_bytes = 1000000;
   options.threads = 2;
   options.power = 4;
   const auto random = generate<double, I>("stencil7:16x16x128,coefficients=random");

@@ -40,8 +40,6 @@ constexpr int kMostBands = 32;
 // With fewer powers there is so little time between the first ones that asking for the rows of the
 // next one is in the way of the others: on two cores it makes sweeps of two powers 2 % slower.
 constexpr int kFewestPowersAhead = 3;
-// Of the private caches, what a window may fill so that what is asked for does not drive it out.
-constexpr double kWindowShareAhead = 2.0 / 3.0;
 
 // Of rows that wait for nobody, which is all that the first power needs; of one tile, for any
 // power.
@@ -214,11 +212,9 @@ class SweepProposer {
     candidate.format_bytes = values ? values->footprint.bytes() : stored.bytes();
     predict(candidate, tiling, schedules, *arrangement);
     proposal.arrangement = arrangement;
-    candidate.asks_ahead =
-        block >= kFewestPowersAhead && stored.asks_ahead() && state_.options.vectors == 1 &&
-        !candidate.plain() &&
-        static_cast<double>(candidate.window_bytes) <=
-            kWindowShareAhead * static_cast<double>(state_.prepared.places.private_bytes);
+    candidate.asks_ahead = block >= kFewestPowersAhead && stored.asks_ahead() &&
+                           state_.options.vectors == 1 && !candidate.plain() &&
+                           candidate.window_bytes <= state_.prepared.places.private_bytes;
     for (Schedule& schedule : schedules) {
       proposal.sweeps.emplace_back(tiling, std::move(schedule), stored.bytes_before(),
                                    state_.prepared.threads, stored.row_alignment());
