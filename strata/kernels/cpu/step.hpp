@@ -47,9 +47,9 @@ void step(const Csr<V, I>& matrix, const Given<StepCoefficients<V>>& coefficient
 template <Value V, Index I>
 void step(const Sell<V, I>& matrix, const Given<StepCoefficients<V>>& coefficients,
           const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows);
-// `upcoming` are rows whose part of the matrix the thread reads next: while it computes `rows`, which
-// are in a cache, it may fetch that part too. Only done for one vector, full values and slices of at
-// least kFewestLanesAhead rows; changes no result.
+// The thread reads the part of the matrix that belongs to `upcoming` rows next. While it computes
+// `rows`, which are in a cache, it may fetch that part too: done for one vector, full values and
+// slices of at least kFewestLanesAhead rows. It changes no result.
 template <Value V, Index I>
 void step(const PackedSell<V, I>& matrix, const Given<StepCoefficients<V>>& coefficients,
           const Given<StepVectors<V>>& vectors, Given<RowRange<I>> rows,
