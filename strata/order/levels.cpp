@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -90,16 +92,13 @@ class LevelFinder {
   // `symmetrised` is that of the view of the nodes.
   LevelFinder(const PatternView<I>& pattern, const detail::Nodes<I>& nodes,
               const PatternView<I>& symmetrised, Offset window)
-      : window_(window),
+      : pattern_(pattern),
+        window_(window),
         nodes_(nodes),
         graph_(symmetrised),
         search_(graph_.view),
         weights_(nodes.count()) {
-    parallel_for(nodes.count(), [&](Offset vertex) {
-      const I node = graph_.originals[vertex];
-      weights_[vertex] =
-          nodes.rows_of(node) * (Offset{pattern.row_length(nodes.first_row(node))} + 1);
-    });
+    weigh();
   }
 
   LevelStructure<I> find() {
@@ -115,7 +114,7 @@ class LevelFinder {
       return weights[a] != weights[b] ? weights[a] > weights[b] : a < b;
     });
 
-    order_.reserve(weights_.size());
+    order_.resize(weights_.size());
     for (const I component : large) {
       if (weights[component] <= widest_ / window_) break;
       cut(component, std::exchange(weights[component], 0));
@@ -134,19 +133,63 @@ class LevelFinder {
     bool copies = false;
   };
 
+  void weigh() {
+    parallel_for(nodes_.count(), [&](Offset vertex) {
+      const I node = graph_.original(static_cast<I>(vertex));
+      weights_[vertex] =
+          nodes_.rows_of(node) * (Offset{pattern_.row_length(nodes_.first_row(node))} + 1);
+    });
+  }
+
+  // The windows of levels that are found one after another.
+  class RecentLevels {
+   public:
+    explicit RecentLevels(const LevelFinder& finder)
+        : finder_(finder), weights_(static_cast<std::size_t>(finder.window_), 0) {}
+    // The weight of the window that ends with this level.
+    Offset add(std::span<const I> level) {
+      const Offset newest = finder_.weight_by_threads(level);
+      sum_ += newest - std::exchange(weights_[oldest_], newest);
+      oldest_ = (oldest_ + 1) % weights_.size();
+      widest_ = std::max(widest_, sum_);
+      return sum_;
+    }
+    Offset widest() const { return widest_; }
+
+   private:
+    const LevelFinder& finder_;
+    std::vector<Offset> weights_;
+    std::size_t oldest_ = 0;
+    Offset sum_ = 0;
+    Offset widest_ = 0;
+  };
+
   Offset weight(I vertex) const { return weights_[vertex]; }
   Offset weight(std::span<const I> level) const {
     Offset sum = 0;
     for (const I vertex : level) sum += weight(vertex);
     return sum;
   }
+  // By all threads, if there is enough to do.
+  Offset weight_by_threads(std::span<const I> level) const {
+    return parallel_reduce(
+        std::ssize(level), Offset{0},
+        [&](Offset begin, Offset end) { return weight(level.subspan(begin, end - begin)); },
+        std::plus<>());
+  }
 
   std::vector<Offset> component_weights() const {
     std::vector<Offset> weights(graph_.count());
+    const auto sum = [&](Offset begin, Offset end) {
+      return std::reduce(weights_.begin() + begin, weights_.begin() + end);
+    };
+    if (graph_.count() == 1) {
+      weights[0] = parallel_reduce(std::ssize(weights_), Offset{0}, sum, std::plus<>());
+      return weights;
+    }
     parallel_dynamic(graph_.count(), 4096, [&](Offset begin, Offset end) {
       for (I c = static_cast<I>(begin); c < end; ++c) {
-        weights[c] = 0;
-        for (I v = graph_.offsets[c]; v < graph_.offsets[c + 1]; ++v) weights[c] += weight(v);
+        weights[c] = sum(graph_.offsets[c], graph_.offsets[c + 1]);
       }
     });
     return weights;
@@ -176,8 +219,10 @@ class LevelFinder {
       copies_ = best.copies;
     }
     widest_ = std::max(widest_, best.window);
-    const I start = static_cast<I>(order_.size());
-    order_.insert(order_.end(), best.layers.order.begin(), best.layers.order.end());
+    const I start = placed_;
+    parallel_for(std::ssize(best.layers.order),
+                 [&](Offset i) { order_[start + i] = best.layers.order[i]; });
+    placed_ += static_cast<I>(best.layers.order.size());
     for (I l = 0; l < best.layers.count(); ++l) {
       level_offsets_.push_back(start + best.layers.offsets[l + 1]);
     }
@@ -190,35 +235,54 @@ class LevelFinder {
   Trial best_of(RowRange<I> range, Layers<I> first_search, Offset total) {
     Scene<I> scene{search_, range, {std::move(first_search), {}}};
     if (detail::is_regular(graph_.view, range)) {
-      Trial copies = lattice_of(scene);
-      if (copies.copies) return copies;
+      if (auto copies = lattice_of(scene)) return std::move(*copies);
     }
+    bring_near(scene);
     detail::find_other_end(search_, range, scene.ends);
-    Trial best = from_one_end(scene);
+    // Its levels stay where they are, for others may be better.
+    Layers<I>& end = scene.ends.from_first;
+    Trial best{"one end", {}, window_of(end)};
     const auto mean_window = static_cast<double>(total) * static_cast<double>(window_) /
-                             static_cast<double>(best.layers.count());
+                             static_cast<double>(end.count());
     const auto enough = std::max(static_cast<Offset>(kGoodEnough * mean_window), widest_);
-    if (best.window <= enough) return best;
-    improve(best, scene, detail::side_finders<I>().front()(scene));
-    if (best.window <= enough) return best;
-    improve(best, scene, detail::narrowest_bisector(scene));
+    if (best.window > enough) improve(best, scene, detail::side_finders<I>().front()(scene));
+    if (best.window > enough) improve(best, scene, detail::narrowest_bisector(scene));
+    if (best.layers.order.empty()) best.layers = std::move(end);
     return best;
   }
 
-  Trial from_one_end(const Scene<I>& scene) const {
-    return {"one end", scene.ends.from_first, window_of(scene.ends.from_first)};
+  // For several searches to come.
+  void bring_near(Scene<I>& scene) {
+    Array<I>& order = scene.ends.from_first.order;
+    if (!graph_.bring_near(order)) return;
+    parallel_for(std::ssize(order), [&](Offset i) { order[i] = static_cast<I>(i); });
+    search_.search_in(graph_.view);
+    weigh();
   }
 
-  // Levels that are copies of each other, from a face or an end; others if there are none.
-  Trial lattice_of(Scene<I>& scene) {
-    Trial end = from_one_end(scene);
-    const auto limit = static_cast<Offset>(kCopiesWorthwhile * static_cast<double>(end.window));
-    for (const auto& find_side : detail::side_finders<I>()) {
-      Trial trial = from_roots(scene, find_side(scene), limit);
-      if (!trial.layers.order.empty() && lay_out(scene, trial)) return trial;
+  // Levels that are copies of each other, from a face or an end; none if there are no such.
+  std::optional<Trial> lattice_of(Scene<I>& scene) {
+    const Layers<I>& end = scene.ends.from_first;
+    const Offset window = window_of(end);
+    const auto limit = static_cast<Offset>(kCopiesWorthwhile * static_cast<double>(window));
+    if (is_face(end.last(), scene)) {
+      const Array<I> face(end.last().begin(), end.last().end());
+      if (auto trial = laid_out(scene, "a face", in_bfs_order(face), limit)) return trial;
     }
-    lay_out(scene, end);
-    return end;
+    for (const auto& find_side : detail::side_finders<I>()) {
+      const RootSet<I> side = find_side(scene);
+      if (side.roots.empty()) continue;
+      if (auto trial = laid_out(scene, side.name, in_bfs_order(side.roots), limit)) return trial;
+    }
+    return laid_out(scene, "one end", end.level(0), window + 1);
+  }
+
+  // Whether what is farthest from a corner of a box is all of a face, that across the longest edge:
+  // it has as many cells behind each of its own as there are levels. (Within a tenth would do for
+  // more lattices, but graphene comes back with 6 % more bytes.)
+  static bool is_face(std::span<const I> last, const Scene<I>& scene) {
+    return last.size() > 1 && std::ssize(last) * scene.ends.from_first.count() ==
+                                  Offset{scene.component.end - scene.component.begin};
   }
 
   // Replaces the best trial by the level structure of these roots if its window is smaller.
@@ -227,13 +291,16 @@ class LevelFinder {
     if (trial.window < best.window) best = std::move(trial);
   }
 
-  // Makes levels copies of each other, if they can be.
-  bool lay_out(const Scene<I>& scene, Trial& trial) {
-    auto copies = detail::lay_out_copies(graph_.view, scene.component, trial.layers);
-    if (!copies) return false;
-    trial.layers = std::move(*copies);
-    trial.copies = true;
-    return true;
+  // The levels of these roots, copies of each other, if they can be and their window is below the
+  // limit.
+  std::optional<Trial> laid_out(const Scene<I>& scene, const std::string& name,
+                                std::span<const I> roots, Offset limit) {
+    RecentLevels recent(*this);
+    auto copies = detail::lay_out_copies<I>(
+        search_, scene.component, roots,
+        [&](std::span<const I> level) { return recent.add(level) < limit; });
+    if (!copies) return std::nullopt;
+    return Trial{name, std::move(*copies), recent.widest(), true};
   }
 
   // Neighbours close to each other: rows of later levels follow the order of their parents.
@@ -250,15 +317,8 @@ class LevelFinder {
     if (set.roots.empty()) return none;
     // Distances count both sides of a cut; if they exceed the limit twice then one side does.
     const Offset both = limit * (set.behind.empty() ? 1 : 2);
-    std::vector<Offset> recent(static_cast<std::size_t>(window_), 0);
-    Offset sum = 0;
-    std::size_t oldest = 0;
-    const auto below_limit = [&](std::span<const I> level) {
-      const Offset newest = weight(level);
-      sum += newest - std::exchange(recent[oldest], newest);
-      oldest = (oldest + 1) % recent.size();
-      return sum < both;
-    };
+    RecentLevels recent(*this);
+    const auto below_limit = [&](std::span<const I> level) { return recent.add(level) < both; };
     Layers<I> layers;
     if (!search_.search(scene.component, in_bfs_order(set.roots), layers, below_limit)) return none;
     layers = unfolded(std::move(layers), scene.component, set.behind);
@@ -273,44 +333,46 @@ class LevelFinder {
     for (I component = 0; component < graph_.count(); ++component) {
       if (weights[component] == 0) continue;
       if (filled > 0 && filled + weights[component] > capacity) {
-        level_offsets_.push_back(static_cast<I>(order_.size()));
+        level_offsets_.push_back(placed_);
         filled = 0;
       }
       filled += weights[component];
       const RowRange<I> range = graph_.component(component);
-      for (I vertex = range.begin; vertex < range.end; ++vertex) order_.push_back(vertex);
+      for (I vertex = range.begin; vertex < range.end; ++vertex) order_[placed_++] = vertex;
     }
-    if (filled > 0) level_offsets_.push_back(static_cast<I>(order_.size()));
+    if (filled > 0) level_offsets_.push_back(placed_);
   }
 
   // Of nodes that are a row each.
   Array<I> rows_of_single_nodes() const {
     Array<I> rows(order_.size());
     parallel_for(static_cast<Offset>(order_.size()),
-                 [&](Offset i) { rows[i] = nodes_.first_row(graph_.originals[order_[i]]); });
+                 [&](Offset i) { rows[i] = nodes_.first_row(graph_.original(order_[i])); });
     return rows;
   }
 
-  Array<I> rows_before_nodes() const {
-    Array<I> before(order_.size() + 1, 0);
-    for (std::size_t i = 0; i < order_.size(); ++i) {
-      before[i + 1] = before[i] + nodes_.rows_of(graph_.originals[order_[i]]);
-    }
+  Array<Offset> rows_before_nodes() const {
+    Array<Offset> before(order_.size() + 1);
+    parallel_for(std::ssize(order_),
+                 [&](Offset i) { before[i] = nodes_.rows_of(graph_.original(order_[i])); });
+    before.back() = 0;
+    exclusive_scan(before);
     return before;
   }
 
   // The rows of the nodes, in the order of these.
   Array<I> rows_in_order() {
     if (nodes_.count() == nodes_.rows()) return rows_of_single_nodes();
-    const Array<I> before = rows_before_nodes();
-    for (I& offset : level_offsets_) offset = before[offset];
+    const Array<Offset> before = rows_before_nodes();
+    for (I& offset : level_offsets_) offset = static_cast<I>(before[offset]);
     Array<I> rows(before.back());
     parallel_for(static_cast<Offset>(order_.size()), [&](Offset i) {
-      nodes_.write_rows(graph_.originals[order_[i]], rows.data() + before[i]);
+      nodes_.write_rows(graph_.original(order_[i]), rows.data() + before[i]);
     });
     return rows;
   }
 
+  PatternView<I> pattern_;
   Offset window_;
   const detail::Nodes<I>& nodes_;
   ComponentGraph<I> graph_;  // of nodes
@@ -318,6 +380,7 @@ class LevelFinder {
   Array<Offset> weights_;  // of the rows of each vertex, in the matrix and not in A + Aᵀ
 
   Array<I> order_;
+  I placed_ = 0;  // vertices that have their place in the order
   Array<I> level_offsets_ = Array<I>(1, 0);
   Offset widest_ = 0;  // window of all levels so far
   std::string root_;

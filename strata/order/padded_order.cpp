@@ -36,7 +36,8 @@ template <Index I>
 template <Index I>
 PaddedOrder<I>::PaddedOrder(I rows, Array<I> row_at)
     : rows_(rows), padded_rows_(narrow<I>(row_at.size(), "the number of padded rows")) {
-  auto position_of = std::make_shared<Array<I>>(rows, kEmpty);
+  auto position_of = std::make_shared<Array<I>>(rows);
+  parallel_for(rows, [&](Offset row) { (*position_of)[row] = kEmpty; });
   std::atomic<bool> moved{padded_rows() != rows};
   std::atomic<Offset> placed{0};
   parallel_chunks(padded_rows(), [&](Offset begin, Offset end) {
@@ -218,13 +219,17 @@ Csr<V, I> reordered_rows(const Csr<V, I>& matrix, const PaddedOrder<I>& order,
     throw InvalidArgument(fmt::format("an order of {} rows does not fit a {} x {} matrix",
                                       order.rows(), matrix.rows(), matrix.cols()));
   }
-  Array<I> rows;
+  Offset all = 0;
+  for (const RowRange<I>& range : ranges) all += range.end - range.begin;
+  const auto count = narrow<I>(all, "the number of rows");
+  Array<I> rows(count);
+  Offset first = 0;
   for (const RowRange<I>& range : ranges) {
-    for (I position = range.begin; position < range.end; ++position) {
-      rows.push_back(order.row_at(position));
-    }
+    parallel_for(range.end - range.begin, [&](Offset i) {
+      rows[first + i] = order.row_at(static_cast<I>(range.begin + i));
+    });
+    first += range.end - range.begin;
   }
-  const auto count = narrow<I>(rows.size(), "the number of rows");
   Array<Offset> offsets(rows.size() + 1);
   offsets[count] = 0;
   parallel_for(count, [&](Offset i) {
@@ -259,13 +264,14 @@ ReorderedRows<V, I>::ReorderedRows(const Csr<V, I>& matrix, const PaddedOrder<I>
     : matrix_(matrix),
       order_(order),
       offsets_(static_cast<std::size_t>(order.padded_rows()) + 1),
-      known_(static_cast<std::size_t>(order.padded_rows()), Known::nothing),
+      known_(static_cast<std::size_t>(order.padded_rows())),
       columns_(static_cast<std::size_t>(matrix.nnz())),
       places_(static_cast<std::size_t>(matrix.nnz())) {
   offsets_.back() = 0;
   parallel_for(order.padded_rows(), [&](Offset position) {
     const I row = order.row_at(static_cast<I>(position));
     offsets_[position] = row == PaddedOrder<I>::kEmpty ? 0 : matrix.pattern().row_length(row);
+    known_[position] = Known::nothing;
   });
   exclusive_scan(offsets_);
 }

@@ -29,7 +29,8 @@ template <Index I>
 
 template <Index I>
 Permutation<I>::Permutation(Array<I> old_of_new) : old_of_new_(std::move(old_of_new)) {
-  Array<unsigned char> seen(old_of_new_.size(), 0);
+  Array<unsigned char> seen(old_of_new_.size());
+  parallel_for(std::ssize(seen), [&](Offset i) { seen[i] = 0; });
   parallel_for(static_cast<Offset>(old_of_new_.size()), [&](Offset i) {
     const I old = old_of_new_[i];
     if (old < 0 || old >= size()) {
@@ -52,7 +53,7 @@ Permutation<I>::Permutation(Array<I> old_of_new) : old_of_new_(std::move(old_of_
 template <Index I>
 Permutation<I> Permutation<I>::identity(I size) {
   Array<I> old_of_new(size);
-  std::iota(old_of_new.begin(), old_of_new.end(), I{0});
+  parallel_for(size, [&](Offset i) { old_of_new[i] = static_cast<I>(i); });
   return Permutation(std::move(old_of_new));
 }
 

@@ -15,8 +15,10 @@ template <Index I>
 Permutation<I> reverse_cuthill_mckee(const PatternView<I>& pattern) {
   const SymmetrisedPattern<I> symmetrised(pattern);
   detail::ComponentGraph<I> graph(symmetrised.view());
+  graph.bring_near(Array<I>(graph.first_search.order));
   detail::BreadthFirst<I> search(graph.view, detail::Children::by_degree);
-  Array<I> order = std::move(graph.originals);
+  Array<I> order(pattern.rows);
+  parallel_for(pattern.rows, [&](Offset i) { order[i] = graph.original(static_cast<I>(i)); });
   for (I c = 0; c < graph.count(); ++c) {
     const RowRange<I> component = graph.component(c);
     if (component.end - component.begin <= 2) continue;  // any order is as good

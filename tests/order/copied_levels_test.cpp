@@ -87,6 +87,21 @@ TEST(CopiedLevels, DoNotDependOnTheNumberOfThreads) {
   }
 }
 
+// Scattered or not, the levels of a box are planes across its longest edge, in the order of a box.
+TEST(CopiedLevels, OfABoxAreFoundFromOneOfItsFaces) {
+  for (const std::string spec : {"stencil27:9x10x11", "stencil27:30x10x9", "stencil27:40x40x41"}) {
+    const auto given = generate<double, I>(spec);
+    for (const std::string seed : {"1", "2", "3", "4", "5", "6"}) {
+      const auto matrix = generate<double, I>(spec + ",shuffle=1,seed=" + seed);
+      const auto structure = find_levels(matrix.pattern());
+      EXPECT_NO_THROW(require_levels(matrix.pattern(), structure));
+      EXPECT_TRUE(structure.copies) << spec << " seed " << seed;
+      EXPECT_EQ(structure.root, "a face") << spec << " seed " << seed;
+      EXPECT_EQ(structure.max_rows() * structure.levels(), given.rows()) << spec;
+    }
+  }
+}
+
 // Cells of a box for which kept(x, y, z) holds.
 template <class Kept>
 Pattern<I> part_of_box(Offset nx, Offset ny, Offset nz, Touching touching, const Kept& kept) {

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "strata/base/error.hpp"
@@ -90,6 +93,39 @@ TEST(LevelGroups, DoNotDependOnTheNumberOfThreads) {
   const auto serial = rows_at(1);
   EXPECT_EQ(rows_at(2), serial);
   EXPECT_EQ(rows_at(5), serial);
+}
+
+// By definition, for few large levels, for as many as rows, and for lengths of a wide range.
+TEST(LevelGroups, HaveTheRowsOfLevelsSortedByNumberAndThenByLength) {
+  const auto box = test::shuffled(test::box<I>(30, 30, 30, test::Touching::faces), 1);
+  const auto path = test::shuffled(test::path<I>(20000), 2);
+  const auto star = test::shuffled(test::star<I>(9000), 3);
+  for (const auto* pattern : {&box, &path, &star}) {
+    const auto structure = find_levels(pattern->view());
+    for (const I window : {1, 100}) {
+      std::vector<I> expected(structure.order.old_of_new().begin(),
+                              structure.order.old_of_new().end());
+      for (I level = 0; level < structure.levels(); ++level) {
+        const auto rows =
+            std::span(expected).subspan(structure.level_offsets[level], structure.rows_of(level));
+        std::ranges::sort(rows);
+        for (std::size_t begin = 0; begin < rows.size(); begin += window) {
+          std::ranges::stable_sort(
+              rows.subspan(begin, std::min<std::size_t>(window, rows.size() - begin)),
+              std::ranges::greater{}, [&](I row) { return pattern->view().row_length(row); });
+        }
+      }
+      for (const int threads : {1, 2, 5}) {
+        set_thread_count(threads);
+        const auto groups =
+            group_levels<I>(pattern->view(), structure, {1000, 1, InnerOrder::natural, window});
+        set_thread_count(0);
+        for (I row = 0; row < pattern->rows; ++row) {
+          ASSERT_EQ(groups.order.row_at(row), expected[row]) << threads << " threads";
+        }
+      }
+    }
+  }
 }
 
 // Planes of 4 × 4 cells.

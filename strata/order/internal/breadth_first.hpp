@@ -77,6 +77,9 @@ class BreadthFirst {
   // The graph must be symmetric and outlive the search. Its rows need not be sorted.
   explicit BreadthFirst(const PatternView<I>& graph, Children children = Children::as_in_row);
 
+  // Searches another graph with as many vertices from now on.
+  void search_in(const PatternView<I>& graph) { graph_ = graph; }
+
   // Asked after every level; the search ends early where it says no.
   using GoOn = std::function<bool(std::span<const I> level)>;
 

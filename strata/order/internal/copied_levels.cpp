@@ -1,10 +1,13 @@
 #include "strata/order/internal/copied_levels.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -35,209 +38,423 @@ constexpr double kStepShare = 0.25;
 constexpr double kSameStep = 1e-6;
 // Threads look for the keys of so many vertices at a time, at least.
 constexpr Offset kFewestKeys = 256;
+// What there is of the neighbours of a vertex is fetched so many vertices ahead.
+constexpr Offset kStatesAhead = 2;
 // If at least so many vertices of a level have no neighbours in the next one, and as many have, the
 // former come first: they are lines of their own, inside of elements.
 constexpr double kInnerShare = 0.25;
 
-// Distinct differences of row and column per slice of consecutive vertices, over the mean number of
-// entries of its rows.
+// How many distinct numbers there are among some, for the price of a look-up each.
 template <Index I>
-double differences_in(const PatternView<I>& graph, RowRange<I> component, const Layers<I>& levels) {
-  const Array<I>& order = levels.order;
-  Array<I> place(order.size());
-  parallel_for(static_cast<Offset>(order.size()),
-               [&](Offset i) { place[order[i] - component.begin] = static_cast<I>(i); });
-  const Offset slices = ceil_div<Offset>(static_cast<Offset>(order.size()), kSlice);
-  const Offset stride = std::max<Offset>(slices / kSlices, 1);
-  double distinct = 0;
-  double mean_entries = 0;
-  std::vector<I> differences;
-  for (Offset slice = 0; slice < slices; slice += stride) {
-    differences.clear();
-    const Offset begin = slice * kSlice;
-    const Offset end = std::min<Offset>(begin + kSlice, static_cast<Offset>(order.size()));
-    for (Offset i = begin; i < end; ++i) {
-      for (const I neighbour : graph.columns_of(order[i])) {
-        differences.push_back(static_cast<I>(place[neighbour - component.begin] - i));
+class DistinctCounter {
+ public:
+  // Of as many numbers as this at most.
+  void start(std::size_t numbers) {
+    const std::size_t size = std::bit_ceil(std::max<std::size_t>(2 * numbers, 16));
+    table_.assign(size, kNone);
+    distinct_ = 0;
+  }
+  void add(I number) {
+    const auto hash = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15u;
+    const std::size_t mask = table_.size() - 1;
+    for (std::size_t place = (hash >> 32) & mask;; place = (place + 1) & mask) {
+      if (table_[place] == number) return;
+      if (table_[place] == kNone) {
+        table_[place] = number;
+        ++distinct_;
+        return;
       }
     }
-    mean_entries += static_cast<double>(differences.size()) / static_cast<double>(end - begin);
-    std::ranges::sort(differences);
-    distinct += static_cast<double>(std::unique(differences.begin(), differences.end()) -
-                                    differences.begin());
+  }
+  Offset distinct() const { return distinct_; }
+
+ private:
+  // No difference of two places.
+  static constexpr I kNone = std::numeric_limits<I>::min();
+
+  std::vector<I> table_;
+  Offset distinct_ = 0;
+};
+
+// Distinct differences of row and column per slice of consecutive vertices, over the mean number of
+// entries of its rows. `place` is where vertices are in the order.
+template <Index I>
+double differences_in(const PatternView<I>& graph, RowRange<I> component, const Array<I>& order,
+                      const Array<I>& place) {
+  const auto vertices = static_cast<Offset>(order.size());
+  const Offset slices = ceil_div<Offset>(vertices, kSlice);
+  const Offset stride = std::max<Offset>(slices / kSlices, 1);
+  struct Found {
+    Offset distinct = 0;
+    double mean_entries = 0;
+  };
+  std::vector<Found> of_slices(ceil_div(slices, stride));
+  constexpr Offset kSlicesAtATime = 8;
+  parallel_dynamic(std::ssize(of_slices), kSlicesAtATime, [&](Offset first, Offset last) {
+    DistinctCounter<I> differences;
+    for (Offset slice = first; slice < last; ++slice) {
+      const Offset begin = slice * stride * kSlice;
+      const Offset end = std::min<Offset>(begin + kSlice, vertices);
+      Offset entries = 0;
+      for (Offset i = begin; i < end; ++i) entries += graph.row_length(order[i]);
+      differences.start(static_cast<std::size_t>(entries));
+      for (Offset i = begin; i < end; ++i) {
+        prefetch_rows<I>(graph, order, i, end);
+        for (const I neighbour : graph.columns_of(order[i])) {
+          differences.add(static_cast<I>(place[neighbour - component.begin] - i));
+        }
+      }
+      of_slices[slice] = {differences.distinct(),
+                          static_cast<double>(entries) / static_cast<double>(end - begin)};
+    }
+  });
+  double distinct = 0;
+  double mean_entries = 0;
+  for (const Found& found : of_slices) {
+    distinct += static_cast<double>(found.distinct);
+    mean_entries += found.mean_entries;
   }
   return distinct / std::max(mean_entries, 1.0);
 }
-
-// The subgraph of some vertices, numbered as they stand.
 template <Index I>
-Pattern<I> induced(const PatternView<I>& graph, RowRange<I> component,
-                   std::span<const I> vertices) {
-  constexpr I kOutside = -1;
-  Array<I> names(static_cast<std::size_t>(component.end - component.begin), kOutside);
-  for (std::size_t i = 0; i < vertices.size(); ++i) {
-    names[vertices[i] - component.begin] = static_cast<I>(i);
-  }
-  const auto count = static_cast<I>(vertices.size());
-  Pattern<I> result{count, count, Array<Offset>(1, 0), {}};
-  for (const I vertex : vertices) {
-    for (const I neighbour : graph.columns_of(vertex)) {
-      const I name = names[neighbour - component.begin];
-      if (name != kOutside) result.columns.push_back(name);
-    }
-    result.row_offsets.push_back(static_cast<Offset>(result.columns.size()));
-  }
-  return result;
+double differences_in(const PatternView<I>& graph, RowRange<I> component, const Array<I>& order) {
+  Array<I> place(order.size());
+  parallel_for(static_cast<Offset>(order.size()),
+               [&](Offset i) { place[order[i] - component.begin] = static_cast<I>(i); });
+  return differences_in(graph, component, order, place);
 }
 
 template <Index I>
+Array<I> order_of_face(const PatternView<I>& graph);
+
+// The levels from some roots, in the order of a lattice. Each is searched for from the one before,
+// and its vertices get their places, in one look at its rows.
+template <Index I>
 class LayOut {
  public:
-  LayOut(const PatternView<I>& graph, RowRange<I> component, const Layers<I>& levels)
-      : graph_(graph),
-        component_(component),
-        levels_(levels),
-        level_of_(level_numbers(levels, component)),
-        place_(level_of_.size()),
-        key_place_(level_of_.size()),
-        squares_within_(level_of_.size()) {
-    result_.order.resize(levels.order.size());
-    result_.offsets = levels.offsets;
+  LayOut(const PatternView<I>& graph, RowRange<I> component)
+      : graph_(graph), component_(component), at_(component.end - component.begin) {
+    parallel_for(std::ssize(at_), [&](Offset i) { at_[i] = kOpen; });
+    result_.order.resize(at_.size());
   }
 
-  // `first` is the order of the first level. False if it was given up.
-  bool run(std::span<const I> first) {
-    std::ranges::copy(first, result_.order.begin());
-    find_keys(0);
-    settle(0);
-    for (I l = 1; l < levels_.count(); ++l) {
-      find_keys(l);
-      sort_level(l);
-      settle(l);
+  // False if it was given up, by what is asked after every level or because its vertices do not lie
+  // like those of a lattice.
+  bool run(std::span<const I> roots, const typename BreadthFirst<I>::GoOn& go_on) {
+    level_.assign(roots.begin(), roots.end());
+    if (level_.size() > 1) arrange_face();
+    for (const I vertex : level_) at(vertex) = pending(0);
+    for (l_ = 0; !level_.empty(); ++l_) {
+      if (go_on && !go_on(level_)) return false;
+      find_keys();
+      if (!settle_copy()) settle_sorted();
+      next_.resize(found_);
+      result_.offsets.push_back(end());
+      std::swap(level_, next_);
       if (steps_ >= kTrialVertices &&
           static_cast<double>(same_steps_) < kStepShare * static_cast<double>(steps_)) {
         return false;
       }
     }
-    return true;
+    return result_.offsets.back() == std::ssize(at_);
   }
 
-  double differences() const { return differences_in(graph_, component_, result_); }
+  double differences() const { return differences_in(graph_, component_, result_.order, at_); }
 
   Layers<I>& result() { return result_; }
 
  private:
   struct Key {
     double place;  // that of its copy in the level before
-    I vertex;
+    I i;           // of the vertex, as the level was found
   };
+  // Consecutive vertices of a level as it was found, which one thread looks at.
+  struct Piece {
+    std::vector<I> found;  // vertices of the next level, some of which others have found as well
+    Offset inner = 0;      // vertices without neighbours in the next level
+    bool whole = true;     // all places are whole numbers
+  };
+
+  // Values of at_: a vertex that was not found yet, one of level l that has no place yet, and those
+  // that are found while another level is looked at. Each piece writes a number of its own, and
+  // what is there in the end says whose they are: an exchange for each would make all that is read
+  // after it wait.
+  static constexpr I kOpen = -1;
+  static constexpr I pending(I l) { return static_cast<I>(-2 - l % 2); }
+  static constexpr I found_by(Offset piece) { return static_cast<I>(-4 - piece); }
+
+  I& at(I vertex) { return at_[vertex - component_.begin]; }
+  I at(I vertex) const { return at_[vertex - component_.begin]; }
 
   // Sets of vertices are told apart by the sum of their squares: if two agree by chance, one vertex
   // is out of place.
-  static std::uint64_t square(I vertex) {
-    return static_cast<std::uint64_t>(vertex) * static_cast<std::uint64_t>(vertex);
+  using Squares = std::uint64_t;
+  static Squares square(I vertex) {
+    const auto number = static_cast<std::make_unsigned_t<I>>(vertex);
+    return static_cast<Squares>(number) * number;
   }
 
-  // Places count from the start of the level.
-  void settle(I l) {
-    const I begin = levels_.offsets[l];
-    parallel_for(levels_.size(l), [&](Offset i) {
-      place_[result_.order[begin + i] - component_.begin] = static_cast<I>(i);
-    });
+  Offset size() const { return std::ssize(level_); }
+  I begin() const { return result_.offsets.back(); }
+  I end() const { return static_cast<I>(begin() + size()); }
+  // Of the level before.
+  I size_before() const {
+    return result_.offsets.size() < 2 ? 0 : begin() - result_.offsets[result_.offsets.size() - 2];
   }
 
-  // Fills in the keys of a level, and which of its vertices have neighbours in the next one.
-  void find_keys(I l) {
-    const auto level = levels_.level(l);
-    keys_.resize(level.size());
-    has_next_.resize(level.size());
-    const auto size = static_cast<Offset>(level.size());
-    const Offset grain = std::max(ceil_div<Offset>(size, 4 * thread_count()), kFewestKeys);
-    parallel_dynamic(size, grain, [&](Offset begin, Offset end) {
-      std::vector<I> before;
-      for (Offset i = begin; i < end; ++i) {
-        const I vertex = level[i];
-        prefetch_rows<I>(graph_, level, i, end);
-        const auto neighbours = graph_.columns_of(vertex);
-        before.resize(neighbours.size());
-        std::size_t count = 0;
-        std::uint64_t squares_within = 0;
-        bool next = false;
-        bool touches_itself = false;
-        // Without branches, for nobody could predict them.
-        for (const I neighbour : neighbours) {
-          const I difference = level_of_[neighbour - component_.begin] - l;
-          before[count] = neighbour;
-          count += difference < 0 ? 1 : 0;
-          squares_within += difference == 0 ? square(neighbour) : 0;
-          next |= difference > 0;
-          touches_itself |= neighbour == vertex;
-        }
-        before.resize(count);
-        if (!touches_itself) squares_within += square(vertex);
-        squares_within_[vertex - component_.begin] = squares_within;
-        keys_[i] = {copied_place(before), vertex};
-        key_place_[vertex - component_.begin] = keys_[i].place;
-        has_next_[i] = next ? 1 : 0;
+  // The roots in the order of a lattice of one dimension less. Their numbers are their places in
+  // at_ meanwhile.
+  void arrange_face() {
+    for (std::size_t i = 0; i < level_.size(); ++i) at(level_[i]) = static_cast<I>(i);
+    const auto count = static_cast<I>(level_.size());
+    Pattern<I> face{count, count, Array<Offset>(1, 0), {}};
+    for (const I vertex : level_) {
+      for (const I neighbour : graph_.columns_of(vertex)) {
+        if (at(neighbour) != kOpen) face.columns.push_back(at(neighbour));
       }
+      face.row_offsets.push_back(static_cast<Offset>(face.columns.size()));
+    }
+    const Array<I> order = order_of_face(face.view());
+    next_.resize(level_.size());
+    std::ranges::transform(order, next_.begin(), [&](I i) { return level_[i]; });
+    std::swap(level_, next_);
+  }
+
+  // Fills in the keys of a level, and finds the next one.
+  void find_keys() {
+    places_.resize(level_.size());
+    squares_.resize(level_.size());
+    has_next_.resize(level_.size());
+    slots_.resize(level_.size());
+    grain_ = std::max(ceil_div<Offset>(size(), 4 * thread_count()), kFewestKeys);
+    const Offset pieces = ceil_div(size(), grain_);
+    if (std::ssize(pieces_) < pieces) pieces_.resize(pieces);
+    parallel_dynamic(pieces, 1, [&](Offset number, Offset) {
+      // Here while it changes: pieces of several threads share a cache line.
+      Piece piece = std::move(pieces_[number]);
+      find_keys_of(number, piece);
+      pieces_[number] = std::move(piece);
     });
+    Offset found = 0;
+    for (Offset number = 0; number < pieces; ++number) found += std::ssize(pieces_[number].found);
+    next_.resize(found);
+    found_ = 0;
+  }
+
+  Chunk vertices_of(Offset piece) const {
+    return {piece * grain_, std::min((piece + 1) * grain_, size())};
+  }
+
+  void find_keys_of(Offset number, Piece& piece) {
+    const I here = pending(l_);
+    const I mine = found_by(number);
+    const I before_begin = begin() - size_before();
+    const auto before_count = static_cast<std::make_unsigned_t<I>>(size_before());
+    const bool copies = Offset{size_before()} == size();
+    const Chunk chunk = vertices_of(number);
+    piece.found.clear();
+    piece.inner = 0;
+    piece.whole = true;
+    std::vector<I> seen;  // what there is of the neighbours, and then places in the level before
+    for (Offset i = chunk.begin; i < chunk.end; ++i) {
+      const I vertex = level_[i];
+      prefetch_rows<I>(graph_, level_, i, chunk.end);
+      if (i + kStatesAhead < chunk.end) {
+        for (const I neighbour : graph_.columns_of(level_[i + kStatesAhead])) {
+          __builtin_prefetch(&at(neighbour));
+        }
+      }
+      const auto neighbours = graph_.columns_of(vertex);
+      const std::size_t degree = neighbours.size();
+      if (seen.size() < degree) seen.resize(degree);
+      for (std::size_t k = 0; k < degree; ++k) {
+        const std::atomic_ref state(at(neighbours[k]));
+        seen[k] = state.load(std::memory_order_relaxed);
+        if (seen[k] == kOpen) {
+          state.store(mine, std::memory_order_relaxed);
+          piece.found.push_back(neighbours[k]);
+        }
+      }
+      const Around around = look_around(neighbours, seen.data(), here, vertex);
+      std::size_t count = 0;
+      for (std::size_t k = 0; k < degree; ++k) {
+        const I place = seen[k] - before_begin;
+        seen[count] = place;
+        count += static_cast<std::make_unsigned_t<I>>(place) < before_count ? 1 : 0;
+      }
+      const std::span<const I> before = std::span(seen).first(count);
+      squares_[i] = around.squares_within;
+      const double place = copied_place(before, around.squares_before);
+      places_[i] = place;
+      has_next_[i] = around.has_next ? 1 : 0;
+      piece.inner += around.has_next ? 0 : 1;
+      const I whole = static_cast<I>(place);
+      piece.whole &= static_cast<double>(whole) == place;
+      if (copies) {
+        std::atomic_ref(slots_[whole]).store(static_cast<I>(i), std::memory_order_relaxed);
+      }
+    }
+  }
+
+  // The neighbours of a vertex by the levels that they are in.
+  struct Around {
+    Squares squares_before = 0;
+    Squares squares_within = 0;  // and of the vertex itself
+    bool has_next = false;
+  };
+  // Without branches, for nobody could predict them, and in a form that compilers do for several
+  // neighbours at a time.
+  static Around look_around(std::span<const I> neighbours, const I* seen, I here, I vertex) {
+    const I* const names = neighbours.data();
+    const auto degree = static_cast<I>(neighbours.size());
+    Squares squares_before = 0;
+    Squares squares_within = 0;
+    I in_next = degree;
+    I itself = 0;
+    for (I k = 0; k < degree; ++k) {
+      // All bits or none.
+      const I is_before = ~(seen[k] >> (std::numeric_limits<I>::digits));
+      const I is_here = -static_cast<I>(seen[k] == here);
+      squares_before += square(names[k] & is_before);
+      squares_within += square(names[k] & is_here);
+      in_next += is_before + is_here;
+      itself += static_cast<I>(names[k] == vertex);
+    }
+    if (itself == 0) squares_within += square(vertex);
+    return {squares_before, squares_within, in_next != 0};
   }
 
   // The place of the one vertex that has for neighbours in its level, together with itself, these
   // vertices of the level; or else their mean place. The mean alone would not do at the borders of
   // a plane: it moves the first line by half a line, into the second.
-  double copied_place(const std::vector<I>& before) const {
-    std::uint64_t squares = 0;
+  double copied_place(std::span<const I> before, Squares squares) const {
     Offset sum = 0;
-    for (const I vertex : before) {
-      squares += square(vertex);
-      sum += place_[vertex - component_.begin];
+    Offset copies = 0;
+    I copied = 0;
+    for (const I place : before) {
+      const bool matches = squares_before_[place] == squares;
+      sum += place;
+      copies += matches ? 1 : 0;
+      copied = matches ? place : copied;
     }
-    const auto matches = [&](I vertex) {
-      return squares_within_[vertex - component_.begin] == squares;
-    };
-    const auto copied = std::ranges::find_if(before, matches);
-    if (copied != before.end() && std::none_of(copied + 1, before.end(), matches)) {
-      return static_cast<double>(place_[*copied - component_.begin]);
-    }
+    if (copies == 1) return static_cast<double>(copied);
     return static_cast<double>(sum) / static_cast<double>(std::max<std::size_t>(before.size(), 1));
   }
 
-  void sort_level(I l) {
-    const auto inner = static_cast<double>(std::ranges::count(has_next_, 0));
-    const auto all = static_cast<double>(keys_.size());
-    const bool split = std::min(inner, all - inner) >= kInnerShare * all;
-    sorted_.resize(keys_.size());
+  // Whether enough vertices have no neighbours in the next level, and enough have.
+  bool is_split() const {
+    Offset inner = 0;
+    for (Offset piece = 0; piece < ceil_div(size(), grain_); ++piece) {
+      inner += pieces_[piece].inner;
+    }
+    return static_cast<double>(std::min(inner, size() - inner)) >=
+           kInnerShare * static_cast<double>(size());
+  }
+
+  // Where the keys are the places 0 … size − 1 there is nothing to sort, nor with a single thread:
+  // most levels of a lattice are so. False, and nothing done, for others. Level 0 is in order.
+  bool settle_copy() {
+    const bool first = l_ == 0;
+    const Offset pieces = ceil_div(size(), grain_);
+    if (!first) {
+      if (Offset{size_before()} != size() || is_split()) return false;
+      for (Offset piece = 0; piece < pieces; ++piece) {
+        if (!pieces_[piece].whole) return false;
+      }
+    }
+    squares_before_.resize(level_.size());
+    std::atomic<bool> each_once{true};
+    parallel_dynamic(pieces, 1, [&](Offset piece, Offset) {
+      const Chunk chunk = vertices_of(piece);
+      bool alone = true;
+      for (Offset i = chunk.begin; i < chunk.end; ++i) {
+        const Offset place = first ? i : static_cast<Offset>(places_[i]);
+        alone &= first || slots_[place] == i;
+      }
+      if (!alone) {
+        each_once.store(false, std::memory_order_relaxed);
+        return;
+      }
+      for (Offset i = chunk.begin; i < chunk.end; ++i) {
+        settle(i, first ? i : static_cast<Offset>(places_[i]));
+      }
+      take_found(piece);
+    });
+    if (!each_once) {
+      parallel_for(size(), [&](Offset i) { at(level_[i]) = pending(l_); });
+      return false;
+    }
+    if (!first) {
+      const Offset steps = std::max<Offset>(size() - 2, 0);
+      steps_ += steps;
+      same_steps_ += steps;
+    }
+    return true;
+  }
+
+  void settle(Offset i, Offset place) {
+    const I vertex = level_[i];
+    const I position = static_cast<I>(begin() + place);
+    result_.order[position] = vertex;
+    at(vertex) = position;
+    squares_before_[place] = squares_[i];
+  }
+
+  // Those that the piece has found and nobody else has taken make up the next level, in any order.
+  void take_found(Offset piece) {
+    std::vector<I>& found = pieces_[piece].found;
+    // Others that have found a vertex as well look at it meanwhile.
+    std::erase_if(found, [&](I vertex) {
+      return std::atomic_ref(at(vertex)).load(std::memory_order_relaxed) != found_by(piece);
+    });
+    const Offset first = std::atomic_ref(found_).fetch_add(std::ssize(found));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      next_[first + static_cast<Offset>(i)] = found[i];
+      std::atomic_ref(at(found[i])).store(pending(l_ + 1), std::memory_order_relaxed);
+    }
+    found.clear();
+  }
+
+  void settle_sorted() {
+    if (key_place_.empty()) key_place_.resize(at_.size());
+    parallel_for(size(), [&](Offset i) { key_place_[level_[i] - component_.begin] = places_[i]; });
+    sort_level();
+    squares_before_.resize(level_.size());
+    parallel_for(size(), [&](Offset place) { settle(sorted_[place].i, place); });
+    parallel_dynamic(ceil_div(size(), grain_), 1, [&](Offset piece, Offset) { take_found(piece); });
+  }
+
+  void sort_level() {
+    sorted_.resize(level_.size());
     std::span<Key> rest(sorted_);
-    if (split) {
+    if (is_split()) {
       const auto keys_with = [&](bool next) {
         return [this, next](std::size_t i) { return (has_next_[i] != 0) == next; };
       };
-      rest = rest.subspan(sort_keys(l, rest, keys_with(false)));
-      sort_keys(l, rest, keys_with(true));
+      rest = rest.subspan(sort_keys(rest, keys_with(false)));
+      sort_keys(rest, keys_with(true));
     } else {
-      sort_keys(l, rest, [](std::size_t) { return true; });
+      sort_keys(rest, [](std::size_t) { return true; });
     }
-    std::ranges::transform(sorted_, result_.order.begin() + levels_.offsets[l], &Key::vertex);
   }
 
   // Writes those keys of the level for which chosen(i) holds, sorted: by a pass through the places
   // of the level before, for there are about as many. Returns their number.
   template <class Chosen>
-  std::size_t sort_keys(I l, std::span<Key> to, const Chosen& chosen) {
-    starts_.assign(static_cast<std::size_t>(levels_.size(l - 1)) + 1, 0);
-    const auto bucket = [](const Key& key) { return static_cast<std::size_t>(key.place); };
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (chosen(i)) ++starts_[bucket(keys_[i]) + 1];
+  std::size_t sort_keys(std::span<Key> to, const Chosen& chosen) {
+    starts_.assign(static_cast<std::size_t>(size_before()) + 1, 0);
+    const auto bucket = [&](std::size_t i) { return static_cast<std::size_t>(places_[i]); };
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (chosen(i)) ++starts_[bucket(i) + 1];
     }
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
     const std::size_t count = starts_.back();
-    for (std::size_t i = 0; i < keys_.size(); ++i) {
-      if (chosen(i)) to[starts_[bucket(keys_[i])]++] = keys_[i];
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      if (chosen(i)) to[starts_[bucket(i)]++] = {places_[i], static_cast<I>(i)};
     }
     std::size_t begin = 0;
     for (const std::size_t end : starts_) {
-      if (end > begin + 1) sort_bucket(l, to.subspan(begin, end - begin));
+      if (end > begin + 1) sort_bucket(to.subspan(begin, end - begin));
       begin = end;
     }
     count_steps(to.first(count));
@@ -245,13 +462,13 @@ class LayOut {
   }
 
   // Vertices at the same place, as there are at borders, go by their neighbours in the same level.
-  void sort_bucket(I l, std::span<Key> keys) {
+  void sort_bucket(std::span<Key> keys) {
     std::ranges::sort(keys, [&](const Key& a, const Key& b) {
       if (a.place != b.place) return a.place < b.place;
       const auto rank = [&](I vertex) {
-        return std::tuple(mean_in_level(vertex, l), graph_.row_length(vertex), vertex);
+        return std::tuple(mean_in_level(vertex), graph_.row_length(vertex), vertex);
       };
-      return rank(a.vertex) < rank(b.vertex);
+      return rank(level_[a.i]) < rank(level_[b.i]);
     });
   }
 
@@ -263,11 +480,11 @@ class LayOut {
     }
   }
 
-  double mean_in_level(I vertex, I l) const {
+  double mean_in_level(I vertex) const {
     double sum = 0;
     double count = 0;
     for (const I neighbour : graph_.columns_of(vertex)) {
-      if (neighbour == vertex || level_of_[neighbour - component_.begin] != l) continue;
+      if (neighbour == vertex || at(neighbour) != pending(l_)) continue;
       sum += key_place_[neighbour - component_.begin];
       count += 1;
     }
@@ -276,39 +493,29 @@ class LayOut {
 
   PatternView<I> graph_;
   RowRange<I> component_;
-  const Layers<I>& levels_;
-  Array<I> level_of_;
-  Array<I> place_;           // in its level
-  Array<double> key_place_;  // what vertices are sorted by
-  Array<std::uint64_t>
-      squares_within_;  // of the neighbours in the same level and the vertex itself
-  std::vector<Key> keys_;
+  Array<I> at_;              // where vertices are in the order
+  Array<double> key_place_;  // what vertices are sorted by, of levels that are sorted
+
+  // The level that is looked at, as it was found, and the next one.
+  I l_ = 0;
+  Array<I> level_;
+  Array<I> next_;
+  Offset found_ = 0;  // of the next one
+  Offset grain_ = 1;  // vertices of a piece
+  std::vector<Piece> pieces_;
+  Array<double> places_;  // the keys
+  Array<unsigned char> has_next_;
+  // Of the neighbours in the same level and the vertex itself; those of the level before in order.
+  Array<Squares> squares_;
+  Array<Squares> squares_before_;
+  Array<I> slots_;  // who has a place
   std::vector<Key> sorted_;
   std::vector<std::size_t> starts_;  // of places among the sorted keys
-  std::vector<unsigned char> has_next_;
+
   Offset steps_ = 0;  // from one vertex to the next, and those that are like the one before
   Offset same_steps_ = 0;
   Layers<I> result_;
 };
-
-template <Index I>
-Array<I> order_of_face(const PatternView<I>& graph);
-
-// The order of the levels, the first one ordered as a face of its own.
-template <Index I>
-std::optional<LayOut<I>> laid_out(const PatternView<I>& graph, RowRange<I> component,
-                                  const Layers<I>& levels) {
-  const auto first = levels.level(0);
-  Array<I> face(first.begin(), first.end());
-  if (face.size() > 1) {
-    const Pattern<I> subgraph = induced<I>(graph, component, first);
-    Array<I> order = order_of_face(subgraph.view());
-    std::ranges::transform(order, face.begin(), [&](I i) { return first[i]; });
-  }
-  std::optional<LayOut<I>> result(std::in_place, graph, component, levels);
-  if (!result->run(face)) result.reset();
-  return result;
-}
 
 // The best order of a component of a face, from the sides that it may have and from one end.
 template <Index I>
@@ -316,31 +523,30 @@ Array<I> order_of_part(BreadthFirst<I>& search, RowRange<I> component, I start) 
   Scene<I> scene{search, component, find_ends(search, component, start)};
   Array<I> best = scene.ends.from_first.order;
   double fewest = std::numeric_limits<double>::infinity();
-  const auto attempt = [&](const Layers<I>& levels) {
-    auto candidate = laid_out(search.graph(), component, levels);
-    if (!candidate) return;
-    const double differences = candidate->differences();
+  const auto attempt = [&](std::span<const I> side) {
+    LayOut<I> candidate(search.graph(), component);
+    if (!candidate.run(side, {})) return;
+    const double differences = candidate.differences();
     if (differences >= fewest) return;
     fewest = differences;
-    best = std::move(candidate->result().order);
+    best = std::move(candidate.result().order);
   };
   for (const auto& find_side : side_finders<I>()) {
     const RootSet<I> side = find_side(scene);
     // Sides that are most of what there is are none, and would not come to an end.
     const auto roots = static_cast<I>(side.roots.size());
     if (roots == 0 || roots > (component.end - component.begin) / 2) continue;
-    Layers<I> levels;
-    search.search(component, side.roots, levels);
-    attempt(levels);
+    attempt(side.roots);
     if (fewest <= kCopies) return best;
   }
-  attempt(scene.ends.from_first);
+  attempt(scene.ends.from_first.level(0));
   return best;
 }
 
 template <Index I>
 Array<I> order_of_face(const PatternView<I>& graph) {
   ComponentGraph<I> parts(graph);
+  parts.bring_near(Array<I>(parts.first_search.order));
   BreadthFirst<I> search(parts.view);
   Array<I> order;
   order.reserve(graph.rows);
@@ -353,7 +559,7 @@ Array<I> order_of_face(const PatternView<I>& graph) {
     const Array<I> of_part = order_of_part(search, range, parts.far_vertex(part));
     order.insert(order.end(), of_part.begin(), of_part.end());
   }
-  for (I& vertex : order) vertex = parts.originals[vertex];
+  for (I& vertex : order) vertex = parts.original(vertex);
   return order;
 }
 
@@ -377,22 +583,26 @@ bool is_regular(const PatternView<I>& graph, RowRange<I> component) {
 }
 
 template <Index I>
-std::optional<Layers<I>> lay_out_copies(const PatternView<I>& graph, RowRange<I> component,
-                                        const Layers<I>& levels) {
-  auto candidate = laid_out(graph, component, levels);
-  if (!candidate) return std::nullopt;
-  const double differences = candidate->differences();
-  if (differences > kCopies &&
-      differences > kNearlyCopies * differences_in(graph, component, levels)) {
-    return std::nullopt;
+std::optional<Layers<I>> lay_out_copies(BreadthFirst<I>& search, RowRange<I> component,
+                                        std::span<const I> roots,
+                                        const typename BreadthFirst<I>::GoOn& go_on) {
+  LayOut<I> candidate(search.graph(), component);
+  if (!candidate.run(roots, go_on)) return std::nullopt;
+  const double differences = candidate.differences();
+  if (differences > kCopies) {
+    Layers<I> levels;
+    search.search(component, roots, levels);
+    if (differences > kNearlyCopies * differences_in(search.graph(), component, levels.order)) {
+      return std::nullopt;
+    }
   }
-  return std::move(candidate->result());
+  return std::move(candidate.result());
 }
 
-#define STRATA_INSTANTIATE(I)                                                          \
-  template bool is_regular(const PatternView<I>&, RowRange<I>);                        \
-  template std::optional<Layers<I>> lay_out_copies(const PatternView<I>&, RowRange<I>, \
-                                                   const Layers<I>&)
+#define STRATA_INSTANTIATE(I)                                   \
+  template bool is_regular(const PatternView<I>&, RowRange<I>); \
+  template std::optional<Layers<I>> lay_out_copies(             \
+      BreadthFirst<I>&, RowRange<I>, std::span<const I>, const BreadthFirst<I>::GoOn&)
 STRATA_FOR_EACH_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata::detail

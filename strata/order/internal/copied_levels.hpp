@@ -12,6 +12,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "strata/base/types.hpp"
 #include "strata/order/internal/breadth_first.hpp"
@@ -23,10 +24,12 @@ namespace strata::detail {
 template <Index I>
 bool is_regular(const PatternView<I>& graph, RowRange<I> component);
 
-// Puts the rows inside each of the levels, which are those of the component from a set of roots, in
-// the order of a lattice. None if that does not make them copies of each other.
+// The levels of a component from these roots, the rows inside each of them in the order of a
+// lattice. None if that does not make them copies of each other, or if what is asked after every
+// level says no.
 template <Index I>
-std::optional<Layers<I>> lay_out_copies(const PatternView<I>& graph, RowRange<I> component,
-                                        const Layers<I>& levels);
+std::optional<Layers<I>> lay_out_copies(BreadthFirst<I>& search, RowRange<I> component,
+                                        std::span<const I> roots,
+                                        const typename BreadthFirst<I>::GoOn& go_on);
 
 }  // namespace strata::detail

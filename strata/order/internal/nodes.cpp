@@ -1,6 +1,7 @@
 #include "strata/order/internal/nodes.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "strata/base/checked.hpp"
@@ -24,15 +25,20 @@ bool same_columns(const PatternView<I>& pattern, I a, I b) {
 template <Index I>
 bool worth_joining(const PatternView<I>& pattern) {
   const Offset stride = std::max<Offset>(pattern.rows / kSamples, 1);
-  Offset asked = 0;
-  Offset joined = 0;
-  for (Offset position = 0; position < pattern.rows; position += stride) {
-    const I row = static_cast<I>(position);
-    ++asked;
-    joined += std::ranges::any_of(pattern.columns_of(row), [&](I other) {
-      return other != row && same_columns(pattern, row, other);
-    });
-  }
+  const Offset asked = ceil_div<Offset>(pattern.rows, stride);
+  // Other rows may be anywhere in memory.
+  constexpr Offset kAskedAtATime = 32;
+  std::atomic<Offset> joined{0};
+  parallel_dynamic(asked, kAskedAtATime, [&](Offset begin, Offset end) {
+    Offset here = 0;
+    for (Offset position = begin; position < end; ++position) {
+      const I row = static_cast<I>(position * stride);
+      here += std::ranges::any_of(pattern.columns_of(row), [&](I other) {
+        return other != row && same_columns(pattern, row, other);
+      });
+    }
+    joined += here;
+  });
   return static_cast<double>(joined) > kWorthJoining * static_cast<double>(asked);
 }
 

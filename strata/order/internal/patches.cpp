@@ -1,6 +1,7 @@
 #include "strata/order/internal/patches.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
 #include "strata/base/instantiate.hpp"
@@ -37,34 +38,40 @@ double neighbours_in_level(const PatternView<I>& graph, RowRange<I> component,
 template <Index I>
 void arrange_in_patches(const PatternView<I>& graph, RowRange<I> component, I size,
                         Layers<I>& levels) {
-  enum State : unsigned char { open, next, placed };
-  const Array<I> level_of = level_numbers(levels, component);
+  Array<I> level_of = level_numbers(levels, component);
   if (neighbours_in_level(graph, component, level_of) < kFewestNeighbours) return;
-  Array<unsigned char> states(level_of.size(), open);
+  // From here on a vertex that is not open has no level: one look says whether a neighbour is in
+  // this level and open. Vertices of other levels belong to other threads.
+  constexpr I kPlaced = -1;
+  constexpr I kNext = -2;
+  const auto state_of = [&](I vertex) {
+    return std::atomic_ref(level_of[vertex - component.begin]);
+  };
   for_each_level<I>(levels.offsets, [&](I l) {
     std::vector<I> arranged;
     std::vector<I> patch;  // the first of them are placed, the others are next
     const auto level = levels.level(l);
+    arranged.reserve(level.size());
     for (std::size_t i = 0; i < level.size(); ++i) {
       const I start = level[i];
       prefetch_rows<I>(graph, level, static_cast<Offset>(i), static_cast<Offset>(level.size()));
-      if (states[start - component.begin] == placed) continue;
+      if (state_of(start).load(std::memory_order_relaxed) == kPlaced) continue;
       patch.assign(1, start);
       std::size_t count = 0;
       for (; count < patch.size() && count < static_cast<std::size_t>(size); ++count) {
         const I vertex = patch[count];
-        states[vertex - component.begin] = placed;
+        state_of(vertex).store(kPlaced, std::memory_order_relaxed);
         arranged.push_back(vertex);
         for (const I neighbour : graph.columns_of(vertex)) {
-          // The states of other levels belong to other threads.
-          if (level_of[neighbour - component.begin] != l) continue;
-          unsigned char& state = states[neighbour - component.begin];
-          if (state != open) continue;
-          state = next;
+          const auto state = state_of(neighbour);
+          if (state.load(std::memory_order_relaxed) != l) continue;
+          state.store(kNext, std::memory_order_relaxed);
           patch.push_back(neighbour);
         }
       }
-      for (; count < patch.size(); ++count) states[patch[count] - component.begin] = open;
+      for (; count < patch.size(); ++count) {
+        state_of(patch[count]).store(l, std::memory_order_relaxed);
+      }
     }
     std::ranges::copy(arranged, levels.order.begin() + levels.offsets[l]);
   });

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/order/internal/selected.hpp"
 
 namespace strata::detail {
 
@@ -19,23 +19,6 @@ template <Index I>
 I lowest_degree(const PatternView<I>& graph, std::span<const I> vertices) {
   return *std::ranges::min_element(
       vertices, {}, [&](I vertex) { return std::pair(graph.row_length(vertex), vertex); });
-}
-
-// The vertices of the component for which `chosen(vertex)` holds, in increasing order.
-template <Index I, class Chosen>
-Array<I> select(RowRange<I> component, const Chosen& chosen) {
-  constexpr Offset kPiece = 4096;
-  const Offset count = component.end - component.begin;
-  std::vector<std::vector<I>> pieces(ceil_div(count, kPiece));
-  parallel_dynamic(count, kPiece, [&](Offset begin, Offset end) {
-    for (I vertex = static_cast<I>(component.begin + begin); vertex < component.begin + end;
-         ++vertex) {
-      if (chosen(vertex)) pieces[begin / kPiece].push_back(vertex);
-    }
-  });
-  Array<I> result;
-  for (const auto& piece : pieces) result.insert(result.end(), piece.begin(), piece.end());
-  return result;
 }
 
 // What is opposite to the first end, provided that it is a side and not just another tip, as that
@@ -88,13 +71,11 @@ Array<I> ends_of_longest_side(const Scene<I>& scene, const Array<I>& to_first) {
   constexpr std::size_t kMostCorners = 8;
   const PatternView<I>& graph = scene.search.graph();
   const I fewest = graph.row_length(scene.ends.from_first.order.front());
-  Array<I> corners;
-  for (I vertex = scene.component.begin; vertex < scene.component.end; ++vertex) {
-    if (graph.row_length(vertex) > fewest) continue;
-    corners.push_back(vertex);
-    if (graph.row_length(vertex) < fewest || corners.size() > kMostCorners) return {};
-  }
+  Array<I> corners =
+      selected(scene.component, [&](I vertex) { return graph.row_length(vertex) <= fewest; });
   if (corners.size() != 4 && corners.size() != kMostCorners) return {};
+  const auto has_fewer = [&](I vertex) { return graph.row_length(vertex) < fewest; };
+  if (std::ranges::any_of(corners, has_fewer)) return {};
   const auto distance = [&](I vertex) { return to_first[vertex - scene.component.begin]; };
   std::vector<I> distances(corners.size());
   std::ranges::transform(corners, distances.begin(), distance);
@@ -124,7 +105,7 @@ RootSet<I> face_at_corner(Scene<I>& scene) {
     scene.search.search(component, std::span(&corner, 1), layers);
     const Array<I> to_corner = level_numbers(layers, component);
     const I side = to_first[corner - component.begin];
-    Array<I> face = select(component, [&](I vertex) {
+    Array<I> face = selected(component, [&](I vertex) {
       const I i = vertex - component.begin;
       return to_corner[i] == to_first[i] + side;
     });
@@ -147,7 +128,7 @@ RootSet<I> bisector(const std::string& name, const Scene<I>& scene, const Array<
   parallel_for(component.end - component.begin,
                [&](Offset i) { result.behind[i] = to_one[i] > to_other[i] ? 1 : 0; });
   const auto is_behind = [&](I vertex) { return result.behind[vertex - component.begin] != 0; };
-  result.roots = select(component, [&](I vertex) {
+  result.roots = selected(component, [&](I vertex) {
     // Distances of neighbours differ by one at most, so no others can have one behind.
     const I nearer = to_other[vertex - component.begin] - to_one[vertex - component.begin];
     return (nearer == 0 || nearer == 1) &&
@@ -161,13 +142,18 @@ RootSet<I> bisector(const std::string& name, const Scene<I>& scene, const Array<
 template <Index I>
 Array<I> distances_from_third(const Scene<I>& scene, const Array<I>& to_first,
                               const Array<I>& to_second) {
-  I third = 0;
-  for (std::size_t i = 1; i < to_first.size(); ++i) {
-    if (std::min(to_first[i], to_second[i]) > std::min(to_first[third], to_second[third])) {
-      third = static_cast<I>(i);
-    }
-  }
-  third += scene.component.begin;
+  const auto nearer = [&](I i) { return std::min(to_first[i], to_second[i]); };
+  const auto farther = [&](I one, I other) { return nearer(other) > nearer(one) ? other : one; };
+  const I third = scene.component.begin + parallel_reduce(
+                                              std::ssize(to_first), I{0},
+                                              [&](Offset begin, Offset end) {
+                                                I farthest = static_cast<I>(begin);
+                                                for (I i = farthest; i < end; ++i) {
+                                                  farthest = farther(farthest, i);
+                                                }
+                                                return farthest;
+                                              },
+                                              farther);
   Layers<I> layers;
   scene.search.search(scene.component, std::span(&third, 1), layers);
   return level_numbers(layers, scene.component);
