@@ -14,6 +14,7 @@ set(public_headers strata.hpp gpu.hpp mpi.hpp mpi_gpu.hpp kernels/cpu/entry_part
     kernels/reference/spmv.hpp)
 set(private_headers
   base/identity.hpp base/instantiate.hpp base/random.hpp
+  formats/packed_sell_conversion.hpp
   gen/coefficients.hpp gen/grid.hpp gen/line_elements.hpp gen/recipe.hpp gen/row_selection.hpp
   gen/rowwise.hpp gen/spec.hpp
   io/read_text.hpp io/replace_file.hpp

@@ -213,7 +213,15 @@ class Upload {
 }  // namespace
 
 void upload_pieces(const UploadPieces& pieces, DeviceSpan<std::byte> to, Stream& stream) {
-  detail::require_same_size(pieces.begin_of(pieces.count), to.size());
+  const Offset bytes = pieces.begin_of(pieces.count);
+  detail::require_same_size(bytes, to.size());
+  if (bytes < kFewBytes) {
+    Array<std::byte> all(static_cast<std::size_t>(bytes));
+    if (pieces.count > 0) pieces.write(0, pieces.count, all.data());
+    detail::copy_to_device(all.data(), to.data(), bytes, stream);
+    stream.synchronize();
+    return;
+  }
   const std::lock_guard lock(Buffers::lock());
   Upload upload(pieces, to.data(), Buffers::shared(), stream);
   const Waits waits(stream);

@@ -5,18 +5,17 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
-#include "strata/base/random.hpp"
 #include "strata/formats/internal/collect.hpp"
 #include "strata/formats/internal/slice_columns.hpp"
-#include "strata/formats/internal/slice_values.hpp"
+#include "strata/formats/internal/slice_encoder.hpp"
+#include "strata/formats/internal/slice_layout.hpp"
 #include "strata/formats/internal/slices.hpp"
+#include "strata/formats/packed_sell_conversion.hpp"
 
 namespace strata {
 
@@ -44,253 +43,6 @@ SliceShape<I> packed_shape(const PackedSellOptions& options, I rows, I cols) {
 // What tells where a slice is and how it is stored.
 constexpr Offset kBytesPerSlice =
     3 * sizeof(Offset) + sizeof(SliceEncoding) + sizeof(ValueEncoding);
-
-// How one slice is stored.
-template <Value V>
-struct SliceChoice {
-  SliceEncoding encoding = SliceEncoding::index32;
-  Offset width = 0;
-  Offset run = 1;  // of the matrix
-  ValueChoice<V> values;
-
-  bool has_runs() const { return strata::has_runs(encoding); }
-  Offset columns_bytes(Offset height) const { return code_bytes(encoding, height, width, run); }
-  Offset bytes_with_full_values(Offset height) const {
-    return columns_bytes(height) + width * height * Offset{sizeof(V)};
-  }
-
-  // What leads to other columns in every slice, or is large, is not compared.
-  bool may_be_shared(Offset height) const {
-    constexpr Offset kLargestShared = 8192;
-    return encoding != SliceEncoding::index32 && width > 0 &&
-           columns_bytes(height) + values.block_bytes <= kLargestShared;
-  }
-  // Codes repeat where regular matrices do; full values hardly ever.
-  bool data_may_be_shared() const {
-    constexpr Offset kLargestShared = 16384;
-    return values.encoding != ValueEncoding::full && values.mixed.full == 0 &&
-           values.data_bytes > 0 && values.data_bytes <= kLargestShared;
-  }
-};
-
-// Two code blocks with the same digest are the same, but for a chance of 2^−128.
-using Digest = std::array<std::uint64_t, 2>;
-
-Digest digest_of(std::span<const std::byte> block, std::uint64_t kind) {
-  Digest digest{mix_bits(kind), mix_bits(~kind)};
-  for (std::size_t at = 0; at < block.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, block.data() + at, std::min<std::size_t>(8, block.size() - at));
-    digest[0] = mix_bits(digest[0] ^ word);
-    digest[1] = mix_bits(digest[1] + word * 0x9e3779b97f4a7c15ULL + 1);
-  }
-  return digest;
-}
-
-// Encodes one slice after the other.
-template <Value V, Index I>
-class SliceEncoder {
- public:
-  SliceEncoder(std::span<const V> entries, const SlottedPattern<I>& slots, I slice_height,
-               Offset run_length, const PackedSellOptions& options, const AllowedValues& values,
-               const ValueTable<V>& table)
-      : height_(slice_height),
-        run_(run_length),
-        columns_(slots, slice_height, sizeof(V), run_length, options),
-        values_(entries, slots, values, table) {}
-
-  // Columns are chosen by the pattern alone, as for full values: where entries lie decides which
-  // thread of a GPU adds them, and sums must not depend on how values are stored.
-  SliceChoice<V> choose(Offset slice) {
-    const Offset first = slice * height_;
-    const Offset width = columns_.width(first);
-    if (width == 0) return {};
-    // Nothing takes less than one offset for each entry of the longest row.
-    const SliceChoice<V> least{SliceEncoding::dia, width, run_, {}};
-    if (!columns_.diagonals(first, least.bytes_with_full_values(height_)).empty()) {
-      return choose_values(slice, least.encoding, width);
-    }
-    SliceChoice<V> left{SliceEncoding::index32, width, run_, {}};
-    const bool aligned = columns_.left_aligned(first, width, left.encoding);
-    // Runs have no say in it: whether they pay depends on what slices share, and that on values.
-    SliceChoice<V> one_by_one = left;
-    if (left.has_runs()) one_by_one.encoding = columns_.without_runs();
-    const Offset limit =
-        aligned ? one_by_one.bytes_with_full_values(height_) : std::numeric_limits<Offset>::max();
-    const SliceChoice<V> dia{
-        SliceEncoding::dia, std::ssize(columns_.diagonals(first, limit)), run_, {}};
-    const bool is_left = dia.width == 0;
-    if (!aligned && is_left) {
-      throw InvalidArgument(fmt::format("slice {}: no allowed encoding fits", slice));
-    }
-    return choose_values(slice, is_left ? left.encoding : dia.encoding,
-                         is_left ? left.width : dia.width);
-  }
-
-  // With the columns as they are stored already.
-  SliceChoice<V> choose_values(Offset slice, SliceEncoding encoding, Offset width) {
-    SliceChoice<V> choice{encoding, width, run_, {}};
-    if (width > 0) choice.values = values_.choose(arrangement(slice * height_, choice));
-    return choice;
-  }
-
-  // The code block of the slice that was chosen last.
-  void write_block(Offset slice, const SliceChoice<V>& choice, std::byte* block) {
-    const Offset first = slice * height_;
-    columns_.write(choice.encoding, first, choice.width, arrangement(first, choice).offsets, block);
-    values_.write_block(choice.values, block + choice.columns_bytes(height_));
-  }
-  // The value data of the slice, of a mixed one the last that was chosen, unless they are null, and
-  // which of the positions from `first` on are entries.
-  void write_data(Offset slice, const SliceChoice<V>& choice, std::byte* data, Offset first,
-                  PresenceBits& presence) {
-    presence_.start(first, choice.width * height_);
-    values_.write_data(arrangement(slice * height_, choice), choice.values, data, &presence_);
-    presence_.finish(presence);
-  }
-
-  // Of the slice that was chosen last.
-  Digest digest(Offset slice, const SliceChoice<V>& choice) {
-    block_.resize(choice.columns_bytes(height_) + choice.values.block_bytes);
-    write_block(slice, choice, block_.data());
-    return digest_of(block_, static_cast<std::uint64_t>(choice.width) * 64 +
-                                 static_cast<std::uint64_t>(choice.encoding) * 8 +
-                                 static_cast<std::uint64_t>(choice.values.encoding));
-  }
-
-  // Of the slice that was chosen last.
-  Digest data_digest(Offset slice, const SliceChoice<V>& choice) {
-    block_.resize(choice.values.data_bytes);
-    values_.write_data(arrangement(slice * height_, choice), choice.values, block_.data(), nullptr);
-    return digest_of(block_, static_cast<std::uint64_t>(choice.values.data_bytes));
-  }
-
- private:
-  SliceArrangement arrangement(Offset first, const SliceChoice<V>& choice) {
-    const bool dia = choice.encoding == SliceEncoding::dia;
-    return {first, height_, choice.width,
-            dia ? columns_.diagonals_of(first) : std::span<const std::int32_t>()};
-  }
-
-  Offset height_;
-  Offset run_;
-  ColumnAnalysis<I> columns_;
-  ValueAnalysis<V, I> values_;
-  SlicePresence presence_;
-  std::vector<std::byte> block_;
-};
-
-// The slices and where they go, known before anything is stored.
-template <Value V>
-struct Layout {
-  std::vector<SliceChoice<V>> slices;
-  std::vector<bool> shares;       // another's code block
-  std::vector<bool> shares_data;  // another's value data
-  Array<Offset> entry_offsets;
-  Array<Offset> code_offsets;
-  Array<Offset> data_offsets;
-  Offset code_bytes = 0;
-  Offset value_block_bytes = 0;  // of those
-  Offset data_bytes() const { return data_offsets.back(); }
-
-  // What all would take with full values on the same columns.
-  Offset bytes_with_full_values() const {
-    return code_bytes - value_block_bytes + entry_offsets.back() * Offset{sizeof(V)};
-  }
-  // What codes save of the bytes of the values, without the table.
-  Offset saved_by_codes(Offset height) const {
-    Offset saved = 0;
-    for (const SliceChoice<V>& slice : slices) {
-      const ValueChoice<V>& values = slice.values;
-      const bool coded =
-          values.encoding == ValueEncoding::dict8 || values.encoding == ValueEncoding::dict16 ||
-          (values.encoding == ValueEncoding::mixed && values.mixed.dict8 + values.mixed.dict16 > 0);
-      if (coded) saved += slice.width * height * Offset{sizeof(V)} - values.data_bytes;
-    }
-    return saved;
-  }
-};
-
-// Which slice is the first with each digest.
-class FirstWithDigest {
- public:
-  explicit FirstWithDigest(Offset slices) {
-    std::size_t size = 64;
-    while (size < 2 * static_cast<std::size_t>(slices)) size *= 2;
-    slots_.assign(size, -1);
-  }
-  Offset find(std::span<const Digest> digests, Offset slice) {
-    std::size_t at = digests[slice][0] & (slots_.size() - 1);
-    while (slots_[at] >= 0 && digests[slots_[at]] != digests[slice]) {
-      at = (at + 1) & (slots_.size() - 1);
-    }
-    if (slots_[at] < 0) slots_[at] = slice;
-    return slots_[at];
-  }
-
- private:
-  std::vector<Offset> slots_;
-};
-
-// choose(encoder, slice) says how a slice is stored; for_each_slice(body) calls body(encoder,
-// slice).
-template <Value V, Index I, class ForEachSlice, class Choose>
-Layout<V> layout_of(Offset slices, Offset height, const ForEachSlice& for_each_slice,
-                    const Choose& choose) {
-  Layout<V> layout;
-  layout.slices.resize(slices);
-  layout.shares.resize(slices);
-  layout.shares_data.resize(slices);
-  layout.entry_offsets = Array<Offset>(slices + 1, 0);
-  layout.code_offsets = Array<Offset>(slices, 0);
-  layout.data_offsets = Array<Offset>(slices + 1, 0);
-  std::vector<Digest> digests(slices);
-  std::vector<Digest> data_digests(slices);
-  for_each_slice([&](SliceEncoder<V, I>& encoder, Offset slice) {
-    const SliceChoice<V> choice = choose(encoder, slice);
-    layout.slices[slice] = choice;
-    layout.entry_offsets[slice] = choice.width * height;
-    if (choice.may_be_shared(height)) digests[slice] = encoder.digest(slice, choice);
-    if (choice.data_may_be_shared()) data_digests[slice] = encoder.data_digest(slice, choice);
-  });
-  exclusive_scan(layout.entry_offsets);
-
-  FirstWithDigest first_with(slices);
-  FirstWithDigest first_with_data(slices);
-  Offset data = 0;
-  for (Offset slice = 0; slice < slices; ++slice) {
-    const SliceChoice<V>& choice = layout.slices[slice];
-    const auto sharer = [&](bool may, FirstWithDigest& firsts, std::span<const Digest> of) {
-      return may ? firsts.find(of, slice) : slice;
-    };
-    const Offset with_data = sharer(choice.data_may_be_shared(), first_with_data, data_digests);
-    layout.shares_data[slice] = with_data != slice;
-    layout.data_offsets[slice] = with_data != slice ? layout.data_offsets[with_data] : data;
-    if (with_data == slice) data += choice.values.data_bytes;
-
-    const Offset with_block = sharer(choice.may_be_shared(height), first_with, digests);
-    layout.shares[slice] = with_block != slice;
-    layout.code_offsets[slice] =
-        with_block != slice ? layout.code_offsets[with_block] : layout.code_bytes;
-    if (with_block != slice) continue;
-    const Offset block = code_alignment(height) *
-                         ceil_div<Offset>(choice.values.block_bytes, code_alignment(height));
-    layout.value_block_bytes += block;
-    layout.code_bytes += choice.columns_bytes(height) + block;
-  }
-  layout.data_offsets.back() = data;
-  return layout;
-}
-
-template <Value V, Index I>
-Footprint footprint_from(I rows, bool sorted, Offset slices, Offset stored, Offset entries,
-                         Offset codes, Offset value_blocks, Offset data, Offset table) {
-  return {.value_bytes = data + value_blocks + bytes_of<V>(table),
-          .index_bytes = codes - value_blocks + kBytesPerSlice * slices +
-                         2 * Offset{sizeof(Offset)} + (sorted ? bytes_of<I>(rows) : 0),
-          .stored_entries = stored,
-          .entries = entries};
-}
 
 // What a packed matrix stores but its values.
 template <Index I>
@@ -366,38 +118,33 @@ AllowedValues PackedSellOptions::allowed_values() const {
           .most_codes = std::min(values.most_codes, of_level.most_codes)};
 }
 
-// What a matrix becomes: first its layout, then what is stored.
+// What a matrix becomes: first its slices, then what is stored of them.
 template <Value V, Index I>
-class PackedSell<V, I>::Builder {
+class PackedSellBuilder {
  public:
-  Builder(const Csr<V, I>& matrix, const PackedSellOptions& options)
-      : matrix_(matrix),
-        options_(options),
-        allowed_values_(options.allowed_values()),
-        rows_(matrix.rows()),
-        cols_(matrix.cols()),
-        shape_(packed_shape(options, rows_, cols_)),
-        row_of_slot_(sort_rows_by_length(matrix.pattern(), shape_.sort_window)) {
+  using Slices = PackedSellSlices<V, I>;
+
+  PackedSellBuilder(const Csr<V, I>& matrix, const PackedSellOptions& options)
+      : PackedSellBuilder(matrix, matrix.rows(), matrix.cols(), options) {
+    made_.row_of_slot_ = sort_rows_by_length(matrix.pattern(), made_.sort_window_);
     if (options.allowed.runs) {
-      run_length_ = run_length_of(
-          rows_, [&](Offset row) { return matrix.pattern().columns_of(static_cast<I>(row)); });
+      made_.run_length_ = run_length_of(made_.rows_, [&](Offset row) {
+        return matrix.pattern().columns_of(static_cast<I>(row));
+      });
     }
     choose_all();
   }
   // Of rows that are made when they are needed.
-  Builder(const Csr<V, I>& matrix, I rows, const ReadRows<V, I>& read,
-          const PackedSellOptions& options)
-      : matrix_(matrix),
-        read_(&read),
-        options_(options),
-        allowed_values_(options.allowed_values()),
-        rows_(rows),
-        cols_(rows),
-        shape_(packed_shape(options, rows_, cols_)) {
-    if (shape_.sort_window > 1) throw InvalidArgument("rows that are not stored are not sorted");
+  PackedSellBuilder(const Csr<V, I>& matrix, I rows, const ReadRows<V, I>& read,
+                    const PackedSellOptions& options)
+      : PackedSellBuilder(matrix, rows, rows, options) {
+    read_ = &read;
+    if (made_.sort_window_ > 1) {
+      throw InvalidArgument("rows that are not stored are not sorted");
+    }
     if (options.allowed.runs) {
       RowBlock<V, I> row_alone{.needs_values = false};
-      run_length_ = run_length_of(rows_, [&](Offset row) {
+      made_.run_length_ = run_length_of(rows, [&](Offset row) {
         read({static_cast<I>(row), static_cast<I>(row + 1)}, row_alone);
         return std::span<const I>(row_alone.columns);
       });
@@ -405,91 +152,114 @@ class PackedSell<V, I>::Builder {
     choose_all();
   }
   // With the columns of another matrix of the same pattern.
-  Builder(const Csr<V, I>& matrix, const PackedSell& other)
-      : matrix_(matrix),
-        options_{.slice_height = other.slice_height_,
-                 .sort_window = other.sort_window_,
-                 .allowed = other.allowed_,
-                 .values = other.allowed_values_},
-        allowed_values_(other.allowed_values_),
-        run_length_(other.run_length_),
-        rows_(matrix.rows()),
-        cols_(matrix.cols()),
-        shape_(packed_shape(options_, rows_, cols_)),
-        row_of_slot_(other.row_of_slot_) {
+  PackedSellBuilder(const Csr<V, I>& matrix, const PackedSell<V, I>& other)
+      : PackedSellBuilder(matrix, matrix.rows(), matrix.cols(),
+                          {.slice_height = other.slice_height_,
+                           .sort_window = other.sort_window_,
+                           .allowed = other.allowed_,
+                           .values = other.allowed_values_}) {
+    made_.run_length_ = other.run_length_;
+    made_.row_of_slot_ = other.row_of_slot_;
     lay_out([&](SliceEncoder<V, I>& encoder, Offset slice) {
       const auto number = static_cast<I>(slice);
       return encoder.choose_values(slice, other.encoding(number), other.width(number));
     });
+    finish_slices();
   }
 
-  Forecast forecast() const {
-    Forecast forecast{footprint(), {}, {}};
-    for (const SliceChoice<V>& slice : layout_.slices) {
-      ++forecast.encoding_counts[static_cast<std::size_t>(slice.encoding)];
-      ++forecast.value_encoding_counts[static_cast<std::size_t>(slice.values.encoding)];
-    }
-    return forecast;
+  const Slices& slices() const { return made_; }
+  Offset codes_before(Offset slice) const { return layout_.codes_before[slice]; }
+  Offset data_before(Offset slice) const { return layout_.data_before[slice]; }
+  PresenceBits no_presence() const {
+    return PresenceBits(made_.entry_offsets_.back(), matrix_.nnz());
+  }
+  void require_bearable_fill() const {
+    require_fill(made_.footprint(), options_.max_fill, "packed SELL");
   }
 
-  PackedSell build() && {
-    require_fill(footprint(), options_.max_fill, "packed SELL");
-    PackedSell packed;
-    packed.rows_ = rows_;
-    packed.cols_ = cols_;
-    packed.nnz_ = matrix_.nnz();
-    packed.slice_height_ = shape_.slice_height;
-    packed.sort_window_ = shape_.sort_window;
-    packed.run_length_ = run_length_;
-    packed.allowed_ = options_.allowed;
-    packed.allowed_values_ = allowed_values_;
+  // Writes what belongs to these slices to places for the first of it; null: not wanted.
+  struct Places {
+    std::byte* codes = nullptr;
+    std::byte* data = nullptr;
+    PresenceBits* presence = nullptr;
+  };
+  void write(Offset begin, Offset end, const Places& to) const {
+    auto encoder = make_encoder(matrix_.values(), {matrix_.pattern(), made_.row_of_slot_});
+    write_with(encoder, begin, end, to);
+  }
 
-    packed.value_block_bytes_ = layout_.value_block_bytes;
-    packed.codes_.resize(layout_.code_bytes);
-    packed.data_.resize(layout_.data_bytes());
-    packed.presence_ = PresenceBits(layout_.entry_offsets.back(), matrix_.nnz());
-    packed.encodings_.resize(layout_.slices.size());
-    packed.value_encodings_.resize(layout_.slices.size());
-    for_each_slice(
-        true, [&](SliceEncoder<V, I>& encoder, Offset slice) { write(slice, encoder, packed); });
-    packed.entry_offsets_ = std::move(layout_.entry_offsets);
-    packed.code_offsets_ = std::move(layout_.code_offsets);
-    packed.data_offsets_ = std::move(layout_.data_offsets);
-    packed.row_of_slot_ = std::move(row_of_slot_);
-    packed.table_ = std::move(table_);
+  PackedSell<V, I> stored() const {
+    PackedSell<V, I> packed = stored_parts();
+    static_cast<Slices&>(packed) = made_;
+    return packed;
+  }
+  PackedSell<V, I> store() && {
+    PackedSell<V, I> packed = stored_parts();
+    static_cast<Slices&>(packed) = std::move(made_);
     return packed;
   }
 
  private:
+  PackedSellBuilder(const Csr<V, I>& matrix, I rows, I cols, const PackedSellOptions& options)
+      : matrix_(matrix), options_(options), paying_values_(options.allowed_values()) {
+    const SliceShape<I> shape = packed_shape(options, rows, cols);
+    made_.rows_ = rows;
+    made_.cols_ = cols;
+    made_.nnz_ = matrix.nnz();
+    made_.slice_height_ = shape.slice_height;
+    made_.sort_window_ = shape.sort_window;
+    made_.allowed_ = options.allowed;
+    made_.allowed_values_ = paying_values_;
+  }
+
+  // All but what is known of the slices.
+  PackedSell<V, I> stored_parts() const {
+    require_bearable_fill();
+    PackedSell<V, I> packed;
+    packed.codes_.resize(layout_.code_bytes());
+    packed.data_.resize(layout_.data_bytes());
+    packed.presence_ = no_presence();
+    for_each_slice(true, [&](SliceEncoder<V, I>& encoder, Offset slice) {
+      write_with(encoder, slice, slice + 1,
+                 {packed.codes_.data() + codes_before(slice),
+                  packed.data_.data() + data_before(slice), &packed.presence_});
+    });
+    return packed;
+  }
+
+  Offset height() const { return made_.slice_height_; }
+  Offset slice_count() const { return ceil_div(made_.rows_, made_.slice_height_); }
+
   void choose_all() {
     const auto choose = [](SliceEncoder<V, I>& encoder, Offset slice) {
       return encoder.choose(slice);
     };
     lay_out(choose);
-    if (run_length_ == 1 || runs_save()) return;
-    run_length_ = 1;
-    // What has no runs is the same for any length of theirs.
-    if (std::ranges::none_of(layout_.slices, &SliceChoice<V>::has_runs)) {
-      for (SliceChoice<V>& slice : layout_.slices) slice.run = 1;
-      return;
+    if (made_.run_length_ > 1 && !runs_save()) {
+      made_.run_length_ = 1;
+      // What has no runs is the same for any length of theirs.
+      if (layout_.any_runs()) {
+        paying_values_ = made_.allowed_values_;
+        lay_out(choose);
+      }
     }
-    paying_values_ = allowed_values_;
-    lay_out(choose);
+    finish_slices();
   }
 
   template <class Choose>
   void lay_out(const Choose& choose) {
     const auto lay = [&] {
       layout_ = layout_of<V, I>(
-          slices(), shape_.slice_height,
+          slice_count(), height(),
           [&](const auto& body) { for_each_slice(paying_values_.any(), body); }, choose);
     };
-    if (allowed_values_.codes()) {
-      table_ = ValueTable<V>(matrix_.values(), allowed_values_.most_codes);
+    const AllowedValues& allowed = made_.allowed_values_;
+    if (allowed.codes()) {
+      made_.table_ = ValueTable<V>(matrix_.values(), allowed.most_codes);
       lay();
-      const Offset saved = layout_.saved_by_codes(shape_.slice_height);
-      if (saved > bytes_of<V>(table_.size())) return decline(lay);
-      table_ = {};
+      const Offset saved = layout_.saved_by_codes;
+      if (saved > bytes_of<V>(made_.table_.size())) return decline(lay);
+      made_.table_ = {};
       if (saved == 0) return decline(lay);
       paying_values_.dict8 = false;
       paying_values_.dict16 = false;
@@ -502,8 +272,8 @@ class PackedSell<V, I>::Builder {
   // slices share them.
   bool runs_save() const {
     constexpr double kWorthwhile = 0.02;
-    const Offset columns = layout_.code_bytes - layout_.value_block_bytes;
-    return static_cast<double>(columns * (run_length_ - 1)) >
+    const Offset columns = layout_.code_bytes() - layout_.value_block_bytes;
+    return static_cast<double>(columns * (made_.run_length_ - 1)) >
            kWorthwhile * static_cast<double>(layout_.bytes_with_full_values());
   }
 
@@ -511,31 +281,52 @@ class PackedSell<V, I>::Builder {
   template <class Lay>
   void decline(const Lay& lay) {
     constexpr double kWorthwhile = 0.95;
-    if (!paying_values_.any() || layout_.value_block_bytes + table_.size() == 0) return;
-    const Offset bytes = layout_.code_bytes + layout_.data_bytes() + bytes_of<V>(table_.size());
+    const Offset table = made_.table_.size();
+    if (!paying_values_.any() || layout_.value_block_bytes + table == 0) return;
+    const Offset bytes = layout_.code_bytes() + layout_.data_bytes() + bytes_of<V>(table);
     if (static_cast<double>(bytes) <=
         kWorthwhile * static_cast<double>(layout_.bytes_with_full_values())) {
       return;
     }
     paying_values_ = AllowedValues::of(StoredValues::full);
-    table_ = {};
+    made_.table_ = {};
     lay();
   }
 
-  Offset slices() const { return ceil_div(rows_, shape_.slice_height); }
+  // What is known of the slices; what belongs to each of them is still needed to write them.
+  void finish_slices() {
+    made_.entry_offsets_ = std::move(layout_.entry_offsets);
+    made_.code_offsets_ = std::move(layout_.code_offsets);
+    made_.data_offsets_ = std::move(layout_.data_offsets);
+    made_.encodings_ = std::move(layout_.encodings);
+    made_.value_encodings_ = std::move(layout_.value_encodings);
+    made_.code_bytes_ = layout_.code_bytes();
+    made_.value_block_bytes_ = layout_.value_block_bytes;
+  }
 
   SliceEncoder<V, I> make_encoder(std::span<const V> entries,
                                   const SlottedPattern<I>& slots) const {
-    return SliceEncoder<V, I>(entries, slots, shape_.slice_height, run_length_, options_,
-                              paying_values_, table_);
+    return SliceEncoder<V, I>(entries, slots, made_.slice_height_, made_.run_length_, options_,
+                              paying_values_, made_.table_);
+  }
+
+  // Slices that a thread takes at a time: those of a sample may be few and have long rows.
+  Offset slices_at_a_time() const {
+    constexpr Offset kEntries = Offset{1} << 15;
+    constexpr Offset kMost = 256;
+    // Fewer where there are few, as of the samples by which formats are chosen.
+    constexpr Offset kFew = 8;
+    const Offset share = std::max(slice_count() / (4 * thread_count()), kFew);
+    const Offset mean = matrix_.nnz() / std::max<Offset>(slice_count(), 1);
+    return std::clamp<Offset>(kEntries / std::max<Offset>(mean, 1), 1, std::min(share, kMost));
   }
 
   // body(encoder, slice), which may ask for values or not.
   template <class Body>
   void for_each_slice(bool with_values, const Body& body) const {
     if (read_ != nullptr) return for_each_slice_of_blocks(with_values, body);
-    parallel_dynamic(slices(), 256, [&](Offset begin, Offset end) {
-      auto encoder = make_encoder(matrix_.values(), {matrix_.pattern(), row_of_slot_});
+    parallel_dynamic(slice_count(), slices_at_a_time(), [&](Offset begin, Offset end) {
+      auto encoder = make_encoder(matrix_.values(), {matrix_.pattern(), made_.row_of_slot_});
       for (Offset slice = begin; slice < end; ++slice) body(encoder, slice);
     });
   }
@@ -543,72 +334,118 @@ class PackedSell<V, I>::Builder {
   void for_each_slice_of_blocks(bool with_values, const Body& body) const {
     // Which stay in a cache, of rows that are not too long.
     constexpr Offset kBlockRows = 1024;
-    const Offset height = shape_.slice_height;
-    parallel_dynamic(slices(), kBlockRows / height, [&](Offset begin, Offset end) {
+    parallel_dynamic(slice_count(), kBlockRows / height(), [&](Offset begin, Offset end) {
       RowBlock<V, I> block{.needs_values = with_values};
-      (*read_)(
-          {static_cast<I>(begin * height), static_cast<I>(std::min<Offset>(end * height, rows_))},
-          block);
-      auto encoder = make_encoder(block.values, {block.pattern(cols_), {}, begin * height});
+      (*read_)({static_cast<I>(begin * height()),
+                static_cast<I>(std::min<Offset>(end * height(), made_.rows_))},
+               block);
+      auto encoder = make_encoder(block.values, {block.pattern(made_.cols_), {}, begin * height()});
       for (Offset slice = begin; slice < end; ++slice) body(encoder, slice);
     });
   }
 
-  Footprint footprint() const {
-    return footprint_from<V>(rows_, !row_of_slot_.empty(), std::ssize(layout_.slices),
-                             layout_.entry_offsets.back(), matrix_.nnz(), layout_.code_bytes,
-                             layout_.value_block_bytes, layout_.data_bytes(), table_.size());
-  }
-
-  void write(Offset slice, SliceEncoder<V, I>& encoder, PackedSell& packed) const {
-    const SliceChoice<V>& choice = layout_.slices[slice];
-    packed.encodings_[slice] = choice.encoding;
-    packed.value_encodings_[slice] = choice.values.encoding;
-    if (choice.width == 0) return;
-    const bool own_block = !layout_.shares[slice];
-    const bool mixed = choice.values.encoding == ValueEncoding::mixed;
-    // Which column has which encoding, and which constant, is not kept.
-    if (mixed || (own_block && choice.values.block_bytes > 0)) {
-      encoder.choose_values(slice, choice.encoding, choice.width);
+  void write_with(SliceEncoder<V, I>& encoder, Offset begin, Offset end, const Places& to) const {
+    for (Offset slice = begin; slice < end; ++slice) {
+      const Offset entries = made_.entry_offsets_[slice];
+      const Offset width = (made_.entry_offsets_[slice + 1] - entries) / height();
+      const bool has_block = to.codes != nullptr && layout_.has_own_codes(slice);
+      std::byte* const data = to.data != nullptr && layout_.has_own_data(slice)
+                                  ? to.data + data_before(slice) - data_before(begin)
+                                  : nullptr;
+      if (width == 0 || (!has_block && data == nullptr && to.presence == nullptr)) continue;
+      const SliceChoice<V> choice = encoder.recall(slice, made_.encodings_[slice], width,
+                                                   made_.value_encodings_[slice], has_block);
+      if (has_block) {
+        std::byte* const block = to.codes + codes_before(slice) - codes_before(begin);
+        const Offset written = choice.columns_bytes(height()) + choice.values.block_bytes;
+        const Offset bytes = codes_before(slice + 1) - codes_before(slice);
+        encoder.write_block(slice, choice, block);
+        std::memset(block + written, 0, static_cast<std::size_t>(bytes - written));
+      }
+      if (data != nullptr || to.presence != nullptr) {
+        encoder.write_data(slice, choice, data, entries, to.presence);
+      }
     }
-    if (own_block) {
-      encoder.write_block(slice, choice, packed.codes_.data() + layout_.code_offsets[slice]);
-    }
-    std::byte* data =
-        layout_.shares_data[slice] ? nullptr : packed.data_.data() + layout_.data_offsets[slice];
-    encoder.write_data(slice, choice, data, layout_.entry_offsets[slice], packed.presence_);
   }
 
   const Csr<V, I>& matrix_;
   const ReadRows<V, I>* read_ = nullptr;  // makes its rows; null: they are as they are
   PackedSellOptions options_;
-  AllowedValues allowed_values_;
-  AllowedValues paying_values_ = allowed_values_;  // those of them that save something
-  Offset run_length_ = 1;
-  I rows_;
-  I cols_;
-  SliceShape<I> shape_;
-  Array<I> row_of_slot_;
-  ValueTable<V> table_;
-  Layout<V> layout_;
+  AllowedValues paying_values_;  // those of the allowed ones that save something
+  Slices made_;
+  SliceLayout<V> layout_;
 };
+
+template <Value V, Index I>
+PackedSellConversion<V, I>::PackedSellConversion(const Csr<V, I>& matrix,
+                                                 const PackedSellOptions& options)
+    : builder_(std::make_unique<const PackedSellBuilder<V, I>>(matrix, options)) {
+  builder_->require_bearable_fill();
+}
+
+template <Value V, Index I>
+PackedSellConversion<V, I>::~PackedSellConversion() = default;
+template <Value V, Index I>
+PackedSellConversion<V, I>::PackedSellConversion(PackedSellConversion&&) noexcept = default;
+template <Value V, Index I>
+PackedSellConversion<V, I>& PackedSellConversion<V, I>::operator=(PackedSellConversion&&) noexcept =
+    default;
+
+template <Value V, Index I>
+const PackedSellSlices<V, I>& PackedSellConversion<V, I>::slices() const {
+  return builder_->slices();
+}
+
+template <Value V, Index I>
+Offset PackedSellConversion<V, I>::codes_before(I slice) const {
+  return builder_->codes_before(slice);
+}
+
+template <Value V, Index I>
+Offset PackedSellConversion<V, I>::data_before(I slice) const {
+  return builder_->data_before(slice);
+}
+
+template <Value V, Index I>
+void PackedSellConversion<V, I>::write_codes(I begin, I end, std::byte* to) const {
+  builder_->write(begin, end, {.codes = to});
+}
+
+template <Value V, Index I>
+void PackedSellConversion<V, I>::write_data(I begin, I end, std::byte* to,
+                                            PresenceBits& presence) const {
+  builder_->write(begin, end,
+                  {.data = to, .presence = presence.words().empty() ? nullptr : &presence});
+}
+
+template <Value V, Index I>
+PresenceBits PackedSellConversion<V, I>::no_presence() const {
+  return builder_->no_presence();
+}
+
+template <Value V, Index I>
+PackedSell<V, I> PackedSellConversion<V, I>::stored() const {
+  return builder_->stored();
+}
 
 template <Value V, Index I>
 typename PackedSell<V, I>::Forecast PackedSell<V, I>::forecast(const Csr<V, I>& matrix,
                                                                const PackedSellOptions& options) {
-  return Builder(matrix, options).forecast();
+  const PackedSellBuilder<V, I> builder(matrix, options);
+  const PackedSellSlices<V, I>& slices = builder.slices();
+  return {slices.footprint(), slices.encoding_counts(), slices.value_encoding_counts()};
 }
 
 template <Value V, Index I>
 PackedSell<V, I> PackedSell<V, I>::from_csr(const Csr<V, I>& matrix,
                                             const PackedSellOptions& options) {
-  return Builder(matrix, options).build();
+  return PackedSellBuilder<V, I>(matrix, options).store();
 }
 
 template <Value V, Index I>
 PackedSell<V, I> PackedSell<V, I>::from_rows(const Csr<V, I>& matrix, I rows, ReadRows<V, I> read,
                                              const PackedSellOptions& options) {
-  return Builder(matrix, rows, read, options).build();
+  return PackedSellBuilder<V, I>(matrix, rows, read, options).store();
 }
 
 template <Value V, Index I>
@@ -618,7 +455,7 @@ void PackedSell<V, I>::assign_values(const Csr<V, I>& matrix) {
   require_columns<I>({rows_, slice_height_, run_length_, entry_offsets_, code_offsets_, encodings_,
                       codes_, row_of_slot_, presence_},
                      matrix.pattern());
-  *this = Builder(matrix, *this).build();
+  *this = PackedSellBuilder<V, I>(matrix, *this).store();
 }
 
 template <Value V, Index I>
@@ -660,12 +497,12 @@ V PackedSell<V, I>::value(Offset slot, Offset entry) const {
 }
 
 template <Value V, Index I>
-std::array<I, kSliceEncodings.size()> PackedSell<V, I>::encoding_counts() const {
+std::array<I, kSliceEncodings.size()> PackedSellSlices<V, I>::encoding_counts() const {
   return count_encodings<I>(std::span<const SliceEncoding>(encodings_), kSliceEncodings);
 }
 
 template <Value V, Index I>
-std::array<I, kValueEncodings.size()> PackedSell<V, I>::value_encoding_counts() const {
+std::array<I, kValueEncodings.size()> PackedSellSlices<V, I>::value_encoding_counts() const {
   return count_encodings<I>(std::span<const ValueEncoding>(value_encodings_), kValueEncodings);
 }
 
@@ -704,10 +541,12 @@ std::span<const V> PackedSell<V, I>::full_values() const {
 }
 
 template <Value V, Index I>
-Footprint PackedSell<V, I>::footprint() const {
-  return footprint_from<V>(rows_, sorted(), slices(), entry_offsets_.back(), nnz_,
-                           std::ssize(codes_), value_block_bytes_, data_offsets_.back(),
-                           table_.size());
+Footprint PackedSellSlices<V, I>::footprint() const {
+  return {.value_bytes = data_offsets_.back() + value_block_bytes_ + bytes_of<V>(table_.size()),
+          .index_bytes = code_bytes_ - value_block_bytes_ + kBytesPerSlice * slices() +
+                         2 * Offset{sizeof(Offset)} + (sorted() ? bytes_of<I>(rows_) : 0),
+          .stored_entries = entry_offsets_.back(),
+          .entries = nnz_};
 }
 
 template <Value V, Index I>
@@ -725,7 +564,10 @@ Array<Offset> PackedSell<V, I>::bytes_before_slices() const {
   return before;
 }
 
-#define STRATA_INSTANTIATE(V, I) template class PackedSell<V, I>
+#define STRATA_INSTANTIATE(V, I)         \
+  template class PackedSellSlices<V, I>; \
+  template class PackedSell<V, I>;       \
+  template class PackedSellConversion<V, I>
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 }  // namespace strata

@@ -211,11 +211,80 @@ struct PackedSellOptions {
 };
 
 template <Value V, Index I>
-class PackedSell {
+class PackedSellBuilder;
+
+// The slices of a matrix in packed SELL: where each is and how it is stored, which is known before
+// anything is stored, and whoever stores it.
+template <Value V, Index I>
+class PackedSellSlices {
  public:
   using value_type = V;
   using index_type = I;
+
+  I rows() const { return rows_; }
+  I cols() const { return cols_; }
+  Offset nnz() const { return nnz_; }
+  RowRange<I> all_rows() const { return {0, rows_}; }
+
+  I slice_height() const { return slice_height_; }
+  I sort_window() const { return sort_window_; }
+  Offset run_length() const { return run_length_; }  // D of run8 and run16, else 1
+  I slices() const { return static_cast<I>(encodings_.size()); }
+  bool sorted() const { return !row_of_slot_.empty(); }
+  I width(I slice) const {
+    return static_cast<I>((entry_offsets_[slice + 1] - entry_offsets_[slice]) / slice_height_);
+  }
+  SliceEncoding encoding(I slice) const { return encodings_[slice]; }
+  ValueEncoding value_encoding(I slice) const { return value_encodings_[slice]; }
+  // How many slices have each encoding.
+  std::array<I, kSliceEncodings.size()> encoding_counts() const;
+  std::array<I, kValueEncodings.size()> value_encoding_counts() const;
+  // Whether all values are stored as they are, in the order of their positions.
+  bool has_full_values() const { return value_block_bytes_ == 0 && table_.size() == 0; }
+
+  std::span<const Offset> entry_offsets() const { return entry_offsets_; }  // in positions
+  std::span<const Offset> code_offsets() const { return code_offsets_; }    // in bytes, by slice
+  std::span<const Offset> data_offsets() const { return data_offsets_; }    // in bytes
+  Offset code_bytes() const { return code_bytes_; }                         // of all slices
+  std::span<const SliceEncoding> encodings() const { return encodings_; }
+  std::span<const ValueEncoding> value_encodings() const { return value_encodings_; }
+  const ValueTable<V>& table() const { return table_; }            // empty without codes
+  std::span<const I> row_of_slot() const { return row_of_slot_; }  // empty when nothing is sorted
+
+  I row_at(I slot) const { return sorted() ? row_of_slot_[slot] : slot; }
+  Offset position(Offset slot, Offset entry) const {
+    return entry_offsets_[slot / slice_height_] + entry * slice_height_ + slot % slice_height_;
+  }
+
+  Footprint footprint() const;
+
+ protected:
+  friend class PackedSellBuilder<V, I>;
+
+  I rows_ = 0;
+  I cols_ = 0;
+  Offset nnz_ = 0;
+  I slice_height_ = 4;
+  I sort_window_ = 1;
+  Offset run_length_ = 1;
+  AllowedEncodings allowed_;
+  AllowedValues allowed_values_;
+  Array<Offset> entry_offsets_ = Array<Offset>(1, 0);
+  Array<Offset> code_offsets_;
+  Array<Offset> data_offsets_ = Array<Offset>(1, 0);
+  Array<SliceEncoding> encodings_;
+  Array<ValueEncoding> value_encodings_;
+  Offset code_bytes_ = 0;
+  Offset value_block_bytes_ = 0;  // of the codes
+  ValueTable<V> table_;
+  Array<I> row_of_slot_;
+};
+
+template <Value V, Index I>
+class PackedSell : public PackedSellSlices<V, I> {
+ public:
   using Options = PackedSellOptions;
+  using Slices = PackedSellSlices<V, I>;
 
   PackedSell() = default;
 
@@ -244,42 +313,21 @@ class PackedSell {
   // row, and leaves all values as they are if it has another pattern.
   void assign_values(const Csr<V, I>& matrix);
 
-  I rows() const { return rows_; }
-  I cols() const { return cols_; }
-  Offset nnz() const { return nnz_; }
-  RowRange<I> all_rows() const { return {0, rows_}; }
+  using Slices::cols;
+  using Slices::encoding;
+  using Slices::entry_offsets;
+  using Slices::has_full_values;
+  using Slices::position;
+  using Slices::row_at;
+  using Slices::rows;
+  using Slices::slices;
+  using Slices::value_encoding;
+  using Slices::width;
 
-  I slice_height() const { return slice_height_; }
-  I sort_window() const { return sort_window_; }
-  Offset run_length() const { return run_length_; }  // D of run8 and run16, else 1
-  I slices() const { return static_cast<I>(encodings_.size()); }
-  bool sorted() const { return !row_of_slot_.empty(); }
-  I width(I slice) const {
-    return static_cast<I>((entry_offsets_[slice + 1] - entry_offsets_[slice]) / slice_height_);
-  }
-  SliceEncoding encoding(I slice) const { return encodings_[slice]; }
-  ValueEncoding value_encoding(I slice) const { return value_encodings_[slice]; }
-  // How many slices have each encoding.
-  std::array<I, kSliceEncodings.size()> encoding_counts() const;
-  std::array<I, kValueEncodings.size()> value_encoding_counts() const;
-  // Whether all values are stored as they are, in the order of their positions.
-  bool has_full_values() const { return value_block_bytes_ == 0 && table_.size() == 0; }
-
-  std::span<const Offset> entry_offsets() const { return entry_offsets_; }  // in positions
-  std::span<const Offset> code_offsets() const { return code_offsets_; }    // in bytes, by slice
-  std::span<const Offset> data_offsets() const { return data_offsets_; }    // in bytes
-  std::span<const SliceEncoding> encodings() const { return encodings_; }
-  std::span<const ValueEncoding> value_encodings() const { return value_encodings_; }
   std::span<const std::byte> codes() const { return codes_; }
   std::span<const std::byte> data() const { return data_; }
-  const ValueTable<V>& table() const { return table_; }            // empty without codes
-  std::span<const I> row_of_slot() const { return row_of_slot_; }  // empty when nothing is sorted
   const PresenceBits& presence() const { return presence_; }
 
-  I row_at(I slot) const { return sorted() ? row_of_slot_[slot] : slot; }
-  Offset position(Offset slot, Offset entry) const {
-    return entry_offsets_[slot / slice_height_] + entry * slice_height_ + slot % slice_height_;
-  }
   // Of a slice whose values are mixed.
   MixedHeader mixed_header(I slice) const;
   // The bytes of a slice's code block, which other slices may share.
@@ -292,32 +340,28 @@ class PackedSell {
   I column(Offset slot, Offset entry) const;
   V value(Offset slot, Offset entry) const;
 
-  Footprint footprint() const;
   // What of the footprint lies before each slice, and behind the last: a shared code block belongs
   // to the first slice that has it. The table belongs to none.
   Array<Offset> bytes_before_slices() const;
 
  private:
-  class Builder;
+  friend class PackedSellBuilder<V, I>;
 
-  I rows_ = 0;
-  I cols_ = 0;
-  Offset nnz_ = 0;
-  I slice_height_ = 4;
-  I sort_window_ = 1;
-  Offset run_length_ = 1;
-  AllowedEncodings allowed_;
-  AllowedValues allowed_values_;
-  Array<Offset> entry_offsets_ = Array<Offset>(1, 0);
-  Array<Offset> code_offsets_;
-  Array<Offset> data_offsets_ = Array<Offset>(1, 0);
-  Array<SliceEncoding> encodings_;
-  Array<ValueEncoding> value_encodings_;
+  using Slices::allowed_;
+  using Slices::allowed_values_;
+  using Slices::code_offsets_;
+  using Slices::cols_;
+  using Slices::data_offsets_;
+  using Slices::encodings_;
+  using Slices::entry_offsets_;
+  using Slices::row_of_slot_;
+  using Slices::rows_;
+  using Slices::run_length_;
+  using Slices::slice_height_;
+  using Slices::table_;
+
   Array<std::byte> codes_;
   Array<std::byte> data_;
-  Offset value_block_bytes_ = 0;  // of the codes
-  ValueTable<V> table_;
-  Array<I> row_of_slot_;
   PresenceBits presence_;
 };
 

@@ -23,7 +23,9 @@ class PresenceBits {
   PresenceBits() = default;
   // For `stored` values of which `entries` will be set. No bits are kept if that is all of them.
   PresenceBits(Offset stored, Offset entries)
-      : words_(stored == entries ? 0 : ceil_div<Offset>(stored, 64), 0) {}
+      : words_(stored == entries ? 0 : ceil_div<Offset>(stored, 64)) {
+    parallel_for(std::ssize(words_), [&](Offset word) { words_[word] = 0; });
+  }
 
   bool has(Offset position) const {
     return words_.empty() || (words_[position / 64] >> (position % 64) & 1) != 0;

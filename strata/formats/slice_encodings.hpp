@@ -24,7 +24,7 @@ SliceEncodings slice_encodings(const ColumnCounts& columns, const ValueCounts& v
   return encodings;
 }
 template <Value V, Index I>
-SliceEncodings slice_encodings(const PackedSell<V, I>& matrix) {
+SliceEncodings slice_encodings(const PackedSellSlices<V, I>& matrix) {
   return slice_encodings(matrix.encoding_counts(), matrix.value_encoding_counts());
 }
 

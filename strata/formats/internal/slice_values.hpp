@@ -73,8 +73,8 @@ class ValueAnalysis {
   }
 
   ValueChoice<V> choose(const SliceArrangement& slice) {
-    columns_.assign(static_cast<std::size_t>(slice.width), Column{});
     if (!allowed_.any()) return choice_of(ValueEncoding::full, slice, {});
+    columns_.assign(static_cast<std::size_t>(slice.width), Column{});
     counts_ = {};
     ValueEncoding widest_code = ValueEncoding::dict8;
     bool all_constant = allowed_.constant;
@@ -105,6 +105,26 @@ class ValueAnalysis {
     return best;
   }
 
+  // Whether a slice has to be given to choose() again before it is written in an encoding that was
+  // chosen before: which column has which encoding, and which constant, is not kept.
+  static constexpr bool must_choose(ValueEncoding encoding, bool with_block) {
+    return encoding == ValueEncoding::mixed || (with_block && is_constant(encoding));
+  }
+  // In this encoding; the header of a mixed slice.
+  ValueChoice<V> choice_of(ValueEncoding encoding, const SliceArrangement& slice,
+                           const MixedHeader& mixed) const {
+    constexpr Offset kSize = sizeof(V);
+    const Offset alignment = data_alignment(slice.height, kSize);
+    const Offset data = value_data_bytes(encoding, slice.height, slice.width, kSize, mixed);
+    return {encoding, mixed, value_block_bytes(encoding, slice.width, kSize, mixed),
+            ceil_div<Offset>(data, alignment) * alignment};
+  }
+
+  // Whether the slice has no holes and no padding, and its rows follow one another.
+  bool is_whole(Offset first_slot, Offset height, Offset width) const {
+    return slots_.uniform_length(first_slot, height) == width;
+  }
+
   // The value block of the slice that was last given to choose().
   void write_block(const ValueChoice<V>& choice, std::byte* block) const {
     if (choice.block_bytes == 0) return;
@@ -133,7 +153,7 @@ class ValueAnalysis {
   void write_data(const SliceArrangement& slice, const ValueChoice<V>& choice, std::byte* data,
                   SlicePresence* presence) {
     const bool full = choice.encoding == ValueEncoding::full;
-    if (full && slots_.uniform_length(slice.first_slot, slice.height) == slice.width) {
+    if (full && is_whole(slice.first_slot, slice.height, slice.width)) {
       if (presence != nullptr) presence->set_all(slice.width * slice.height);
       if (data != nullptr) write_all(slice, choice, data);
       return;
@@ -171,15 +191,6 @@ class ValueAnalysis {
   template <class T>
   static void put(std::byte* to, Offset element, const T& number) {
     std::memcpy(to + element * Offset{sizeof(T)}, &number, sizeof number);
-  }
-
-  ValueChoice<V> choice_of(ValueEncoding encoding, const SliceArrangement& slice,
-                           const MixedHeader& mixed) const {
-    constexpr Offset kSize = sizeof(V);
-    const Offset alignment = data_alignment(slice.height, kSize);
-    const Offset data = value_data_bytes(encoding, slice.height, slice.width, kSize, mixed);
-    return {encoding, mixed, value_block_bytes(encoding, slice.width, kSize, mixed),
-            ceil_div<Offset>(data, alignment) * alignment};
   }
 
   // How a column is stored, and its number among those that are stored likewise, which are counted.

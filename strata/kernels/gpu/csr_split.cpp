@@ -61,11 +61,19 @@ class Splitter {
     return row + 1;
   }
 
-  // The row after those that fit, at least one.
-  std::int32_t fitting(std::int32_t first) const {
-    const Offset last = std::min<Offset>(rows_, Offset{first} + most_rows_);
-    std::int32_t row = first + 1;
-    while (row < last && offsets_[row + 1] - offsets_[first] <= most_) ++row;
+  // The row after those that fit, at least one. Mostly they are as many as in the part before.
+  std::int32_t fitting(std::int32_t first) {
+    const auto last =
+        static_cast<std::int32_t>(std::min<Offset>(rows_, Offset{first} + most_rows_));
+    const Offset end = offsets_[first] + most_;
+    auto row = static_cast<std::int32_t>(std::min<Offset>(Offset{first} + fitted_, last));
+    if (offsets_[row] > end || (row < last && offsets_[row + 1] <= end)) {
+      const auto later = offsets_.subspan(static_cast<std::size_t>(first) + 1,
+                                          static_cast<std::size_t>(last - first));
+      row = first + static_cast<std::int32_t>(std::ranges::upper_bound(later, end) - later.begin());
+    }
+    row = std::max(row, first + 1);
+    fitted_ = row - first;
     return row;
   }
 
@@ -76,6 +84,7 @@ class Splitter {
   Offset longest_;
   CsrParts result_;
   std::int32_t partials_ = 0;
+  std::int32_t fitted_ = 1;  // rows that fitted into the last part
 };
 
 // What pieces need to end their rows themselves, unless there are too many rows to count arrivals.
@@ -112,8 +121,13 @@ int log_threads_per_row(int threads, int warp_size, std::int32_t rows) {
 // a long row among short ones has few threads there. The first row is always one of them.
 constexpr Offset kMostSummed = 64;  // products of a row that one thread adds up
 
+// No row of the matrix is longer than `most`, which mostly tells enough.
 std::int32_t rows_of_bearable_length(std::span<const Offset> row_offsets, std::int32_t first,
-                                     std::int32_t end, const StreamShape& shape, int warp_size) {
+                                     std::int32_t end, Offset most, const StreamShape& shape,
+                                     int warp_size) {
+  if (most >> log_threads_per_row(shape.threads, warp_size, end - first) <= kMostSummed) {
+    return end - first;
+  }
   Offset longest = row_offsets[first + 1] - row_offsets[first];
   for (std::int32_t row = first + 1; row < end; ++row) {
     longest = std::max(longest, row_offsets[row + 1] - row_offsets[row]);
@@ -125,15 +139,19 @@ std::int32_t rows_of_bearable_length(std::span<const Offset> row_offsets, std::i
 }
 
 StreamWay way_of_rows(std::span<const Offset> row_offsets, std::int32_t first, std::int32_t end,
-                      const StreamShape& shape, StreamGather gather, int warp_size) {
+                      Offset most, const StreamShape& shape, StreamGather gather, int warp_size) {
   const int log_threads = log_threads_per_row(shape.threads, warp_size, end - first);
   if (gather != StreamGather::automatic) return {log_threads, gather == StreamGather::by_entries};
+  // Rows that are alike leave a thread at most twice what it has read.
+  const auto is_much = [&](Offset entries) {
+    return entries >> log_threads > 2 * Offset{shape.entries_per_thread};
+  };
+  if (!is_much(most)) return {log_threads, false};
   Offset longest = 0;
   for (std::int32_t row = first; row < end; ++row) {
     longest = std::max(longest, row_offsets[row + 1] - row_offsets[row]);
   }
-  // Rows that are alike leave a thread at most twice what it has read.
-  return {log_threads, longest >> log_threads > 2 * Offset{shape.entries_per_thread}};
+  return {log_threads, is_much(longest)};
 }
 
 }  // namespace
@@ -147,13 +165,14 @@ CsrParts split_csr(std::span<const Offset> row_offsets, int warp_size) {
 
 CsrParts split_csr_stream(std::span<const Offset> row_offsets, const StreamShape& shape,
                           StreamGather gather, int warp_size) {
+  const Offset most = csr_rows(row_offsets).longest;
   const auto rows_of_part = [&](std::int32_t first, std::int32_t end) {
     const std::int32_t bearable =
-        rows_of_bearable_length(row_offsets, first, end, shape, warp_size);
+        rows_of_bearable_length(row_offsets, first, end, most, shape, warp_size);
     return rows_for_all_threads(row_offsets, first, first + bearable);
   };
   const auto way_of = [&](std::int32_t first, std::int32_t end) {
-    return way_of_rows(row_offsets, first, end, shape, gather, warp_size).code();
+    return way_of_rows(row_offsets, first, end, most, shape, gather, warp_size).code();
   };
   CsrParts split = Splitter(row_offsets, shape.entries(), shape.threads, kWholeStreamRow)
                        .split(rows_of_part, way_of);

@@ -9,6 +9,7 @@
 #include "strata/base/checked.hpp"
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
+#include "strata/device/upload.hpp"
 #include "strata/kernels/gpu/group_rules.hpp"
 #include "strata/kernels/gpu/internal/upload.hpp"
 #include "strata/kernels/gpu/sell.hpp"
@@ -221,18 +222,23 @@ std::span<const SliceGroup> DeviceGroups::of(SliceRange range) const {
 
 template <Value V>
 template <Index I>
+DevicePackedSell<V>::DevicePackedSell(const PackedSellSlices<V, I>& slices, Stream& stream)
+    : shape_(shape_of(slices)),
+      slice_height_(static_cast<std::int32_t>(slices.slice_height())),
+      row_alignment_(alignment_of(slices)),
+      full_(slices.has_full_values()),
+      run_(run_length(slices.run_length())),
+      table_(to_device(slices.table().values(), stream)),
+      row_of_slot_(upload_indices(slices.row_of_slot(), stream)) {}
+
+template <Value V>
+template <Index I>
 DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>& matrix, Stream& stream)
-    : shape_(shape_of(matrix)),
-      slice_height_(static_cast<std::int32_t>(matrix.slice_height())),
-      row_alignment_(alignment_of(matrix)),
-      full_(matrix.has_full_values()),
-      run_(run_length(matrix.run_length())),
-      codes_(to_device(matrix.codes(), stream)),
-      data_(to_device(matrix.data(), stream)),
-      table_(to_device(matrix.table().values(), stream)),
-      presence_(to_device(matrix.presence().words(), stream)),
-      positions_(full_ ? DeviceArray<std::uint64_t>() : upload(positions_of(matrix), stream)),
-      row_of_slot_(upload_indices(matrix.row_of_slot(), stream)) {
+    : DevicePackedSell(static_cast<const PackedSellSlices<V, I>&>(matrix), stream) {
+  codes_ = to_device(matrix.codes(), stream);
+  data_ = to_device(matrix.data(), stream);
+  presence_ = to_device(matrix.presence().words(), stream);
+  if (!full_) positions_ = upload(positions_of(matrix), stream);
   const Array<SliceHeader> headers = slice_headers(matrix);
   slices_ = to_device(std::span<const SliceHeader>(headers), stream);
   if (full_) return;
@@ -244,6 +250,66 @@ DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>& matrix, Stream& st
   };
   groups_ = upload_groups(true);
   left_out_ = upload_groups(false);
+}
+
+namespace {
+
+// Whether no slice has more bytes than a piece of an upload can have.
+template <Value V, Index I>
+bool slices_are_pieces(const PackedSellConversion<V, I>& conversion) {
+  const auto most = [&](const auto& before) {
+    return parallel_reduce(
+        Offset{conversion.slices().slices()}, Offset{0},
+        [&](Offset begin, Offset end) {
+          Offset bytes = 0;
+          for (auto slice = static_cast<I>(begin); slice < end; ++slice) {
+            bytes = std::max(bytes, before(slice + 1) - before(slice));
+          }
+          return bytes;
+        },
+        [](Offset a, Offset b) { return std::max(a, b); });
+  };
+  return most([&](I slice) { return conversion.codes_before(slice); }) <= kMostPieceBytes &&
+         most([&](I slice) { return conversion.data_before(slice); }) <= kMostPieceBytes;
+}
+
+// What belongs to slices, of which `before` says where it begins.
+template <Index I>
+DeviceArray<std::byte> upload_slices(I slices, FunctionRef<Offset(I)> before,
+                                     FunctionRef<void(I, I, std::byte*)> write, Stream& stream) {
+  DeviceArray<std::byte> to(before(slices));
+  upload_pieces(
+      {.count = slices,
+       .begin_of = [&](Offset slice) { return before(static_cast<I>(slice)); },
+       .write = [&](Offset first, Offset end,
+                    std::byte* part) { write(static_cast<I>(first), static_cast<I>(end), part); }},
+      to.span(), stream);
+  return to;
+}
+
+}  // namespace
+
+template <Value V>
+template <Index I>
+DevicePackedSell<V>::DevicePackedSell(const PackedSellConversion<V, I>& conversion,
+                                      Stream& stream) {
+  const PackedSellSlices<V, I>& slices = conversion.slices();
+  if (!slices.has_full_values() || !slices_are_pieces(conversion)) {
+    *this = DevicePackedSell(conversion.stored(), stream);
+    return;
+  }
+  *this = DevicePackedSell(slices, stream);
+  const Array<SliceHeader> headers = slice_headers_of_full(slices);
+  slices_ = to_device(std::span<const SliceHeader>(headers), stream);
+  PresenceBits presence = conversion.no_presence();
+  data_ = upload_slices<I>(
+      slices.slices(), [&](I slice) { return conversion.data_before(slice); },
+      [&](I begin, I end, std::byte* to) { conversion.write_data(begin, end, to, presence); },
+      stream);
+  codes_ = upload_slices<I>(
+      slices.slices(), [&](I slice) { return conversion.codes_before(slice); },
+      [&](I begin, I end, std::byte* to) { conversion.write_codes(begin, end, to); }, stream);
+  presence_ = to_device(presence.words(), stream);
 }
 
 template <Value V>
@@ -271,7 +337,8 @@ PackedSellView<DeviceValue<V>> DevicePackedSell<V>::view() const {
   template DeviceCsr<V>::DeviceCsr(const Csr<V, I>&, Stream&, const DeviceCsrOptions&); \
   template DeviceEll<V>::DeviceEll(const Ell<V, I>&, Stream&, const DeviceEllOptions&); \
   template DeviceSell<V>::DeviceSell(const Sell<V, I>&, Stream&);                       \
-  template DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>&, Stream&)
+  template DevicePackedSell<V>::DevicePackedSell(const PackedSell<V, I>&, Stream&);     \
+  template DevicePackedSell<V>::DevicePackedSell(const PackedSellConversion<V, I>&, Stream&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);
 
 #define STRATA_INSTANTIATE_CLASSES(V, unused) \

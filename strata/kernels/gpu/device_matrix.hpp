@@ -18,6 +18,7 @@
 #include "strata/formats/csr.hpp"
 #include "strata/formats/ell.hpp"
 #include "strata/formats/packed_sell.hpp"
+#include "strata/formats/packed_sell_conversion.hpp"
 #include "strata/formats/sell.hpp"
 #include "strata/kernels/cpu/step.hpp"
 #include "strata/kernels/gpu/csr_options.hpp"
@@ -192,6 +193,11 @@ class DevicePackedSell {
   DevicePackedSell() = default;
   template <Index I>
   DevicePackedSell(const PackedSell<V, I>& matrix, Stream& stream);
+  // Full values and all codes are written on their way to the device and never in the host's memory
+  // as a whole, unless a slice has more than fits into a piece of an upload. Bits are those of a
+  // matrix that was stored there.
+  template <Index I>
+  DevicePackedSell(const PackedSellConversion<V, I>& conversion, Stream& stream);
 
   std::int32_t rows() const { return shape_.rows; }
   std::int32_t cols() const { return shape_.cols; }
@@ -215,6 +221,10 @@ class DevicePackedSell {
   PackedSellView<DeviceValue<V>> view() const;
 
  private:
+  // What is known of the slices before they are stored.
+  template <Index I>
+  DevicePackedSell(const PackedSellSlices<V, I>& slices, Stream& stream);
+
   DeviceShape shape_;
   std::int32_t slice_height_ = 4;
   std::int32_t row_alignment_ = 4;

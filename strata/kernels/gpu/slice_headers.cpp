@@ -46,29 +46,44 @@ std::uint32_t value_code(const PackedSell<V, I>& matrix, I slice) {
   return static_cast<std::uint32_t>(encoding);
 }
 
+// value_code_of(slice): the value encoding as kernels tell them apart.
+template <Value V, Index I, class ValueCodeOf>
+Array<SliceHeader> headers_of(const PackedSellSlices<V, I>& slices,
+                              const ValueCodeOf& value_code_of) {
+  require_device_shape(slices);
+  const auto place = [](Offset bytes, std::string_view what) {
+    return narrow<std::uint32_t>(bytes / kCodeUnit, what);
+  };
+  Array<SliceHeader> headers(slices.slices());
+  parallel_for(slices.slices(), [&](Offset slice) {
+    const auto number = static_cast<I>(slice);
+    const auto width = static_cast<std::uint32_t>(values_in(slices.entry_offsets(), slice) /
+                                                  slices.slice_height());
+    const Offset codes = slices.code_offsets()[slice];
+    const Offset values = codes + value_block_begin(slices.encoding(number), slices.slice_height(),
+                                                    width, slices.run_length());
+    headers[slice] = {place(slices.data_offsets()[slice], "the place of a slice's values on a GPU"),
+                      place(codes, "the place of a slice's codes on a GPU"),
+                      place(values, "the place of a slice's constants on a GPU"),
+                      width * 64 + value_code_of(number) * 8 +
+                          static_cast<std::uint32_t>(slices.encoding(number))};
+  });
+  return headers;
+}
+
 }  // namespace
 
 template <Value V, Index I>
 Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix) {
-  require_device_shape(matrix);
-  const auto place = [](Offset bytes, std::string_view what) {
-    return narrow<std::uint32_t>(bytes / kCodeUnit, what);
-  };
-  Array<SliceHeader> headers(matrix.slices());
-  parallel_for(matrix.slices(), [&](Offset slice) {
-    const auto number = static_cast<I>(slice);
-    const auto width = static_cast<std::uint32_t>(values_in(matrix.entry_offsets(), slice) /
-                                                  matrix.slice_height());
-    const Offset codes = matrix.code_offsets()[slice];
-    const Offset values = codes + value_block_begin(matrix.encoding(number), matrix.slice_height(),
-                                                    width, matrix.run_length());
-    headers[slice] = {place(matrix.data_offsets()[slice], "the place of a slice's values on a GPU"),
-                      place(codes, "the place of a slice's codes on a GPU"),
-                      place(values, "the place of a slice's constants on a GPU"),
-                      width * 64 + value_code(matrix, number) * 8 +
-                          static_cast<std::uint32_t>(matrix.encoding(number))};
-  });
-  return headers;
+  return headers_of(matrix, [&](I slice) { return value_code(matrix, slice); });
+}
+
+template <Value V, Index I>
+Array<SliceHeader> slice_headers_of_full(const PackedSellSlices<V, I>& slices) {
+  if (!slices.has_full_values()) {
+    throw InvalidArgument("the values of this packed SELL are encoded");
+  }
+  return headers_of(slices, [](I) { return static_cast<std::uint32_t>(ValueEncoding::full); });
 }
 
 template <Value V, Index I>
@@ -105,6 +120,7 @@ void require_device_size(const Sell<V, I>& matrix) {
 
 #define STRATA_INSTANTIATE(V, I)                                                                \
   template Array<SliceHeader> slice_headers(const PackedSell<V, I>&);                           \
+  template Array<SliceHeader> slice_headers_of_full(const PackedSellSlices<V, I>&);             \
   template EncodedTraits encoded_traits(const PackedSell<V, I>&, std::span<const SliceHeader>); \
   template void require_device_size(const Sell<V, I>&)
 STRATA_FOR_EACH_VALUE_AND_INDEX(STRATA_INSTANTIATE);

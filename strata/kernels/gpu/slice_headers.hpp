@@ -17,6 +17,9 @@ namespace strata::gpu {
 // than 2^28 values, or the codes or the value data more than 64 GiB.
 template <Value V, Index I>
 Array<SliceHeader> slice_headers(const PackedSell<V, I>& matrix);
+// The same before anything is stored. Throws InvalidArgument unless all values are full.
+template <Value V, Index I>
+Array<SliceHeader> slice_headers_of_full(const PackedSellSlices<V, I>& slices);
 
 template <Value V, Index I>
 EncodedTraits encoded_traits(const PackedSell<V, I>& matrix, std::span<const SliceHeader> headers);

@@ -71,10 +71,16 @@ template <class Matrix>
 class StoredInFormat final : public Stored<DeviceMatrix<Matrix>> {
  public:
   StoredInFormat(const Matrix& host, std::string label, Stream& stream)
-      : Stored<DeviceMatrix<Matrix>>(std::make_shared<const DeviceMatrix<Matrix>>(host, stream)),
+      : StoredInFormat(host, std::make_shared<const DeviceMatrix<Matrix>>(host, stream),
+                       std::move(label)) {}
+  // What is known of it on the host: its footprint and, of slices, their encodings.
+  template <class Known>
+  StoredInFormat(const Known& known, std::shared_ptr<const DeviceMatrix<Matrix>> stored,
+                 std::string label)
+      : Stored<DeviceMatrix<Matrix>>(std::move(stored)),
         label_(std::move(label)),
-        bytes_(host.footprint().bytes()) {
-    if constexpr (requires { slice_encodings(host); }) encodings_ = slice_encodings(host);
+        bytes_(known.footprint().bytes()) {
+    if constexpr (requires { slice_encodings(known); }) encodings_ = slice_encodings(known);
   }
 
   std::string label() const override { return label_; }
@@ -105,6 +111,12 @@ std::shared_ptr<const StoredProduct<V>> store_product(const Csr<V, I>& matrix,
                                                       const ProductSpec& spec, Stream& stream) {
   if (!has_product(spec)) {
     throw Unavailable(fmt::format("GPUs have no kernel for the product {}", name_of(spec)));
+  }
+  if (spec.format.format() == Format::packed_sell) {
+    const PackedSellConversion<V, I> conversion(matrix, options_of<PackedSellOptions>(spec.format));
+    return std::make_shared<const StoredInFormat<PackedSell<V, I>>>(
+        conversion.slices(), std::make_shared<const DevicePackedSell<V>>(conversion, stream),
+        label_of(spec.format));
   }
   return with_format(
       matrix, spec.format,
