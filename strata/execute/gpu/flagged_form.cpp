@@ -1,6 +1,7 @@
 #include "strata/execute/gpu/flagged_form.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "strata/base/instantiate.hpp"
@@ -11,11 +12,14 @@ namespace strata::gpu {
 namespace {
 
 using detail::Diagonals;
+using detail::diagonals_of;
 using detail::end_of_block_tile;
 using detail::I;
 using detail::is_block_row;
 using detail::kMostDiagonals;
+using detail::kMostSegments;
 using detail::lines_of;
+using detail::LinesOfTile;
 using detail::point_lines;
 using detail::SectorSet;
 using detail::segment_rows;
@@ -77,6 +81,46 @@ I tiles_of_plane(const Csr<V, I>& matrix, I stride) {
   return plane > stride && plane % (SevenPoints::segments * stride) == 0 ? plane / rows_of_tile : 0;
 }
 
+// Whether lines of these rows are loaded element by element, or are so close to each other that
+// most of what they load is the same.
+template <Value V>
+bool are_awkward(const LinesOfTile& lines) {
+  // So many times what all lines have between them.
+  constexpr Offset kMuchTheSame = 2;
+  constexpr Offset chunk = kChunk<DeviceValue<V>>;
+  constexpr Offset each = segment_rows<V>();
+  Offset loaded = 0;
+  Offset distinct = 0;
+  Offset end = std::numeric_limits<Offset>::min();
+  std::vector<I> distances;
+  for (int line = 0; line < kMostLines; ++line) {
+    if (line_columns(lines.columns, line) == 0) continue;
+    if (lines.distances[line] % chunk != 0) return true;
+    distances.push_back(lines.distances[line]);
+  }
+  std::ranges::sort(distances);
+  for (const I distance : distances) {
+    loaded += each;
+    distinct += distance + each - std::max<Offset>(distance, end);
+    end = distance + each;
+  }
+  return loaded > kMuchTheSame * distinct;
+}
+
+// How many segments a tile of diagonals should have, of as many rows as fit; 0: they do not suit.
+template <Value V>
+int diagonal_segments(const Csr<V, I>& matrix) {
+  for (int segments = kMostSegments; segments > 0; --segments) {
+    const Offset rows = segments * segment_rows<V>();
+    const auto firsts = sampled(matrix.rows(), rows);
+    const auto fit = std::ranges::count_if(firsts, [&](Offset first) {
+      return diagonals_of(matrix, first, first + rows).has_value();
+    });
+    if (!firsts.empty() && are_most(fit, std::ssize(firsts))) return segments;
+  }
+  return 0;
+}
+
 // How many of the block rows from a sampled one on fit into a tile, in the mean; 0 if one does not.
 template <Value V>
 double rows_that_fit(const Csr<V, I>& matrix, int block) {
@@ -114,11 +158,18 @@ std::optional<FlaggedForm> find_flagged_form(const Csr<V, I>& matrix) {
   if (matrix.rows() != matrix.cols() || matrix.nnz() == 0) return std::nullopt;
   FlaggedForm form;
   const auto segments = sampled(matrix.rows(), segment_rows<V>());
-  const auto in_lines = std::ranges::count_if(segments, [&](Offset first) {
-    return lines_of(matrix, first, first + segment_rows<V>()).has_value();
-  });
+  Offset in_lines = 0;
+  Offset awkward = 0;
+  for (const Offset first : segments) {
+    const auto lines = lines_of(matrix, first, first + segment_rows<V>());
+    in_lines += lines ? 1 : 0;
+    awkward += lines && are_awkward<V>(*lines) ? 1 : 0;
+  }
   form.has_lines = !segments.empty() && are_most(in_lines, std::ssize(segments));
-  if (form.has_lines) {
+  if (!form.has_lines || are_most(awkward, in_lines)) form.segments = diagonal_segments(matrix);
+  if (form.segments > 0) {
+    form.has_lines = false;
+  } else if (form.has_lines) {
     for (const FlaggedLines points : {FlaggedLines::five_points, FlaggedLines::seven_points}) {
       form.stride = stencil_stride(matrix, segments, points);
       if (form.stride == 0) continue;

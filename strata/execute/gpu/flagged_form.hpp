@@ -16,11 +16,13 @@ enum class FlaggedLines { nine_lines, seven_points, five_points };
 struct FlaggedForm {
   FlaggedLines lines = FlaggedLines::nine_lines;
   bool has_lines = false;   // rows that fit become lines; all others are blocks
+  int segments = 0;         // of tiles of diagonals, which rows that fit become; 0: there are none
   int block = 1;            // D of the blocks: 1, 2 or 3
   int lanes = 1;            // of a block row; a power of two
   int rows = 0;             // block rows of a tile, at most; 0: one for all lanes of a warp
   std::int32_t stride = 0;  // between the segments of a tile
   std::int32_t period = 0;  // of seven-point stencils: tiles of a plane; 0: another number in each
+  bool mirrors = true;      // values of points that are mirrored are stored once
 
   bool has_points() const { return has_lines && lines != FlaggedLines::nine_lines; }
   bool operator==(const FlaggedForm&) const = default;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -20,7 +22,10 @@ namespace strata::gpu {
 namespace {
 
 using detail::block_tile_bytes;
+using detail::diagonal_tile_bytes;
 using detail::Diagonals;
+using detail::diagonals_of;
+using detail::DiagonalsOfTile;
 using detail::end_of_block_tile;
 using detail::I;
 using detail::is_block_row;
@@ -51,19 +56,101 @@ Offset entries_in(const Csr<V, I>& matrix, Offset stride, Offset first, Offset r
   return entries;
 }
 
+// Whether points are mirrored (flagged_tile.hpp): two entries are alike if they have the same bits
+// or neither is there.
+template <Value V>
+class Mirror {
+ public:
+  // The lines have all columns that are mirrored.
+  Mirror(const Csr<V, I>& matrix, I stride, const LinesOfTile& lines)
+      : matrix_(matrix), stride_(stride), columns_(std::popcount(lines.columns)) {
+    const auto place_of = [&](I diagonal) {
+      int place = 0;
+      for (int line = 0; line < kMostLines; ++line) {
+        for (int side = 0; side < 3; ++side) {
+          const bool here = (line_columns(lines.columns, line) >> side & 1) != 0;
+          place += here && lines.distances[line] + side - 1 < diagonal ? 1 : 0;
+        }
+      }
+      return place;
+    };
+    before_ = place_of(-stride);
+    left_ = place_of(-1);
+    right_ = place_of(1);
+    behind_ = place_of(stride);
+  }
+
+  // Of the rows of so many segments, a stride apart.
+  bool holds(Offset first, Offset segments) const {
+    std::array<const V*, kRows> rows;         // values of those that have all columns, or null
+    std::array<const V*, kRows> rows_before;  // of the segment before
+    for (Offset segment = 0; segment < segments; ++segment) {
+      const Offset start = first + segment * stride_;
+      for (Offset place = 0; place < kRows; ++place) rows[place] = whole_row(start + place);
+      for (Offset place = 1; place < kRows; ++place) {
+        const Offset row = start + place;
+        if (!are_alike(value(rows[place], row, -1, left_),
+                       value(rows[place - 1], row - 1, 1, right_))) {
+          return false;
+        }
+      }
+      for (Offset place = 0; segment > 0 && place < kRows; ++place) {
+        const Offset row = start + place;
+        if (!are_alike(value(rows[place], row, -stride_, before_),
+                       value(rows_before[place], row - stride_, stride_, behind_))) {
+          return false;
+        }
+      }
+      rows_before = rows;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr Offset kRows = segment_rows<V>();
+
+  const V* whole_row(Offset row) const {
+    const Offset begin = matrix_.row_offsets()[row];
+    const bool whole = matrix_.row_offsets()[row + 1] - begin == columns_;
+    return whole ? matrix_.values().data() + begin : nullptr;
+  }
+  // Null if there is none. whole: the values of the row if it has all columns; it is then in the
+  // place that is known.
+  const V* value(const V* whole, Offset row, I diagonal, int place) const {
+    if (whole != nullptr) return whole + place;
+    for (Offset entry = matrix_.row_offsets()[row]; entry < matrix_.row_offsets()[row + 1];
+         ++entry) {
+      if (matrix_.columns()[entry] - row == diagonal) return matrix_.values().data() + entry;
+    }
+    return nullptr;
+  }
+  static bool are_alike(const V* one, const V* other) {
+    if (one == nullptr || other == nullptr) return one == other;
+    return std::memcmp(one, other, sizeof(V)) == 0;
+  }
+
+  const Csr<V, I>& matrix_;
+  I stride_;
+  int columns_;
+  // Which entry of a row with all columns it is.
+  int before_ = 0;
+  int left_ = 0;
+  int right_ = 0;
+  int behind_ = 0;
+};
+
 // The tiles of some consecutive rows.
 struct TilesOfPiece {
   std::vector<FlaggedPlace> places;  // in the bytes of this piece
   std::vector<FlaggedHead> heads;    // with lists and presence of this piece
   std::vector<std::uint32_t> lists;
   Offset bytes = 0;
-  Offset words = 0;  // of presence
-  bool has_holes = false;
+  Offset words = 0;        // of presence
+  bool has_holes = false;  // of lines and diagonals
   Offset line_rows = 0;
   Offset sectors = 0;
   int most_sectors = 0;
 
-  // The list is of distances or sectors.
   template <class List>
   FlaggedHead& add(Offset tile_bytes, Offset first_row, Offset rows, int segments,
                    const List& list) {
@@ -92,6 +179,8 @@ class TileCutter {
       make_patches(first, end);
     } else if (form_.has_lines) {
       make_lines(first, end);
+    } else if (form_.segments > 0) {
+      make_diagonals(first, end);
     } else {
       make_blocks(first, end);
     }
@@ -113,6 +202,38 @@ class TileCutter {
       add_lines(segment, segment_end - segment, 1, *lines);
     }
     make_blocks(blocks_from, end);
+  }
+
+  // Tile by tile; rows that are none go together.
+  void make_diagonals(Offset first, Offset end) {
+    const Offset rows = form_.segments * kSegment;
+    Offset blocks_from = first;
+    for (Offset row = first; row < end; row += rows) {
+      const Offset tile_end = std::min(row + rows, end);
+      const auto diagonals = diagonals_of(matrix_, row, tile_end);
+      if (!diagonals) continue;
+      make_blocks(blocks_from, row);
+      blocks_from = tile_end;
+      add_diagonals(row, tile_end, *diagonals);
+    }
+    make_blocks(blocks_from, end);
+  }
+
+  void add_diagonals(Offset first, Offset end, const DiagonalsOfTile& tile) {
+    const std::size_t count = tile.diagonals.size();
+    const Offset values = static_cast<Offset>(count) * (end - first);
+    std::vector<std::uint32_t> list = tile.sectors;
+    for (const I diagonal : tile.diagonals) list.push_back(static_cast<std::uint32_t>(diagonal));
+    FlaggedHead& head = made_.add(diagonal_tile_bytes<V>(tile.sectors.size(), count, end - first),
+                                  first, end - first, 1, list);
+    head.kind = FlaggedKind::diagonals;
+    head.diagonals = static_cast<std::uint8_t>(count);
+    head.first_word = made_.words;
+    head.whole = are_inside(tile.sectors);
+    made_.words += ceil_div<Offset>(values, 64);
+    made_.has_holes =
+        made_.has_holes || matrix_.row_offsets()[end] - matrix_.row_offsets()[first] < values;
+    count_sectors(std::ssize(tile.sectors));
   }
 
   // Rows of several strides: a tile has a segment of each. What is left over at the end are blocks.
@@ -141,10 +262,14 @@ class TileCutter {
   }
 
   void add_lines(Offset first, Offset rows, int segments, const LinesOfTile& lines) {
-    const Offset values = std::popcount(lines.columns) * Offset{segments} * kSegment;
-    FlaggedHead& head =
-        made_.add(kLinesHead + values * Offset{sizeof(V)}, first, rows, segments, lines.distances);
+    const int columns = std::popcount(lines.columns);
+    const Offset values = columns * Offset{segments} * kSegment;
+    const bool mirrored = is_mirrored(first, rows, segments, lines);
+    const Offset stored = stored_values<DeviceValue<V>>(mirrored, segments, columns);
+    FlaggedHead& head = made_.add(kLinesHead + detail::rounded(stored * Offset{sizeof(V)}), first,
+                                  rows, segments, lines.distances);
     head.kind = FlaggedKind::lines;
+    head.mirrored = mirrored;
     head.columns = lines.columns;
     head.first_word = made_.words;
     head.whole = is_whole(first, lines);
@@ -156,6 +281,13 @@ class TileCutter {
   }
   Offset entries_of(Offset first, Offset rows, int segments) const {
     return entries_in(matrix_, form_.stride, first, rows, segments);
+  }
+  bool is_mirrored(Offset first, Offset rows, int segments, const LinesOfTile& lines) const {
+    if (!form_.mirrors || segments == 1 || rows < kSegment ||
+        (lines.columns & kMirroredColumns) != kMirroredColumns) {
+      return false;
+    }
+    return Mirror<V>(matrix_, form_.stride, lines).holds(first, segments);
   }
   bool is_whole(Offset first, const LinesOfTile& lines) const {
     constexpr Offset chunk = kChunk<DeviceValue<V>>;
@@ -214,9 +346,17 @@ class TileCutter {
         made_.add(block_tile_bytes<V>(sectors.size(), (end - first) / block, blocks, block), first,
                   end - first, 1, sectors);
     head.kind = FlaggedKind::blocks;
-    head.whole = (Offset{sectors.back()} + 1) * sector_elements<V>() <= matrix_.rows();
-    made_.sectors += std::ssize(sectors);
-    made_.most_sectors = std::max(made_.most_sectors, static_cast<int>(sectors.size()));
+    head.whole = are_inside(sectors);
+    count_sectors(std::ssize(sectors));
+  }
+
+  // Of sectors that increase.
+  bool are_inside(std::span<const std::uint32_t> sectors) const {
+    return (Offset{sectors.back()} + 1) * sector_elements<V>() <= matrix_.rows();
+  }
+  void count_sectors(Offset sectors) {
+    made_.sectors += sectors;
+    made_.most_sectors = std::max(made_.most_sectors, static_cast<int>(sectors));
   }
 
   const Csr<V, I>& matrix_;
@@ -229,7 +369,9 @@ class TileCutter {
 template <Value V>
 Offset piece_rows(const FlaggedForm& form) {
   if (form.has_points()) return shape_of(form.lines).segments * Offset{form.stride};
-  const Offset unit = form.has_lines ? segment_rows<V>() : Offset{tile_rows(form)} * form.block;
+  const Offset unit = form.has_lines      ? segment_rows<V>()
+                      : form.segments > 0 ? form.segments * segment_rows<V>()
+                                          : Offset{tile_rows(form)} * form.block;
   return std::max<Offset>(kPieceRows / unit, 1) * unit;
 }
 
@@ -280,8 +422,8 @@ I last_input(const FlaggedPlace& place, const FlaggedHead& head,
   const auto take = [&](Offset row) {
     last = std::max(last, tile_of[std::clamp<Offset>(row, 0, sizes.rows - 1)]);
   };
-  if (head.kind == FlaggedKind::blocks) {
-    for (const std::uint32_t sector : list) {
+  if (head.kind != FlaggedKind::lines) {
+    for (const std::uint32_t sector : list.first(list.size() - head.diagonals)) {
       const Offset row = Offset{sector} * sector_elements<V>();
       take(row);
       take(row + sector_elements<V>() - 1);
@@ -327,7 +469,8 @@ FlaggedStream<V>::FlaggedStream(const Csr<V, I>& matrix, const FlaggedForm& cut,
     throw InvalidArgument("powers need a square matrix");
   }
   if (cut.block < 1 || cut.block > 3 || matrix.rows() % cut.block != 0 || cut.lanes < 1 ||
-      cut.lanes > kWarpLanes || cut.rows < 0 || workers < 1 ||
+      cut.lanes > kWarpLanes || cut.rows < 0 || cut.segments < 0 ||
+      cut.segments > detail::kMostSegments || (cut.segments > 0 && cut.block > 1) || workers < 1 ||
       (cut.has_points() &&
        (cut.stride < segment_rows<V>() || cut.stride % segment_rows<V>() != 0))) {
     throw InvalidArgument("tiles of a sweep cannot be cut like this");
@@ -402,7 +545,7 @@ void FlaggedStream<V>::write(Offset first, Offset end, std::byte* to,
   const TileWriter<V> writer(matrix_, form);
   for (Offset t = first; t < end; ++t) {
     const FlaggedHead& head = heads_[t];
-    const bool has_presence = !presence.empty() && head.kind == FlaggedKind::lines;
+    const bool has_presence = !presence.empty() && head.kind != FlaggedKind::blocks;
     writer.write(places_[t], head, list_of(head),
                  has_presence ? presence.subspan(head.first_word) : presence.first(0), to);
     to += places_[t].bytes;

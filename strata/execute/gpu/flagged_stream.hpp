@@ -24,7 +24,7 @@ struct FlaggedSizes {
   Offset line_rows = 0;  // rows that are in lines
   Offset sectors = 0;    // of x that one power loads, for all tiles
   std::uint32_t largest_tile = 0;
-  int most_sectors = 0;  // of a tile of blocks
+  int most_sectors = 0;  // of a tile of blocks or diagonals
   // How many tiles beyond a tile must have power 1 before that tile can have power k, at most, as
   // in schedule/worker_sweep.hpp.
   std::array<Offset, kMaxSweepPower + 1> dependency_distance{};
@@ -32,14 +32,16 @@ struct FlaggedSizes {
 
 // What is written into a tile besides entries of the matrix.
 struct FlaggedHead {
-  Offset first_listed = 0;  // of its distances or sectors, in the lists of all tiles
-  Offset first_word = 0;    // of lines: where the presence of its values begins
+  Offset first_listed = 0;  // of its list, in the lists of all tiles
+  Offset first_word = 0;    // of lines and diagonals: where the presence of its values begins
   std::uint32_t columns = 0;
   std::int32_t cleared = 0;
-  std::uint16_t listed = 0;
+  std::uint16_t listed = 0;    // distances; or sectors, and behind them
+  std::uint8_t diagonals = 0;  // so many
   FlaggedKind kind = FlaggedKind::lines;
   bool whole = false;
   bool inner = false;
+  bool mirrored = false;
 };
 
 // The tiles are there when they are written, some at a time: all of them are as large as the
@@ -53,7 +55,8 @@ class FlaggedStream : public FlaggedSizes {
   FlaggedStream(const Csr<V, std::int32_t>& matrix, const FlaggedForm& cut, int workers);
 
   std::span<const FlaggedPlace> places() const { return places_; }
-  // Which values of lines are entries, bit by bit, takes so many words; 0: all of them are.
+  // Which values of lines and diagonals are entries, bit by bit, takes so many words; 0: all of
+  // them are.
   Offset presence_words() const { return presence_words_; }
   // Where a tile begins, in bytes; for the number of tiles, where the last one ends.
   Offset begin_of(Offset tile) const {
@@ -71,7 +74,7 @@ class FlaggedStream : public FlaggedSizes {
   const Csr<V, std::int32_t>& matrix_;
   Array<FlaggedPlace> places_;
   Array<FlaggedHead> heads_;
-  Array<std::uint32_t> lists_;  // distances and sectors
+  Array<std::uint32_t> lists_;
   Offset presence_words_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // FlaggedTile: rows that one warp multiplies at a time in a sweep whose values are their own flags
-// (internal/flagged_block.hpp), as one run of bytes that one copy brings on chip. There are two
+// (internal/flagged_block.hpp), as one run of bytes that one copy brings on chip. There are three
 // kinds of tiles.
 //
 // Lines, for rows whose columns are on few diagonals. A segment has a chunk of 16 bytes of x and of
@@ -11,6 +11,22 @@
 //   FlaggedTile, int32 distances of the lines[kLineSlots], values
 //
 // by segment, line, column of the line and row; diagonals have zeros where rows have no entry.
+//
+// Mirrored lines, of symmetric stencils of points: what a row has to its left is what the row
+// before has to its right, and what it has a stride before is what the row there has a stride
+// behind. Both are stored once, but for the left column of the first row of each segment, which
+// comes behind all other values, and the line before the first segment. So 5 of 7 values of a row
+// are stored, or 3 of 5, and one for 4 rows.
+//
+// Diagonals, for rows whose columns are on few diagonals that lines do not suit: some are close to
+// each other, or an odd number of columns away. Segments follow one another, and all sectors of x
+// that a diagonal touches are listed, so that its x is a run of elements once it is on chip.
+//
+//   FlaggedTile, uint32 sectors[], uint16 beginnings of the runs[], values
+//
+// by segment, diagonal and row; diagonals have zeros where rows have no entry. Those an even number
+// of columns away come first: a row has one sum for them and one for the others, which depends on
+// nothing but the row.
 //
 // Blocks, for any rows: entries in blocks of D × D without any padding, a list of the sectors of
 // 32 bytes of x that they need, and for each block where its x is among those sectors.
@@ -79,21 +95,23 @@ inline constexpr int kLinesOf = 3 * Lines::chains + Lines::others;
 inline constexpr int kMostLines = 9;
 inline constexpr int kLineSlots = 12;  // whole units of distances
 
-enum class FlaggedKind : std::uint8_t { lines, blocks };
+enum class FlaggedKind : std::uint8_t { lines, diagonals, blocks };
 
 struct alignas(kFlaggedUnit) FlaggedTile {
   std::int32_t first_row;
-  std::int32_t rows;  // of all blocks, or of each segment
+  std::int32_t rows;  // of all blocks or diagonals, or of each segment of lines
   FlaggedKind kind;
   bool whole;             // chunks of lines are aligned, and wholly inside or outside of x
   bool inner;             // lines have all columns that are usual, and all of them are inside
+  bool mirrored;          // lines: see above
   std::uint32_t columns;  // of lines: three bits for each, left, middle and right
-  std::uint32_t ends;     // where the ends of block rows begin, in bytes, and
-  std::uint32_t values;   // where the values do
+  std::uint32_t ends;     // where the ends of block rows or the beginnings of runs are, in bytes,
+  std::uint32_t values;   // and the values
   std::int32_t cleared;   // so many tiles of every worker have to be cleared before it may start
-  std::uint16_t sectors;  // of blocks
-  std::uint16_t unused;
-  std::uint64_t first_value;  // of lines: how many values tiles before this one have
+  std::uint16_t sectors;  // of blocks and diagonals
+  std::uint8_t diagonals;
+  std::uint8_t even_diagonals;  // how many come first
+  std::uint64_t first_value;  // of lines and diagonals: how many values tiles before this one have
 
   template <class Part>
   STRATA_HOST_DEVICE const Part* part(std::uint32_t bytes) const {
@@ -106,6 +124,7 @@ struct alignas(kFlaggedUnit) FlaggedTile {
     return part<std::uint32_t>(sizeof(FlaggedTile));
   }
   STRATA_HOST_DEVICE const std::uint16_t* row_ends() const { return part<std::uint16_t>(ends); }
+  STRATA_HOST_DEVICE const std::uint16_t* runs() const { return part<std::uint16_t>(ends); }
   // block_rows: rows / D.
   STRATA_HOST_DEVICE const std::uint16_t* block_columns(int block_rows) const {
     return row_ends() + (block_rows + 7) / 8 * 8;
@@ -119,13 +138,49 @@ struct alignas(16) FlaggedPlace {
   std::uint32_t begin;  // in units
   std::uint32_t bytes;
   std::int32_t first_row;
-  std::uint16_t rows;  // of each segment; at most kSegmentRows, or those of blocks
+  std::uint16_t rows;  // of each segment of lines; at most kSegmentRows, or those of the tile
   std::uint16_t segments;
 };
 
 // Whether a column of a line is there.
 STRATA_HOST_DEVICE constexpr std::uint32_t line_columns(std::uint32_t columns, int line) {
   return columns >> (3 * line) & 7;
+}
+
+// The columns of a segment of points are numbered: a stride before, left, own, right, a stride
+// behind, others.
+inline constexpr std::uint32_t kMirroredColumns = 2 | 7 << 3 | 2 << 6;
+inline constexpr int kColumnBefore = 0;
+inline constexpr int kColumnLeft = 1;
+inline constexpr int kColumnRight = 3;
+inline constexpr int kColumnBehind = 4;
+// Those of each segment that are stored if they are mirrored.
+STRATA_HOST_DEVICE constexpr int mirrored_columns(int columns) {
+  return columns - 2;
+}
+
+// Where a value of lines is among those of its tile, whose segments have so many columns.
+template <class T>
+STRATA_HOST_DEVICE constexpr int place_of_value(bool mirrored, int segments, int columns,
+                                                int segment, int number, int row) {
+  if (!mirrored) return (segment * columns + number) * kSegmentRows<T> + row;
+  const int each = mirrored_columns(columns);
+  if (number == kColumnBefore) {
+    if (segment == 0) return row;
+    number = kColumnBehind;
+    --segment;
+  } else if (number == kColumnLeft) {
+    if (row == 0) return (1 + segments * each) * kSegmentRows<T> + segment;
+    number = kColumnRight;
+    --row;
+  }
+  return (1 + segment * each + number - 2) * kSegmentRows<T> + row;
+}
+// Of all of them.
+template <class T>
+STRATA_HOST_DEVICE constexpr int stored_values(bool mirrored, int segments, int columns) {
+  return mirrored ? (1 + segments * mirrored_columns(columns)) * kSegmentRows<T> + segments
+                  : segments * columns * kSegmentRows<T>;
 }
 
 // What no result is: a signalling NaN, which arithmetic does not produce; what is stored is

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <complex>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "strata/base/error.hpp"
@@ -55,6 +57,8 @@ class TileReader {
     ASSERT_EQ(tile.rows, stream_.places()[t].rows);
     if (tile.kind == FlaggedKind::lines) {
       lines(tile, stream_.places()[t].segments);
+    } else if (tile.kind == FlaggedKind::diagonals) {
+      diagonals(tile);
     } else {
       blocks(tile);
     }
@@ -67,10 +71,15 @@ class TileReader {
 
   void lines(const FlaggedTile& tile, int segments) {
     const V* values = tile.part<V>(tile.values);
+    int columns = 0;
+    for (int line = 0; line < kMostLines; ++line) {
+      columns += std::popcount(line_columns(tile.columns, line));
+    }
     std::uint64_t bit = tile.first_value;
-    for (Offset segment = 0; segment < segments; ++segment) {
-      const Offset first = tile.first_row + segment * stream_.form.stride;
+    for (int segment = 0; segment < segments; ++segment) {
+      const Offset first = tile.first_row + Offset{segment} * stream_.form.stride;
       for (Offset place = 0; place < tile.rows; ++place) y_[first + place] = V{};
+      int number = 0;
       for (int line = 0; line < kMostLines; ++line) {
         for (int side = 0; side < 3; ++side) {
           if ((line_columns(tile.columns, line) >> side & 1) == 0) continue;
@@ -78,7 +87,8 @@ class TileReader {
             const bool entry = stream_.presence.empty()
                                    ? place < tile.rows
                                    : (stream_.presence[bit / 64] >> (bit % 64) & 1) != 0;
-            const V value = *values++;
+            const V value = values[place_of_value<V>(tile.mirrored, segments, columns, segment,
+                                                     number, static_cast<int>(place))];
             if (!entry) {
               ASSERT_EQ(value, V{});
               continue;
@@ -89,15 +99,16 @@ class TileReader {
             y_[first + place] += value * x_[column];
             read.push_back(column);
           }
+          ++number;
         }
       }
     }
   }
 
-  void blocks(const FlaggedTile& tile) {
-    const int block = stream_.form.block;
+  // x of the sectors of a tile, one after another.
+  std::vector<V> gathered(const FlaggedTile& tile) {
     const Offset each = kSectorBytes / Offset{sizeof(V)};
-    ASSERT_LE(tile.sectors, kMostSectors);
+    EXPECT_LE(tile.sectors, kMostSectors);
     std::vector<V> near;
     for (int s = 0; s < tile.sectors; ++s) {
       for (Offset e = 0; e < each; ++e) {
@@ -106,6 +117,36 @@ class TileReader {
         if (column < stream_.rows) read.push_back(column);
       }
     }
+    return near;
+  }
+
+  void diagonals(const FlaggedTile& tile) {
+    ASSERT_EQ(tile.rows % kSegment, 0);
+    ASSERT_LE(tile.even_diagonals, tile.diagonals);
+    const std::vector<V> near = gathered(tile);
+    const V* values = tile.part<V>(tile.values);
+    std::uint64_t bit = tile.first_value;
+    for (Offset first = 0; first < tile.rows; first += kSegment) {
+      for (Offset place = first; place < first + kSegment; ++place)
+        y_[tile.first_row + place] = V{};
+      for (int d = 0; d < tile.diagonals; ++d) {
+        for (Offset place = first; place < first + kSegment; ++place, ++bit) {
+          const V value = *values++;
+          const Offset at = tile.runs()[d] + place;
+          ASSERT_LT(at, std::ssize(near));
+          if (stream_.presence.empty() || (stream_.presence[bit / 64] >> (bit % 64) & 1) != 0) {
+            y_[tile.first_row + place] += value * near[static_cast<std::size_t>(at)];
+          } else {
+            ASSERT_EQ(value, V{});
+          }
+        }
+      }
+    }
+  }
+
+  void blocks(const FlaggedTile& tile) {
+    const int block = stream_.form.block;
+    const std::vector<V> near = gathered(tile);
     const int rows = tile.rows / block;
     const V* values = tile.part<V>(tile.values);
     int entry = 0;
@@ -179,14 +220,26 @@ using Values = testing::Types<float, double, std::complex<float>, std::complex<d
 TYPED_TEST_SUITE(FlaggedStreams, Values);
 
 TYPED_TEST(FlaggedStreams, MultiplyLikeTheMatrix) {
-  for (const char* spec :
-       {"stencil7:32x32x20,coefficients=random", "stencil7:128x12x5,coefficients=random",
-        "stencil7:256x7x3,coefficients=random", "stencil5:128x33,coefficients=random",
-        "stencil27:16x16x12,coefficients=random", "stencil27:9x11x7,coefficients=random",
-        "stencil27:6x5x12,dof=3,coefficients=random", "stencil7:6x7x11,dof=2,coefficients=random",
-        "mesh:2000,dim=2,nnzr=7", "mesh:900,dim=3,nnzr=15,dof=3", "band:3000,width=27",
-        "band:1001,width=3", "graphene:20x31", "random:700,nnzr=9", "fem:20x20,degree=2",
-        "stencil27:16x16x12,coefficients=random,shuffle=1"}) {
+  for (const char* spec : {"stencil7:32x32x20,coefficients=random",
+                           "stencil7:128x12x5,coefficients=random",
+                           "stencil7:256x7x3,coefficients=random",
+                           "stencil5:128x33,coefficients=random",
+                           "stencil27:16x16x12,coefficients=random",
+                           "stencil27:9x11x7,coefficients=random",
+                           "stencil27:6x5x12,dof=3,coefficients=random",
+                           "stencil7:6x7x11,dof=2,coefficients=random",
+                           "stencil7:33x9x20,coefficients=random",
+                           "stencil5:51x40,coefficients=random",
+                           "band:4000,width=7",
+                           "band:2000,width=63",
+                           "mesh:2000,dim=2,nnzr=7",
+                           "mesh:900,dim=3,nnzr=15,dof=3",
+                           "band:3000,width=27",
+                           "band:1001,width=3",
+                           "graphene:20x31",
+                           "random:700,nnzr=9",
+                           "fem:20x20,degree=2",
+                           "stencil27:16x16x12,coefficients=random,shuffle=1"}) {
     SCOPED_TRACE(spec);
     const auto matrix = generate<TypeParam, std::int32_t>(spec);
     const auto form = find_flagged_form(matrix);
@@ -199,6 +252,78 @@ TYPED_TEST(FlaggedStreams, MultiplyLikeTheMatrix) {
       expect_product(matrix, blocks);
     }
   }
+}
+
+Offset mirrored_tiles(const auto& stream) {
+  Offset mirrored = 0;
+  for (Offset t = 0; t < stream.tiles; ++t) mirrored += stream.tile(t).mirrored ? 1 : 0;
+  return mirrored;
+}
+
+TYPED_TEST(FlaggedStreams, StoreWhatIsMirroredOnce) {
+  using V = TypeParam;
+  constexpr Offset kRows = kSegmentRows<V>;
+  const auto matrix = generate<V, std::int32_t>("stencil7:128x16x6,coefficients=random");
+  const auto form = find_flagged_form(matrix);
+  ASSERT_TRUE(form.has_value());
+  const WrittenTiles<V> stream(matrix, *form);
+  const Offset tiles = matrix.rows() / (4 * kRows);
+  ASSERT_EQ(stream.tiles, tiles);
+  EXPECT_EQ(mirrored_tiles(stream), tiles);
+  // Inside, of 7 columns of 4 segments: 5 of each, one more, and the left values of 4 first rows.
+  const Offset head = stream.begin_of(tiles / 2) + stream.tile(tiles / 2).values;
+  EXPECT_EQ(stream.begin_of(tiles / 2 + 1) - head,
+            (21 * kRows + 4) * Offset{sizeof(V)} + (16 - 4 * Offset{sizeof(V)} % 16) % 16);
+  FlaggedForm whole = *form;
+  whole.mirrors = false;
+  const WrittenTiles<V> all(matrix, whole);
+  EXPECT_EQ(mirrored_tiles(all), 0);
+  EXPECT_LT(stream.record_bytes, 8 * all.record_bytes / 10);
+  expect_product(matrix, whole);
+}
+
+// One value of a pair is another, or one of a pair is missing: the tiles that have it store both.
+TEST(FlaggedMirrors, AreSeenInEachTile) {
+  const auto matrix = generate<double, std::int32_t>("stencil7:128x16x6,coefficients=random");
+  const auto form = find_flagged_form(matrix);
+  ASSERT_TRUE(form.has_value());
+  const Offset tiles = matrix.rows() / 256;
+  // Tiles are two side by side, of 64 rows in each of four lines.
+  const std::int32_t row = 128 * (16 * 2 + 5) + 70;
+  const auto changed_at = [&](std::int32_t column, double factor) {
+    Array<double> values(matrix.values().begin(), matrix.values().end());
+    const auto columns = matrix.pattern().columns_of(row);
+    const auto place = std::ranges::find(columns, column) - columns.begin();
+    values[static_cast<std::size_t>(matrix.row_offsets()[row] + place)] *= factor;
+    return Csr<double, std::int32_t>(
+        matrix.rows(), matrix.cols(),
+        Array<Offset>(matrix.row_offsets().begin(), matrix.row_offsets().end()),
+        Array<std::int32_t>(matrix.columns().begin(), matrix.columns().end()), std::move(values));
+  };
+  for (const std::int32_t column : {row - 1, row + 1, row - 128, row + 128}) {
+    SCOPED_TRACE(column - row);
+    for (const double factor : {0.5, -1.0}) {
+      const auto lopsided = changed_at(column, factor);
+      EXPECT_EQ(mirrored_tiles(WrittenTiles<double>(lopsided, *form)), tiles - 1);
+      expect_product(lopsided, *form);
+    }
+  }
+  // Not among the pairs of a tile.
+  for (const std::int32_t column : {row, row - 128 * 16, row + 128 * 16}) {
+    EXPECT_EQ(mirrored_tiles(WrittenTiles<double>(changed_at(column, 2), *form)), tiles);
+  }
+  Array<Offset> offsets(matrix.row_offsets().begin(), matrix.row_offsets().end());
+  Array<std::int32_t> columns(matrix.columns().begin(), matrix.columns().end());
+  Array<double> values(matrix.values().begin(), matrix.values().end());
+  const Offset entry = offsets[row] + 2;  // to the left
+  ASSERT_EQ(columns[entry], row - 1);
+  columns.erase(columns.begin() + entry);
+  values.erase(values.begin() + entry);
+  for (std::int32_t r = row; r < matrix.rows(); ++r) --offsets[r + 1];
+  const Csr<double, std::int32_t> one_way(matrix.rows(), matrix.cols(), std::move(offsets),
+                                          std::move(columns), std::move(values));
+  EXPECT_EQ(mirrored_tiles(WrittenTiles<double>(one_way, *form)), tiles - 1);
+  expect_product(one_way, *form);
 }
 
 TEST(FlaggedForms, AreThoseOfTheMatrix) {
@@ -221,6 +346,19 @@ TEST(FlaggedForms, AreThoseOfTheMatrix) {
   EXPECT_TRUE(nine.has_lines);
   EXPECT_EQ(nine.lines, FlaggedLines::nine_lines);
   EXPECT_TRUE(form_of("stencil27:32x32x8").has_lines);
+  EXPECT_EQ(form_of("stencil27:32x32x8").segments, 0);
+  // Diagonals next to each other, as many segments as fit into a tile; and lines an odd number of
+  // columns away.
+  for (const auto& [spec, segments] : {std::pair("band:9000,width=7", 4),
+                                       {"band:9000,width=9", 3},
+                                       {"band:9000,width=27", 1},
+                                       {"stencil7:33x32x32,coefficients=random", 2},
+                                       {"stencil5:101x100", 4}}) {
+    SCOPED_TRACE(spec);
+    const FlaggedForm diagonals = form_of(spec);
+    EXPECT_FALSE(diagonals.has_lines);
+    EXPECT_EQ(diagonals.segments, segments);
+  }
   EXPECT_EQ(form_of("stencil27:8x8x12,dof=3").block, 3);
   EXPECT_EQ(form_of("stencil7:8x8x12,dof=2").block, 2);
   const FlaggedForm mesh = form_of("mesh:3000,dim=3,nnzr=15");
@@ -243,6 +381,24 @@ TEST(FlaggedForms, RowsThatAreTooLongAreRefused) {
   const auto rows = generate<double, std::int32_t>("band:100,width=3");
   EXPECT_THROW(FlaggedStream<double>(rows, {.block = 3}, kWorkers), InvalidArgument);
   EXPECT_THROW(FlaggedStream<double>(rows, {.block = 2}, kWorkers), InvalidArgument);
+}
+
+// Of a band all rows but those at both ends are in tiles of diagonals, whose x is one run.
+TEST(FlaggedDiagonals, ListEachSectorOnce) {
+  const auto matrix = generate<double, std::int32_t>("band:4096,width=27");
+  const auto form = find_flagged_form(matrix);
+  ASSERT_TRUE(form.has_value());
+  const WrittenTiles<double> stream(matrix, *form);
+  int diagonals = 0;
+  for (Offset t = 0; t < stream.tiles; ++t) {
+    const FlaggedTile& tile = stream.tile(t);
+    if (tile.kind != FlaggedKind::diagonals) continue;
+    ++diagonals;
+    EXPECT_EQ(tile.diagonals, 27);
+    EXPECT_EQ(tile.even_diagonals, 13);
+    EXPECT_EQ(tile.sectors, (64 + 2 * 16) / 4);
+  }
+  EXPECT_EQ(diagonals, 4096 / 64 - 2);
 }
 
 TEST(FlaggedStreamThreads, TilesDoNotDependOnTheirNumber) {

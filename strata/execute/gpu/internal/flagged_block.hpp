@@ -52,6 +52,7 @@
 
 #include "strata/execute/gpu/flagged_arguments.hpp"
 #include "strata/execute/gpu/internal/flagged_block_tiles.hpp"
+#include "strata/execute/gpu/internal/flagged_diagonal_tiles.hpp"
 #include "strata/execute/gpu/internal/flagged_line_tiles.hpp"
 #include "strata/execute/gpu/internal/flagged_worker.hpp"
 #include "strata/execute/gpu/internal/hopper.hpp"
@@ -305,10 +306,18 @@ class FlaggedBlock {
     if (is_shared) lock(buffer);
     blocks.stage(near);
     thread_.sync_warp();
-    blocks.multiply(reinterpret_cast<const T*>(near));
+    multiply(worker, tile, blocks, reinterpret_cast<const T*>(near));
     thread_.sync_warp();
     if (is_shared && thread_.lane() == 0) store_release_shared(locks_ + buffer, 0);
     return true;
+  }
+  __device__ __forceinline__ void multiply(FlaggedWorker<T>& worker, const FlaggedTile& tile,
+                                           BlockTile<D, T>& blocks, const T* near) {
+    if constexpr (D == 1 && kLinesOf<Lines> == 0) {
+      if (tile.kind == FlaggedKind::diagonals)
+        return DiagonalTile<T>(worker, tile, near).multiply();
+    }
+    blocks.multiply(near);
   }
   // Whoever has it multiplies and waits for nothing.
   __device__ __forceinline__ void lock(int buffer) {

@@ -1,5 +1,6 @@
 // One power of a tile of D × D blocks (flagged_tile.hpp): x goes by way of shared memory, where
-// every lane finds all of it. For compilers of device code alone.
+// every lane finds all of it. That of diagonals is gathered and staged in the same way. For
+// compilers of device code alone.
 #pragma once
 
 #include <cstdint>

@@ -16,12 +16,16 @@ __device__ __noinline__ T sum_of_entries(const FlaggedArguments<T>& a, const Fla
                                          int k, int segment, int place) {
   T sums[3] = {};
   const std::int64_t row = tile.first_row + std::int64_t{segment} * a.stride + place;
-  int number = segment * __popc(tile.columns);
+  const int columns = __popc(tile.columns);
+  int number = 0;
   for (int line = 0; line < kLinesOf<Lines>; ++line) {
     for (int side = 0; side < 3; ++side) {
       if ((line_columns(tile.columns, line) >> side & 1) == 0) continue;
-      const std::int64_t at = std::int64_t{number++} * kSegmentRows<T> + place;
-      const std::uint64_t bit = tile.first_value + static_cast<std::uint64_t>(at);
+      const int at =
+          place_of_value<T>(tile.mirrored, Lines::segments, columns, segment, number, place);
+      const std::uint64_t bit =
+          tile.first_value +
+          static_cast<std::uint64_t>((segment * columns + number++) * kSegmentRows<T> + place);
       if ((a.presence[bit / 64] >> (bit % 64) & 1) == 0) continue;
       const T x = own_element(a.vectors[k - 1], row + tile.distances()[line] + side - 1, k > 1);
       sums[side] = multiply_add(tile.part<T>(tile.values)[at], x, sums[side]);
@@ -100,7 +104,14 @@ class LineTile {
     }
     if (!gather<inner>(held, sides)) return false;
     T sums[kSegments][kElements];
-    multiply<inner>(held, sides, sums);
+    if constexpr (kSegments > 1) {
+      if (tile_.mirrored) {
+        multiply<inner, true>(held, sides, sums);
+        finish<inner>(sums);
+        return true;
+      }
+    }
+    multiply<inner, false>(held, sides, sums);
     finish<inner>(sums);
     return true;
   }
@@ -199,11 +210,15 @@ class LineTile {
     }
   }
 
-  template <bool inner>
+  template <bool inner, bool mirrored>
   __device__ __forceinline__ void multiply(const Words (&held)[kHeld], const Words (&sides)[kHeld],
                                            T (&sums)[kSegments][kElements]) {
     const int lane = worker_.thread.lane();
     const auto* values = tile_.part<Words>(tile_.values) + lane;
+    // If mirrored: what the first row of each segment has to the left.
+    const int columns = __popc(inner ? Lines::usual : tile_.columns);
+    const T* firsts = tile_.part<T>(tile_.values) +
+                      place_of_value<T>(mirrored, kSegments, columns, 0, kColumnLeft, 0);
     STRATA_UNROLL
     for (int segment = 0; segment < kSegments; ++segment) {
       T parts[3][kElements] = {};
@@ -217,18 +232,31 @@ class LineTile {
         if ((here & 1) != 0) {
           const T before =
               from_before(element<T>(held[l], kElements - 1), element<T>(sides[l], 0), lane);
-          add_products(*values, parts[0],
-                       [&](int e) { return e == 0 ? before : element<T>(held[l], e - 1); });
-          values += kWarpLanes;
+          const auto x = [&](int e) { return e == 0 ? before : element<T>(held[l], e - 1); };
+          if constexpr (mirrored) {
+            // What the row before has to its right, behind the row's own column.
+            const Words right = values[kWarpLanes];
+            const T left = from_before(element<T>(right, kElements - 1), firsts[segment], lane);
+            add_each([&](int e) { return e == 0 ? left : element<T>(right, e - 1); }, parts[0], x);
+          } else {
+            add_products(*values, parts[0], x);
+            values += kWarpLanes;
+          }
         }
         if ((here & 2) != 0) {
-          add_products(*values, parts[1], [&](int e) { return element<T>(held[l], e); });
-          values += kWarpLanes;
+          const auto x = [&](int e) { return element<T>(held[l], e); };
+          if (mirrored && line == 0 && segment > 0) {
+            // What the segment before has a stride behind: its third column.
+            add_products(values[(3 - 1 - mirrored_columns(columns)) * kWarpLanes], parts[1], x);
+          } else {
+            add_products(*values, parts[1], x);
+            values += kWarpLanes;
+          }
         }
         if ((here & 4) != 0) {
-          const T behind = from_behind(element<T>(held[l], 0), element<T>(sides[l], 0), lane);
+          const T next = from_behind(element<T>(held[l], 0), element<T>(sides[l], 0), lane);
           add_products(*values, parts[2], [&](int e) {
-            return e == kElements - 1 ? behind : element<T>(held[l], e + 1);
+            return e == kElements - 1 ? next : element<T>(held[l], e + 1);
           });
           values += kWarpLanes;
         }
@@ -243,10 +271,13 @@ class LineTile {
   __device__ __forceinline__ static void add_products(const Words& values, T (&sums)[kElements],
                                                       const X& x) {
     const Words here = values;
+    add_each([&](int e) { return element<T>(here, e); }, sums, x);
+  }
+  template <class Value, class X>
+  __device__ __forceinline__ static void add_each(const Value& value, T (&sums)[kElements],
+                                                  const X& x) {
     STRATA_UNROLL
-    for (int e = 0; e < kElements; ++e) {
-      sums[e] = multiply_add(element<T>(here, e), x(e), sums[e]);
-    }
+    for (int e = 0; e < kElements; ++e) sums[e] = multiply_add(value(e), x(e), sums[e]);
   }
 
   template <bool inner>

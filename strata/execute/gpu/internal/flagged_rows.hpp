@@ -173,7 +173,9 @@ inline std::optional<LinesOfTile> point_lines(const std::vector<I>& diagonals, I
   return lines;
 }
 
-inline constexpr std::size_t kMostDiagonals = 27;
+inline constexpr std::size_t kMostDiagonals = 27;  // of lines
+// Of a tile of diagonals: as many as a short row takes to fill it.
+inline constexpr int kMostSegments = 4;
 
 // Lines of one segment at a time.
 template <Value V>
@@ -187,6 +189,60 @@ std::optional<LinesOfTile> lines_of(const Csr<V, I>& matrix, Offset first, Offse
     return std::nullopt;
   }
   return lines;
+}
+
+// The diagonals of some whole segments, as a tile has them, and the sectors of x that they touch.
+struct DiagonalsOfTile {
+  std::vector<std::uint32_t> sectors;  // increasing
+  std::vector<I> diagonals;            // even ones first, increasing
+};
+
+// The bytes of such a tile.
+template <Value V>
+Offset diagonal_tile_bytes(std::size_t sectors, std::size_t diagonals, Offset rows) {
+  return static_cast<Offset>(sizeof(FlaggedTile)) + rounded(static_cast<Offset>(sectors) * 4) +
+         rounded(static_cast<Offset>(diagonals) * 2) +
+         static_cast<Offset>(diagonals) * rows * Offset{sizeof(V)};
+}
+
+// None if rows are no whole segments, on too many diagonals or on some that leave the matrix; or if
+// this stores too much or needs too many sectors.
+template <Value V>
+std::optional<DiagonalsOfTile> diagonals_of(const Csr<V, I>& matrix, Offset first, Offset end) {
+  constexpr auto kMost = static_cast<std::size_t>(kBlockTileBytes / (kWarpLanes * kChunkBytes));
+  constexpr Offset each = sector_elements<V>();
+  if (first == end || (end - first) % segment_rows<V>() != 0) return std::nullopt;
+  Diagonals<V> found;
+  if (!found.add(matrix, first, end, kMost) || found.all().empty()) return std::nullopt;
+  const auto count = std::ssize(found.all());
+  const auto stored = static_cast<double>((end - first) * count);
+  if (stored > kMostFill * static_cast<double>(found.entries())) return std::nullopt;
+  if (first + found.all().front() < 0 || end + found.all().back() > matrix.rows()) {
+    return std::nullopt;
+  }
+  DiagonalsOfTile tile;
+  const auto add_run = [&](I diagonal) {
+    const Offset begin = (first + diagonal) / each;
+    const Offset last = (end - 1 + diagonal) / each;
+    for (Offset sector = tile.sectors.empty() ? begin
+                                              : std::max(begin, Offset{tile.sectors.back()} + 1);
+         sector <= last; ++sector) {
+      tile.sectors.push_back(static_cast<std::uint32_t>(sector));
+    }
+  };
+  // Tiles wait for what their rows have at the power before, whether they multiply it or not.
+  const auto behind = std::ranges::lower_bound(found.all(), 0);
+  for (const I diagonal : std::span(found.all().begin(), behind)) add_run(diagonal);
+  add_run(0);
+  for (const I diagonal : std::span(behind, found.all().end())) add_run(diagonal);
+  if (std::ssize(tile.sectors) > kMostSectors ||
+      diagonal_tile_bytes<V>(tile.sectors.size(), found.all().size(), end - first) >
+          kBlockTileBytes) {
+    return std::nullopt;
+  }
+  tile.diagonals = found.all();
+  std::ranges::stable_partition(tile.diagonals, [](I diagonal) { return diagonal % 2 == 0; });
+  return tile;
 }
 
 // Whether D rows from here on have the same columns, and these in full blocks.
