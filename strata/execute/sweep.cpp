@@ -135,7 +135,7 @@ void Sweep<I>::find_upcoming() {
                            static_cast<std::int32_t>(before - since),
                            static_cast<std::int32_t>(task - since)};
     }
-    since = task + 1;
+    since = task;
   }
 }
 

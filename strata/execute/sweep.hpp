@@ -8,7 +8,8 @@
 //
 // Memory rests while threads compute powers of rows that are in their caches. A step may therefore
 // come with some of the rows that the thread reads from memory next, those of its next first power,
-// for the kernel to ask for meanwhile.
+// for the kernel to ask for meanwhile: steps of all powers have their share, those of the first
+// one, whose own rows have been asked for, too.
 //
 // Memory order: a thread publishes its count after its part of a task, and others wait for it
 // before they start a task that depends on it, release to acquire. So what a task wrote is visible
@@ -116,12 +117,12 @@ class Sweep {
   Polling polling_;
   Array<I> part_rows_;          // per task parts + 1 rows
   Array<Offset> bytes_before_;  // per task, and of all
-  // Per task the next one of the first power, and which of how many tasks before that it is; empty:
-  // not asked for.
+  // Per task the next one of the first power, and which of how many tasks it is from the last one
+  // of the first power on; empty: not asked for.
   struct Upcoming {
     std::int32_t task = 0;
     std::int32_t number = 0;
-    std::int32_t of = 0;  // 0: it is of the first power itself, or none follows
+    std::int32_t of = 0;  // 0: none follows
   };
   std::vector<Upcoming> upcoming_;
   // Per task and part the set of parts that it waits for, bit by bit; empty: all of them.

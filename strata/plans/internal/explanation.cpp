@@ -75,6 +75,7 @@ std::string method_text(const PowerCandidate& candidate, int power) {
   }
   if (candidate.bands > 1) text += fmt::format(", {} bands", candidate.bands);
   if (candidate.slack > 0) text += ", slack";
+  if (candidate.slack > 1) text += fmt::format(" {}", candidate.slack);
   if (candidate.cache_share > 0) text += fmt::format(", share {:.3g}", candidate.cache_share);
   return text;
 }

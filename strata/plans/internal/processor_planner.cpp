@@ -40,10 +40,12 @@ constexpr Offset kSmallestPlane = 12;
 constexpr Offset kFewestLevels = 6;
 constexpr double kLargestLevelShare = 0.5;
 // A sweep is timed if it is predicted to take at most so many times as long as the best one, and
-// plain products if they are; so many sweeps at most.
+// plain products if they are; so many sweeps at most, more of many threads, whose waiting is not
+// predicted.
 constexpr double kClose = 1.2;
 constexpr double kNotFarBehind = 1.5;
 constexpr int kMostSweeps = 3;
+constexpr int kMostSweepsOfManyThreads = 5;
 // A piece of a sweep that is timed should take so long at least.
 constexpr double kPieceSeconds = 0.001;
 // What is simpler wins if it takes at most this much longer: plain products before sweeps, the
@@ -315,14 +317,17 @@ class ProcessorPlanner {
       if (known.back() == 0) find_neighbours(*proposal);
     }
     const ThreadCountScope team(state_.prepared.threads);
+    // Each timing takes another piece than the one before: what several candidates read would still
+    // be in a large shared cache. The first piece is left out: not all powers are at work in it.
+    int timings = 0;
     time_in_turn(running, {.rounds = 4}, [&](Proposal& proposal) {
       if (proposal.arrangement->product) {
         return state_.trials.application_seconds(*proposal.arrangement->product);
       }
       const int pieces = pieces_of(proposal.candidate);
+      const int piece = pieces == 1 ? 0 : 1 + timings++ % (pieces - 1);
       return state_.trials.application_seconds(*proposal.arrangement, proposal.trial_sweep(),
-                                               state_.prepared.threads,
-                                               {proposal.trials++ % pieces, pieces});
+                                               state_.prepared.threads, {piece, pieces});
     });
     for (std::size_t i = 0; i < running.size(); ++i) {
       double& measured = running[i]->candidate.measured_seconds;
@@ -331,7 +336,7 @@ class ProcessorPlanner {
   }
 
   // As many as take long enough to be timed. Those of a sweep have several windows each, or a band,
-  // so that all powers are at work in all but the first, by which nobody is judged.
+  // so that all powers are at work in all but the first.
   int pieces_of(const PowerCandidate& candidate) const {
     const double seconds = candidate.predicted_seconds /
                            (candidate.plain() ? state_.options.power : 1) / kPieceSeconds;
@@ -374,15 +379,18 @@ class ProcessorPlanner {
   // powers if they come close; all of them might take less than so many seconds.
   std::vector<Proposal*> sweep_favourites(double limit) {
     std::vector<Proposal*> chosen;
-    std::vector<std::tuple<RowOrder, StoredFormat, bool, int>> kinds;  // chosen so far
+    const int most =
+        state_.prepared.threads < kManyThreads ? kMostSweeps : kMostSweepsOfManyThreads;
+    std::vector<std::tuple<RowOrder, StoredFormat, bool, int, int>> kinds;  // chosen so far
     double best = 0;
     for (Proposal* proposal : by_prediction(false)) {
       const PowerCandidate& candidate = proposal->candidate;
       if (candidate.predicted_overlapped_seconds * kSimplerWins > limit) continue;
       if (best == 0) best = candidate.predicted_seconds;
-      if (std::ssize(chosen) == kMostSweeps || candidate.predicted_seconds > kClose * best) break;
+      if (std::ssize(chosen) == most || candidate.predicted_seconds > kClose * best) break;
       const std::tuple kind{candidate.order, candidate.format,
-                            candidate.bound == Bound::shared_cache, candidate.block};
+                            candidate.bound == Bound::shared_cache, candidate.block,
+                            std::max(candidate.slack, 1)};
       if (std::ranges::count(kinds, kind) != 0) continue;
       kinds.push_back(kind);
       chosen.push_back(proposal);

@@ -34,7 +34,6 @@ struct ProcessorProposal {
   SharedArrangement<V, I> arrangement;
   std::vector<Sweep<I>> sweeps;
   std::optional<Sweep<I>> one_product;  // of plain products, tells as much as all of them
-  int trials = 0;                       // pieces that were timed
 
   bool reordered() const { return !arrangement->order.is_identity(); }
   const Sweep<I>& trial_sweep() const { return one_product ? *one_product : sweeps.front(); }

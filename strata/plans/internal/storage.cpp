@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "strata/base/instantiate.hpp"
+#include "strata/base/parallel.hpp"
 #include "strata/formats/registry.hpp"
 
 namespace strata::detail {
@@ -44,19 +45,24 @@ constexpr Offset kWholeSlices = 64;
 template <Value V, Index I>
 Csr<V, I> rows_of(const Csr<V, I>& matrix, std::span<const RowRange<I>> ranges) {
   Array<Offset> offsets(1, 0);
-  Array<I> columns;
-  Array<V> values;
+  std::vector<Offset> begins;
   for (const RowRange<I>& range : ranges) {
     for (I row = range.begin; row < range.end; ++row) {
       const Offset begin = matrix.row_offsets()[row];
-      const Offset end =
-          std::min(matrix.row_offsets()[row + 1], begin + kSampleEntries / kSamplePieces);
-      columns.insert(columns.end(), matrix.columns().begin() + begin,
-                     matrix.columns().begin() + end);
-      values.insert(values.end(), matrix.values().begin() + begin, matrix.values().begin() + end);
-      offsets.push_back(std::ssize(columns));
+      const Offset entries =
+          std::min(matrix.row_offsets()[row + 1] - begin, kSampleEntries / kSamplePieces);
+      begins.push_back(begin);
+      offsets.push_back(offsets.back() + entries);
     }
   }
+  // A few long rows can be most of it, which is copied by all threads.
+  Array<I> columns(static_cast<std::size_t>(offsets.back()));
+  Array<V> values(columns.size());
+  parallel_for(std::ssize(begins), [&](Offset row) {
+    const Offset entries = offsets[row + 1] - offsets[row];
+    std::copy_n(matrix.columns().begin() + begins[row], entries, columns.begin() + offsets[row]);
+    std::copy_n(matrix.values().begin() + begins[row], entries, values.begin() + offsets[row]);
+  });
   const auto rows = static_cast<I>(offsets.size() - 1);
   return Csr<V, I>(rows, matrix.cols(), std::move(offsets), std::move(columns), std::move(values));
 }

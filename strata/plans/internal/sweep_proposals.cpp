@@ -37,6 +37,10 @@ constexpr double kAlmostOnce = 1.1;
 // Groups too large for the cache are cut into so many tiles: so finely a band's border can move.
 constexpr Offset kTilesPerGroup = 48;
 constexpr int kMostBands = 32;
+// Groups between a power and its inputs. Few threads do not wait for each other with one; many may
+// wait less with two.
+constexpr int kMostSlack = 2;
+constexpr int kSlackOfFewThreads = 1;
 // With fewer powers there is so little time between the first ones that asking for the rows of the
 // next one is in the way of the others: on two cores it makes sweeps of two powers 2 % slower.
 constexpr int kFewestPowersAhead = 3;
@@ -129,11 +133,12 @@ class SweepProposer {
   // lines of all planes, and of other groups lines that others have computed: sweeps by planes are
   // the faster ones, but for windows that do not fit and for parts that are too small.
   bool planes_suffice(const StoredMatrix<V, I>& stored, std::span<const I> planes) const {
-    if (planes.empty() || state_.prepared.threads >= kManyThreads) return false;
+    if (planes.empty() || has_many_threads()) return false;
     const Offset plane = stored.bytes() / std::ssize(planes);
     return plane >= kSmallestPartBytes * state_.prepared.threads &&
            smallest_window() <= state_.prepared.places.private_bytes;
   }
+  bool has_many_threads() const { return state_.prepared.threads >= kManyThreads; }
 
   // The fewest bytes that a sweep so far has to keep in the cache, but for sweeps in bands, which
   // load borders again.
@@ -161,7 +166,8 @@ class SweepProposer {
     }
   }
 
-  // The sweep with slack, or without, or in bands: whatever fits first.
+  // The sweep with slack, or without, or in bands: whatever fits first; and with more slack, if
+  // that fits.
   std::vector<Proposal> sweeps_of(const RowOrder& order, const SharedArrangement<V, I>& arrangement,
                                   const Tiling<I>& tiling, bool banded, int block) const {
     std::vector<Proposal> sweeps;
@@ -171,7 +177,12 @@ class SweepProposer {
       window = sweeps.back().candidate.window_bytes;
     };
     const Offset cache = state_.prepared.places.private_bytes;
-    if (state_.options.strategy != PowerStrategy::levels) propose({.slack = 1});
+    if (state_.options.strategy != PowerStrategy::levels) {
+      for (int slack = has_many_threads() ? kMostSlack : kSlackOfFewThreads; slack > 0; --slack) {
+        propose({.slack = slack});
+        if (window > cache && slack > 1) sweeps.pop_back();
+      }
+    }
     if (window > cache) propose({.slack = 0});
     if (!banded || window <= cache) return sweeps;
     const Offset parts = ceil_div<Offset>(window, std::max<Offset>(cache, 1));

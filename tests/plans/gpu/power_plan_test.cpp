@@ -289,6 +289,40 @@ TEST_F(GpuPowerPlanTest, WhatNewValuesAreStoredAsIsExplained) {
   }
 }
 
+// Tiles of values that are not mirrored are larger: with one worker they leave room for the window
+// of a small grid, and not for one that mirrored tiles just left room for. Nothing is run: a device
+// that has the kernel is not needed.
+TEST_F(GpuPowerPlanTest, SweepsWithFlagsNeedRoomForValuesThatAreNoLongerMirrored) {
+  const FlaggedShape shape{2, 1};
+  constexpr int kWorkers = 1;
+  const auto grid = [](Offset lines) {
+    return generate<double, I>(fmt::format("stencil7:64x{}x3,coefficients=random", lines));
+  };
+  const auto slots = [&](const Csr<double, I>& matrix) {
+    const auto form = find_flagged_form(matrix);
+    return lay_out_flagged(FlaggedStream<double>(matrix, *form, kWorkers), shape, kWorkers).slots;
+  };
+  const auto small = grid(8);
+  const Offset mirrored = slots(small);
+  const Offset others = slots(test::with_other_values(small, 5));
+  ASSERT_LT(others + 2, mirrored);
+  // A tile has four lines of a plane, and needs the next plane.
+  for (const auto& [matrix, stays] :
+       {std::pair(small, true), {grid(4 * ((mirrored + others) / 2)), false}}) {
+    const auto form = find_flagged_form(matrix);
+    ASSERT_TRUE(form.has_value());
+    detail::FlaggedTilesForm<double> tiles(matrix, *form, kWorkers);
+    const detail::Method<double> sweep = FlaggedSweep<double>(tiles.on_device(stream()), shape);
+    const auto same = detail::method_like(sweep, {Format::csr, 1}, matrix, stream());
+    EXPECT_TRUE(std::holds_alternative<FlaggedSweep<double>>(same.method));
+    const auto made =
+        detail::method_like(sweep, {Format::csr, 1}, test::with_other_values(matrix, 5), stream());
+    EXPECT_EQ(std::holds_alternative<FlaggedSweep<double>>(made.method), stays);
+    EXPECT_EQ(std::holds_alternative<detail::SharedMatrix<double>>(made.method), !stays);
+    EXPECT_GT(made.format_bytes, same.format_bytes);
+  }
+}
+
 // A sweep whose window of encoded values fits in the shared memory of four multiprocessors, where
 // one of full values does not. It is not run: a device that has its kernel is not needed.
 TEST_F(GpuPowerPlanTest, ASweepThatNewValuesLeaveNoRoomForBecomesPlainProducts) {

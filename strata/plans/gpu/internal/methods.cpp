@@ -230,21 +230,33 @@ Offset bytes_of(const Method<V>& method) {
   return of_matrix(*std::get<SharedMatrix<V>>(method));
 }
 
+namespace {
+
+template <Value V>
+ValueStorage values_in(const PackedSellSlices<V, I>& slices, double seconds) {
+  ValueStorage values = value_storage_of<V>(slices.footprint(), slice_encodings(slices));
+  values.distinct = std::max<Offset>(slices.table().distinct(), 0);
+  values.seconds = seconds;
+  return values;
+}
+
+PackedSellOptions packed_options(const StoredFormat& stored_format, bool runs) {
+  PackedSellOptions options = options_of<PackedSellOptions>(FormatSpec(stored_format), kAnyFill);
+  options.allowed.runs = runs;
+  return options;
+}
+
+}  // namespace
+
 template <Value V>
 ValueStorage values_of(const Slices<V>& slices) {
-  const PackedSell<V, I>& matrix = slices.matrix;
-  ValueStorage values = value_storage_of<V>(matrix.footprint(), slice_encodings(matrix));
-  values.distinct = std::max<Offset>(matrix.table().distinct(), 0);
-  values.seconds = slices.seconds;
-  return values;
+  return values_in<V>(slices.matrix, slices.seconds);
 }
 
 template <Value V>
 SharedSlices<V> Conversions<V>::packed(const StoredFormat& stored_format, bool runs) {
   if (SharedSlices<V> slices = held(stored_format, runs)) return slices;
-  PackedSellOptions options = options_of<PackedSellOptions>(FormatSpec(stored_format));
-  options.max_fill = kAnyFill;
-  options.allowed.runs = runs;
+  const PackedSellOptions options = packed_options(stored_format, runs);
   const double started = strata::detail::now();
   auto slices = std::make_shared<Slices<V>>();
   slices->matrix = PackedSell<V, I>::from_csr(matrix_, options);
@@ -310,16 +322,37 @@ template <Value V>
 SharedMatrix<V> StoredForm<V>::on_device(Stream& stream) {
   SharedMatrix<V> matrix = uploaded_.lock();
   if (!matrix) {
+    const bool packed = stored_.format == Format::packed_sell;
+    const bool streamed = packed && is_streamed();
     // What is converted need not be counted before.
-    if (estimated_ && stored_.format == Format::packed_sell) {
-      slices_ = conversions_->packed(stored_);
-    }
-    if (estimated_) find_bytes();
+    if (estimated_ && packed && !streamed) slices_ = conversions_->packed(stored_);
+    if (estimated_ && !streamed) find_bytes();
     matrix = std::make_shared<const StoredMatrix<V>>(
-        stored_.format == Format::packed_sell ? uploaded_slices(stream)
-                                              : uploaded(conversions_->matrix(), stored_, stream));
+        streamed ? streamed_slices(stream)
+        : packed ? uploaded_slices(stream)
+                 : uploaded(conversions_->matrix(), stored_, stream));
     uploaded_ = matrix;
   }
+  return matrix;
+}
+
+// Whether nobody holds slices that take as much memory as the matrix.
+template <Value V>
+bool StoredForm<V>::is_streamed() const {
+  return stored_.values == StoredValues::full && !slices_ && conversions_->held(stored_) == nullptr;
+}
+
+template <Value V>
+StoredMatrix<V> StoredForm<V>::streamed_slices(Stream& stream) {
+  const double started = strata::detail::now();
+  const PackedSellConversion<V, I> conversion(conversions_->matrix(),
+                                              packed_options(stored_, true));
+  values_ = values_in(conversion.slices(), 0);
+  bytes_ = values_->footprint.bytes();
+  device_bytes_ = bytes_ + bookkeeping_bytes(conversions_->matrix(), stored_, values_->footprint);
+  estimated_ = false;
+  StoredMatrix<V> matrix = DevicePackedSell<V>(conversion, stream);
+  values_->seconds = strata::detail::now() - started;
   return matrix;
 }
 
@@ -405,9 +438,10 @@ std::optional<ValueStorage> TiledForm<V>::values() const {
 namespace {
 
 // Values that take more bytes than those that the shape was chosen for may leave too few tiles.
-bool holds_window(const SweepTiles& tiles, const SweepShape& shape) {
+template <class LayOut>
+bool holds_window(const LayOut& lay_out) {
   try {
-    lay_out_sweep(tiles, shape);
+    lay_out();
     return true;
   } catch (const InvalidArgument&) {
     return false;
@@ -420,27 +454,32 @@ template <Value V>
 MethodOfValues<V> method_like(const Method<V>& method, const StoredFormat& stored_format,
                               const Csr<V, I>& in_order, Stream& stream) {
   if (const auto* flagged = std::get_if<FlaggedSweep<V>>(&method)) {
-    // On the same pattern the tiles are the same.
+    // On the same pattern the tiles are the same, but that other values may be mirrored in fewer.
     FlaggedTilesForm<V> form(in_order, flagged->form(), flagged->workers());
-    return {FlaggedSweep<V>(form.on_device(stream), flagged->shape()), form.values(),
-            form.tiles().record_bytes};
+    if (holds_window([&] { lay_out_flagged(form.tiles(), flagged->shape(), form.workers()); })) {
+      return {FlaggedSweep<V>(form.on_device(stream), flagged->shape()), form.values(),
+              form.tiles().record_bytes};
+    }
   }
   const auto conversions = std::make_shared<Conversions<V>>(in_order);
-  // Held, so that it is converted once, whatever becomes of it.
+  // Held, so that it is converted once, whatever becomes of it. Of plain products full values are
+  // not converted in the host's memory at all.
   SharedSlices<V> slices;
   const bool sweeps = std::holds_alternative<PersistentSweep<V>>(method);
-  if (stored_format.format == Format::packed_sell) {
+  if (stored_format.format == Format::packed_sell &&
+      (sweeps || stored_format.values != StoredValues::full)) {
     slices = conversions->packed(stored_format, !sweeps);
   }
   if (const auto* sweep = std::get_if<PersistentSweep<V>>(&method)) {
     const SweepShape& shape = sweep->shape();
     TiledForm<V> form(slices, shape.tile_bytes, shape.workers);
-    if (holds_window(form.tiles(), shape)) {
+    if (holds_window([&] { lay_out_sweep(form.tiles(), shape); })) {
       return {PersistentSweep<V>(form.on_device(stream), shape), form.values(),
               form.tiles().record_bytes};
     }
   }
-  StoredForm<V> form(conversions, stored_format);
+  // What is converted need not be counted before.
+  StoredForm<V> form(conversions, stored_format, 0);
   MethodOfValues<V> made{form.on_device(stream), form.values(), form.bytes()};
   if (const auto* levels = std::get_if<LevelPowers<V>>(&method)) {
     made.method = levels->with_matrix(std::get<SharedMatrix<V>>(made.method));

@@ -124,6 +124,7 @@ class Conversions {
 
 // A matrix in a format with kernels for ranges of rows. Slices of encoded values are held until
 // they are on the device: they take less than the matrix itself, and encoding them takes long.
+// Those of full values take as much, and are written on the way there unless somebody holds them.
 template <Value V>
 class StoredForm {
  public:
@@ -142,7 +143,9 @@ class StoredForm {
  private:
   void find_bytes();
   Footprint find_footprint();
+  bool is_streamed() const;
   StoredMatrix<V> uploaded_slices(Stream& stream);
+  StoredMatrix<V> streamed_slices(Stream& stream);
 
   std::shared_ptr<Conversions<V>> conversions_;
   StoredFormat stored_;

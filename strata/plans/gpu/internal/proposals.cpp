@@ -305,7 +305,12 @@ template <Value V>
 std::vector<SampledFormat> Proposals<V>::formats_for(const SampledFormat& best,
                                                      const PaddedOrder<I>& order) const {
   const PartTimer timer(prepared_.record, PlanningPart::Kind::formats);
-  const Csr<V, I> sample = strata::detail::sample_of(matrix_, order);
+  // Of matrices with a few long rows it takes longer than all that is asked of it here.
+  std::optional<Csr<V, I>> made;
+  const auto sample = [&]() -> const Csr<V, I>& {
+    if (!made) made = strata::detail::sample_of(matrix_, order);
+    return *made;
+  };
   std::vector<SampledFormat> stored;
   const bool packed = best.stored.format == Format::packed_sell;
   if (options_.values && packed) {
@@ -313,7 +318,7 @@ std::vector<SampledFormat> Proposals<V>::formats_for(const SampledFormat& best,
   } else {
     const std::array levels{options_.values.value_or(StoredValues::all)};
     if (values_repeat()) {
-      stored = strata::detail::encoded_storage(sample, best, options_, levels);
+      stored = strata::detail::encoded_storage(sample(), best, options_, levels);
     }
     stored.push_back(best);
   }
@@ -323,7 +328,7 @@ std::vector<SampledFormat> Proposals<V>::formats_for(const SampledFormat& best,
         is_sliced(low.format) && options_.slice_height == 0 && low.slice_height != kWarp;
     if (!other_height) continue;
     const StoredFormat tall{low.format, kWarp, low.values};
-    formats.push_back({tall, footprint(sample, FormatSpec(tall)).bytes_per_entry()});
+    formats.push_back({tall, footprint(sample(), FormatSpec(tall)).bytes_per_entry()});
   }
   if (options_.format == Format::automatic && best.stored.format != Format::csr) {
     formats.push_back({{Format::csr, 1}});

@@ -105,10 +105,11 @@ void Proposals<V>::propose_sweeps(const SharedRows& rows, const SharedConversion
   const Offset window = kLargestWindow * l2_bytes_of(prepared_.profile) / entry_bytes;
   if (chooses() && farthest > window) return;
   // Full values alone: where they can be encoded, products are faster than sweeps of full ones.
-  // Making the tiles of sweeps with signals takes long, and they were faster on bands alone.
+  // Making the tiles of sweeps with signals takes long, and they were faster on narrow bands alone.
   const Offset on_chip = device_.shared_bytes_per_block * device_.multiprocessors;
   if (formats.size() == 1 && farthest <= on_chip / Offset{sizeof(V)} &&
-      propose_flagged(rows, in_order) && farthest > kTileBytes / Offset{sizeof(V)}) {
+      propose_flagged(rows, in_order) &&
+      (farthest > kTileBytes / Offset{sizeof(V)} || has_long_rows(kWarp))) {
     return;
   }
   for (const StoredFormat& stored : formats) {
