@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include "strata/base/instantiate.hpp"
 #include "strata/base/parallel.hpp"
 #include "strata/order/internal/component_graph.hpp"
+#include "strata/order/internal/differences.hpp"
 #include "strata/order/internal/root_sets.hpp"
 
 namespace strata::detail {
@@ -24,11 +24,9 @@ namespace {
 // most frequent number of neighbours. Finite elements of degree 2 have 0.5, random meshes 0.2.
 constexpr Offset kDegreeSamples = 4096;
 constexpr double kRegularShare = 0.4;
-// Slices that are looked at, and how many distinct differences of row and column they may have for
-// each entry of a row. A box has 1, or somewhat more at its borders and with several kinds of
-// vertices; other parts of a lattice have more, but few beside the order of the search.
-constexpr Offset kSlice = 32;
-constexpr Offset kSlices = 256;
+// How many differences of row and column there may be for each entry of a row. A box has 1, or
+// somewhat more at its borders and with several kinds of vertices; other parts of a lattice have
+// more, but few beside the order of the search.
 constexpr double kCopies = 1.6;
 constexpr double kNearlyCopies = 0.6;
 // After so many vertices the search is given up unless this share of them is as far behind the one
@@ -43,86 +41,6 @@ constexpr Offset kStatesAhead = 2;
 // If at least so many vertices of a level have no neighbours in the next one, and as many have, the
 // former come first: they are lines of their own, inside of elements.
 constexpr double kInnerShare = 0.25;
-
-// How many distinct numbers there are among some, for the price of a look-up each.
-template <Index I>
-class DistinctCounter {
- public:
-  // Of as many numbers as this at most.
-  void start(std::size_t numbers) {
-    const std::size_t size = std::bit_ceil(std::max<std::size_t>(2 * numbers, 16));
-    table_.assign(size, kNone);
-    distinct_ = 0;
-  }
-  void add(I number) {
-    const auto hash = static_cast<std::uint64_t>(number) * 0x9e3779b97f4a7c15u;
-    const std::size_t mask = table_.size() - 1;
-    for (std::size_t place = (hash >> 32) & mask;; place = (place + 1) & mask) {
-      if (table_[place] == number) return;
-      if (table_[place] == kNone) {
-        table_[place] = number;
-        ++distinct_;
-        return;
-      }
-    }
-  }
-  Offset distinct() const { return distinct_; }
-
- private:
-  // No difference of two places.
-  static constexpr I kNone = std::numeric_limits<I>::min();
-
-  std::vector<I> table_;
-  Offset distinct_ = 0;
-};
-
-// Distinct differences of row and column per slice of consecutive vertices, over the mean number of
-// entries of its rows. `place` is where vertices are in the order.
-template <Index I>
-double differences_in(const PatternView<I>& graph, RowRange<I> component, const Array<I>& order,
-                      const Array<I>& place) {
-  const auto vertices = static_cast<Offset>(order.size());
-  const Offset slices = ceil_div<Offset>(vertices, kSlice);
-  const Offset stride = std::max<Offset>(slices / kSlices, 1);
-  struct Found {
-    Offset distinct = 0;
-    double mean_entries = 0;
-  };
-  std::vector<Found> of_slices(ceil_div(slices, stride));
-  constexpr Offset kSlicesAtATime = 8;
-  parallel_dynamic(std::ssize(of_slices), kSlicesAtATime, [&](Offset first, Offset last) {
-    DistinctCounter<I> differences;
-    for (Offset slice = first; slice < last; ++slice) {
-      const Offset begin = slice * stride * kSlice;
-      const Offset end = std::min<Offset>(begin + kSlice, vertices);
-      Offset entries = 0;
-      for (Offset i = begin; i < end; ++i) entries += graph.row_length(order[i]);
-      differences.start(static_cast<std::size_t>(entries));
-      for (Offset i = begin; i < end; ++i) {
-        prefetch_rows<I>(graph, order, i, end);
-        for (const I neighbour : graph.columns_of(order[i])) {
-          differences.add(static_cast<I>(place[neighbour - component.begin] - i));
-        }
-      }
-      of_slices[slice] = {differences.distinct(),
-                          static_cast<double>(entries) / static_cast<double>(end - begin)};
-    }
-  });
-  double distinct = 0;
-  double mean_entries = 0;
-  for (const Found& found : of_slices) {
-    distinct += static_cast<double>(found.distinct);
-    mean_entries += found.mean_entries;
-  }
-  return distinct / std::max(mean_entries, 1.0);
-}
-template <Index I>
-double differences_in(const PatternView<I>& graph, RowRange<I> component, const Array<I>& order) {
-  Array<I> place(order.size());
-  parallel_for(static_cast<Offset>(order.size()),
-               [&](Offset i) { place[order[i] - component.begin] = static_cast<I>(i); });
-  return differences_in(graph, component, order, place);
-}
 
 template <Index I>
 Array<I> order_of_face(const PatternView<I>& graph);
