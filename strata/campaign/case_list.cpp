@@ -232,6 +232,7 @@ class CaseMaker {
     for (const Parameter* parameter : swept) sizes.push_back(parameter->texts.size());
     sizes.push_back(std::max<std::size_t>(run.ranks.size(), 1));
     for (const Option& option : run.options) sizes.push_back(option.choices.size());
+    count(sizes);
     Odometer odometer(std::move(sizes));
     do {
       keep(case_of(run, matrix, swept, odometer));
@@ -310,12 +311,20 @@ class CaseMaker {
     return parameters;
   }
 
-  void keep(Case each) {
-    if (!keys_.insert(each.key()).second) return;
-    if (cases_.size() == kMostCases) {
-      file_.refuse(fmt::format("makes more than {} cases", kMostCases));
+  // Before any of them is made. Those that are the same count, too.
+  void count(const std::vector<std::size_t>& sizes) {
+    std::size_t combinations = 1;
+    for (const std::size_t size : sizes) {
+      if (size > (kMostCases - counted_) / combinations) {
+        file_.refuse(fmt::format("makes more than {} cases", kMostCases));
+      }
+      combinations *= size;
     }
-    cases_.push_back(std::move(each));
+    counted_ += combinations;
+  }
+
+  void keep(Case each) {
+    if (keys_.insert(each.key()).second) cases_.push_back(std::move(each));
   }
 
   const ValueReader& file_;
@@ -324,6 +333,7 @@ class CaseMaker {
   std::vector<TemplateText> launcher_;
   std::set<std::string> used_;
   std::unordered_set<std::string> keys_;
+  std::size_t counted_ = 0;
   std::vector<Case> cases_;
 };
 
