@@ -2,10 +2,11 @@
 # what is found cannot compile it, the library and the command are built without it: a line of the
 # summary says why, and configuring goes on.
 #
-#   STRATA_GPU_API         cuda, hip, emulated (for tests), or empty
-#   strata_gpu_sources()   adds kernels (.cu) to the library strata_gpu
-#   strata_finish_gpu()    once, in the folder of the library, when all kernels are known
-#   strata_add_kernels()   adds kernels to any other target
+#   STRATA_GPU_API               cuda, hip, emulated (for tests), or empty
+#   strata_gpu_sources()         adds kernels (.cu) to the library strata_gpu
+#   strata_assembled_sources()   says which of them have to be assembled to be checked
+#   strata_finish_gpu()          once, in the folder of the library, when all kernels are known
+#   strata_add_kernels()         adds kernels to any other target
 
 include(StrataTry)
 include(StrataCuda)
@@ -93,6 +94,20 @@ endfunction()
 function(strata_gpu_sources)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_property(GLOBAL APPEND PROPERTY STRATA_GPU_KERNELS ${ARGN})
+endfunction()
+
+# strata_assembled_sources(<file.cu>...): kernels that are assembled even where a build that is only
+# checked ends as PTX: nothing but the assembler reads the instructions that they spell out.
+function(strata_assembled_sources)
+  if(NOT STRATA_ONLY_CHECKED OR NOT STRATA_GPU_API STREQUAL "cuda")
+    return()
+  endif()
+  set(architectures ${CMAKE_CUDA_ARCHITECTURES})
+  list(FILTER architectures INCLUDE REGEX "-virtual$")
+  list(TRANSFORM architectures REPLACE "-virtual$" "-real")
+  strata_architecture_options(options ${architectures})
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_property(SOURCE ${ARGN} TARGET_DIRECTORY strata_gpu APPEND PROPERTY COMPILE_OPTIONS ${options})
 endfunction()
 
 # Targets see the results of custom commands of their own folder only, hence in one go.
