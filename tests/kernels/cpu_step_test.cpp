@@ -1,10 +1,16 @@
 // The CPU kernels against the reference kernels: every format, encoding, slice height, shape of
 // blocks, number of vectors, coefficient and row range, on every awkward matrix, at every level of
 // instructions that this machine has.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <initializer_list>
 #include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "strata/kernels/cpu/levels.hpp"
 #include "strata/kernels/cpu/parts.hpp"
@@ -16,6 +22,7 @@ namespace strata {
 namespace {
 
 using test::random_vector;
+using test::StepCase;
 
 template <class Types>
 class CpuStep : public testing::Test {};
@@ -42,33 +49,74 @@ void at_every_level(const Body& body) {
 
 constexpr std::initializer_list<int> kAllCounts{1, 2, 3, 4, 5, 6, 7, 8};
 
+// A matrix with what steps of it have to give, which is found when it is asked for first.
+template <Value V, Index I>
+class Subject {
+ public:
+  Subject(std::string name, const Csr<V, I>& csr)
+      : name_(std::move(name)), csr_(std::make_unique<const Csr<V, I>>(csr)) {}
+
+  const std::string& name() const { return name_; }
+  const Csr<V, I>& csr() const { return *csr_; }
+
+  struct Case {
+    StepCase<V, I> step;
+    bool middle;  // on some rows alone
+  };
+  const std::vector<Case>& cases_of(int count) {
+    std::vector<Case>& cases = cases_[count];
+    if (!cases.empty()) return cases;
+    const V half = V(0.5f);
+    const auto add = [&](const cpu::StepCoefficients<V>& coefficients, bool middle = false) {
+      cases.push_back({{*csr_, coefficients, count}, middle});
+    };
+    add({});
+    add({.alpha = -half, .beta = V(2.0f)});
+    add({.beta = half}, true);
+    if (csr_->rows() == csr_->cols()) {
+      add({.alpha = half, .shift = V(0.75f)});
+      add({.alpha = V(2.0f), .shift = -half, .beta = V(-1.0f)});
+    }
+    return cases;
+  }
+
+ private:
+  std::string name_;
+  std::unique_ptr<const Csr<V, I>> csr_;  // cases point to it
+  std::map<int, std::vector<Case>> cases_;
+};
+
+// Formats, encodings and levels all have to give the same.
+template <Value V, Index I>
+std::vector<Subject<V, I>>& awkward_subjects() {
+  static std::vector<Subject<V, I>> subjects = [] {
+    std::vector<Subject<V, I>> made;
+    for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
+      made.emplace_back(name, entries.to_csr());
+    }
+    return made;
+  }();
+  return subjects;
+}
+
 template <class Matrix, Value V, Index I>
-void expect_steps(const Matrix& matrix, const Csr<V, I>& csr, std::initializer_list<int> counts) {
-  const RowRange<I> all = csr.all_rows();
-  const RowRange<I> middle = test::middle_rows(csr.rows(), cpu::row_alignment(matrix));
-  const V half = V(0.5f);
+void expect_steps(const Matrix& matrix, Subject<V, I>& subject, std::initializer_list<int> counts) {
+  SCOPED_TRACE(subject.name());
+  const RowRange<I> all = subject.csr().all_rows();
+  const RowRange<I> middle = test::middle_rows(subject.csr().rows(), cpu::row_alignment(matrix));
   for (const int count : counts) {
     SCOPED_TRACE(testing::Message() << count << " vectors");
-    const auto expect = [&](const cpu::StepCoefficients<V>& coefficients, RowRange<I> rows) {
-      test::expect_step(csr, coefficients, count, rows, on_cpu(matrix));
-    };
-    expect({}, all);
-    expect({.alpha = -half, .beta = V(2.0f)}, all);
-    expect({.beta = half}, middle);
-    if (csr.rows() == csr.cols()) {
-      expect({.alpha = half, .shift = V(0.75f)}, all);
-      expect({.alpha = V(2.0f), .shift = -half, .beta = V(-1.0f)}, all);
+    for (const auto& [step, some] : subject.cases_of(count)) {
+      step.expect(some ? middle : all, on_cpu(matrix));
     }
   }
 }
 
 template <Value V, Index I, class Build>
 void expect_steps_on_all(Build&& build, std::initializer_list<int> counts = kAllCounts) {
-  for (const auto& [name, entries] : test::awkward_matrices<V, I>()) {
-    SCOPED_TRACE(name);
-    const Csr<V, I> csr = entries.to_csr();
-    const auto matrix = build(csr);
-    at_every_level([&] { expect_steps(matrix, csr, counts); });
+  for (Subject<V, I>& subject : awkward_subjects<V, I>()) {
+    const auto matrix = build(subject.csr());
+    at_every_level([&] { expect_steps(matrix, subject, counts); });
   }
 }
 
@@ -142,7 +190,6 @@ TYPED_TEST(CpuStep, DiaAgreesWithTheReference) {
   expect_steps_on_all<V, I>(build);
   // Diagonals that begin and end anywhere among the rows that run together.
   for (const auto& [rows, cols] : {std::pair<I, I>{300, 290}, {290, 333}, {400, 90}}) {
-    SCOPED_TRACE(testing::Message() << "band of " << rows << " x " << cols);
     test::Entries<V, I> entries(rows, cols, 8);
     for (I row = 0; row < rows; ++row) {
       for (const I offset : {-310, -130, -65, -3, 0, 1, 150}) {
@@ -150,9 +197,9 @@ TYPED_TEST(CpuStep, DiaAgreesWithTheReference) {
         if (column >= 0 && column < cols && (row + offset) % 29 != 0) entries.add(row, column);
       }
     }
-    const Csr<V, I> csr = entries.coo().to_csr();
-    const auto matrix = build(csr);
-    at_every_level([&] { expect_steps(matrix, csr, {1, 3}); });
+    Subject<V, I> band(fmt::format("band of {} x {}", rows, cols), entries.coo().to_csr());
+    const auto matrix = build(band.csr());
+    at_every_level([&] { expect_steps(matrix, band, {1, 3}); });
   }
 }
 

@@ -41,28 +41,58 @@ std::vector<V> expected_step(const Csr<V, I>& csr, const cpu::StepCoefficients<V
   return out;
 }
 
-// The step on these rows, with vectors full of random numbers: right inside the range, and nothing
-// touched outside.
+// A step on vectors full of random numbers, and what it has to give: for any number of matrices
+// that are the same one.
+template <Value V, Index I>
+class StepCase {
+ public:
+  // The matrix has to outlive it.
+  StepCase(const Csr<V, I>& csr, const cpu::StepCoefficients<V>& coefficients, int count)
+      : csr_(&csr),
+        coefficients_(coefficients),
+        count_(count),
+        x_(random_vector<V>(elements(csr.cols()), 1)),
+        previous_(random_vector<V>(elements(csr.rows()), 2)),
+        untouched_(previous_),
+        expected_(expected_step(csr, coefficients, x_, previous_, count)) {
+    if (coefficients.beta == V{}) std::ranges::fill(previous_, not_a_number<V>());
+  }
+
+  // On these rows: right inside the range, and nothing touched outside.
+  template <class Run>
+  void expect(RowRange<I> rows, const Run& run) const {
+    std::vector<V> previous = previous_;
+    std::vector<V> out = untouched_;
+    run(coefficients_, cpu::StepVectors<V>{x_.data(), previous.data(), out.data(), count_}, rows);
+    for (I row = 0; row < csr_->rows(); ++row) {
+      const Offset terms = csr_->row_offsets()[row + 1] - csr_->row_offsets()[row];
+      const auto bound = 4 * tolerance<V>(terms + 2);
+      for (std::size_t i = elements(row); i < elements(row + 1); ++i) {
+        if (rows.contains(row)) {
+          ASSERT_LE(std::abs(out[i] - expected_[i]), bound) << "row " << row;
+        } else {
+          ASSERT_EQ(out[i], untouched_[i]) << "row " << row << " is outside the range";
+        }
+      }
+    }
+  }
+
+ private:
+  std::size_t elements(I n) const { return static_cast<std::size_t>(n) * count_; }
+
+  const Csr<V, I>* csr_;
+  cpu::StepCoefficients<V> coefficients_;
+  int count_;
+  std::vector<V> x_;
+  std::vector<V> previous_;  // not a number where it must not be read
+  std::vector<V> untouched_;
+  std::vector<V> expected_;
+};
+
 template <Value V, Index I, class Run>
 void expect_step(const Csr<V, I>& csr, const cpu::StepCoefficients<V>& coefficients, int count,
                  RowRange<I> rows, const Run& run) {
-  const auto elements = [&](I n) { return static_cast<std::size_t>(n) * count; };
-  const std::vector<V> x = random_vector<V>(elements(csr.cols()), 1);
-  std::vector<V> previous = random_vector<V>(elements(csr.rows()), 2);
-  const std::vector<V> expected = expected_step(csr, coefficients, x, previous, count);
-  const std::vector<V> untouched = previous;
-  if (coefficients.beta == V{}) std::ranges::fill(previous, not_a_number<V>());
-  std::vector<V> out = untouched;
-  run(coefficients, cpu::StepVectors<V>{x.data(), previous.data(), out.data(), count}, rows);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const auto row = static_cast<I>(i / static_cast<std::size_t>(count));
-    if (rows.contains(row)) {
-      const Offset terms = csr.row_offsets()[row + 1] - csr.row_offsets()[row];
-      ASSERT_LE(std::abs(out[i] - expected[i]), 4 * tolerance<V>(terms + 2)) << "row " << row;
-    } else {
-      ASSERT_EQ(out[i], untouched[i]) << "row " << row << " is outside the range";
-    }
-  }
+  StepCase<V, I>(csr, coefficients, count).expect(rows, run);
 }
 
 // About the second third of the rows, where a range may begin and end on multiples of `alignment`.
