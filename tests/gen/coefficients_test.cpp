@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "strata/formats/statistics.hpp"
 #include "strata/order/permutation.hpp"
 #include "tests/gen/gen_check.hpp"
+#include "tests/support/distinct.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/types.hpp"
 
@@ -39,26 +39,21 @@ Matrix make_with(std::string_view spec, std::string_view coefficients) {
   return make(std::string(spec) + ",coefficients=" + std::string(coefficients));
 }
 
-// Distinct values by their bits, of the entries that `counts(row, column)` chooses.
+// Distinct values of the entries that `counts(row, column)` chooses.
 template <Value V, Index I, class Counts>
 std::size_t count_distinct(const Csr<V, I>& matrix, Counts&& counts) {
-  using Bits = std::array<unsigned char, sizeof(V)>;
-  std::vector<Bits> values;
+  std::vector<V> values;
   for (I row = 0; row < matrix.rows(); ++row) {
     for (Offset k = matrix.row_offsets()[row]; k < matrix.row_offsets()[row + 1]; ++k) {
-      if (!counts(row, matrix.columns()[k])) continue;
-      Bits bits;
-      std::memcpy(bits.data(), &matrix.values()[k], sizeof(V));
-      values.push_back(bits);
+      if (counts(row, matrix.columns()[k])) values.push_back(matrix.values()[k]);
     }
   }
-  std::ranges::sort(values);
-  return static_cast<std::size_t>(std::unique(values.begin(), values.end()) - values.begin());
+  return test::count_distinct<V>(values);
 }
 
 template <Value V, Index I>
 std::size_t count_distinct(const Csr<V, I>& matrix) {
-  return count_distinct(matrix, [](I, I) { return true; });
+  return test::count_distinct<V>(matrix.values());
 }
 
 template <Value V, Index I>

@@ -35,7 +35,8 @@ Eigen::MatrixXd inverse_of_sweep(const Eigen::MatrixXd& a,
       (before ? upper : lower)(i, j) = 0;
     }
   }
-  return test::inverse(lower * a.diagonal().cwiseInverse().asDiagonal() * upper);
+  const Eigen::MatrixXd scaled = a.diagonal().cwiseInverse().asDiagonal() * upper;
+  return test::inverse(test::product(lower, scaled));
 }
 
 Eigen::MatrixXd cycle_of(std::span<const Level> levels) {
@@ -48,9 +49,11 @@ Eigen::MatrixXd cycle_of(std::span<const Level> levels) {
     injection(point, fine_point(levels[0].grid, levels[1].grid, point)) = 1;
   }
   const Eigen::MatrixXd one = Eigen::MatrixXd::Identity(a.rows(), a.cols());
+  using test::product;
   Eigen::MatrixXd x = smoother;
-  x += injection.transpose() * coarse * injection * (one - a * x);
-  return x + smoother * (one - a * x);
+  const Eigen::MatrixXd residual = one - product(a, x);
+  x += product(injection.transpose(), product(coarse, product(injection, residual)));
+  return x + product(smoother, one - product(a, x));
 }
 
 Eigen::MatrixXd applied(Multigrid& multigrid, std::size_t rows) {

@@ -24,6 +24,10 @@ Eigen::MatrixXd inverse(const Eigen::MatrixXd& matrix) {
   return matrix.inverse();
 }
 
+Eigen::MatrixXd product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  return a * b;
+}
+
 template <class V>
 Full<V> exponential(const Full<V>& matrix) {
   return matrix.exp();

@@ -36,6 +36,8 @@ Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& matrix);
 template <class V>
 FullVector<V> solution(const Full<V>& matrix, const FullVector<V>& right);
 Eigen::MatrixXd inverse(const Eigen::MatrixXd& matrix);
+// Where tests are not optimised Eigen's own takes long.
+Eigen::MatrixXd product(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
 
 // By scaling and squaring.
 template <class V>
