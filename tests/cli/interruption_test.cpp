@@ -1,10 +1,11 @@
 // Ctrl-C: no partial files, valid JSON of what is done.
 
 #include <signal.h>
-#include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <fstream>
+#include <ios>
 #include <string>
 #include <thread>
 
@@ -15,15 +16,22 @@ namespace {
 
 class Interruption : public CommandTest {
  protected:
-  // The memory of a process is more than that of its program when it is at work on a matrix.
+  // Until the process looks out for signals and has more memory than its program needs: it is at
+  // work on a matrix.
   static void wait_for_work(pid_t process) {
-    constexpr long kBytes = 128L << 20;
+    constexpr long kKibibytes = 128L << 10;
+    constexpr std::uint64_t kBlocked = std::uint64_t{1} << (SIGTERM - 1);
     long resident = 0;
-    while (resident * sysconf(_SC_PAGESIZE) < kBytes) {
+    std::uint64_t blocked = 0;
+    while (resident < kKibibytes || (blocked & kBlocked) == 0) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      long size = 0;
-      std::ifstream statm("/proc/" + std::to_string(process) + "/statm");
-      ASSERT_TRUE(statm >> size >> resident && size > 0) << "it has ended";
+      std::ifstream status("/proc/" + std::to_string(process) + "/status");
+      resident = 0;
+      for (std::string word; status >> word;) {
+        if (word == "VmRSS:") status >> resident;
+        if (word == "SigBlk:") status >> std::hex >> blocked >> std::dec;
+      }
+      ASSERT_GT(resident, 0) << "it has ended";
     }
   }
 };
